@@ -1,0 +1,55 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace holdfast {
+
+/// Everything Holdfast throws. `what()` says what is wrong, where, and what to do about it.
+/// What a caller is expected to react to in the normal course of work is a value instead
+/// (`Outcome`, `std::optional`, a list of refused writes).
+class Error : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The settings, the command line or a store address do not make sense.
+class ConfigError : public Error {
+  using Error::Error;
+};
+
+/// The caller asked for something that cannot be: a payload that is too large or is not JSON,
+/// a priority of 9, a dependency on a task that does not exist.
+class InvalidRequest : public Error {
+  using Error::Error;
+};
+
+/// The store could not be reached or would not do it. The work is not lost: nothing was
+/// acknowledged. Workers retry by themselves.
+class StoreError : public Error {
+  using Error::Error;
+};
+
+/// No room for new work (disk full, or the reserve for finishing running work is reached).
+/// Running work can still settle.
+class StoreFull : public StoreError {
+  using StoreError::StoreError;
+};
+
+/// The file is not one of ours, is from a newer version, or is damaged: a person must decide.
+class StoreUnusable : public StoreError {
+  using StoreError::StoreError;
+};
+
+/// The storage failed under us (an I/O error on write or sync). What was acknowledged is on disk,
+/// but this process must not go on: end it, and the next start recovers.
+class StorageFailed : public StoreError {
+  using StoreError::StoreError;
+};
+
+/// A write named a claim that this worker no longer holds: its lease ended and another owner, an
+/// operator or recovery has the task now. Drop the work; nothing was written.
+class LeaseLost : public Error {
+  using Error::Error;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <holdfast/report.hpp>
+#include <holdfast/task.hpp>
+
+namespace holdfast {
+
+/// A task changed state (in this process; other processes emit their own).
+struct TaskChanged {
+  TaskId id;
+  std::string kind;
+  Transition transition;
+};
+struct RecoveryStarted {
+  std::string trigger;
+};
+struct RecoveryCompleted {
+  RecoveryReport report;
+};
+struct WorkerEnlisted {
+  WorkerId id;
+};
+struct WorkerDied {
+  DeadWorker worker;
+};
+/// What a dead worker left behind (its files, its lock) was removed.
+struct WorkerCleared {
+  WorkerId id;
+};
+/// A write came from a worker that no longer held the task. It was refused; nothing was changed.
+struct StaleWriteRefused {
+  TaskId id;
+  Token token;
+  std::string what;
+};
+struct HeartbeatFailed {
+  WorkerId id;
+  std::string why;
+};
+/// This worker could not renew in time and stopped its handlers before anybody else may claim.
+struct LeasesAbandoned {
+  WorkerId id;
+  std::size_t tasks = 0;
+};
+struct StoreTrouble {
+  std::string what;
+  std::string why;
+};
+/// A handler went on after its stop token fired and its grace was over.
+struct HandlerIgnoresStop {
+  TaskId id;
+  std::string kind;
+};
+
+using Event = std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, WorkerEnlisted,
+                           WorkerDied, WorkerCleared, StaleWriteRefused, HeartbeatFailed,
+                           LeasesAbandoned, StoreTrouble, HandlerIgnoresStop>;
+
+enum class Severity { debug, info, warning, error };
+Severity severity(const Event& event);
+/// One sentence for a log.
+std::string to_text(const Event& event);
+
+/// Where logic says what happened, and who wants to know hears it. Subscribers are called in the
+/// thread that emits; they must be quick and must not throw.
+class Events {
+ public:
+  using Subscriber = std::function<void(const Event&)>;
+  void subscribe(Subscriber subscriber);
+  void emit(const Event& event) const;
+  /// Emitting what nobody hears costs a load; use this before building many events.
+  bool heard() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const std::vector<Subscriber>> subscribers_ =
+      std::make_shared<const std::vector<Subscriber>>();
+};
+
+}  // namespace holdfast

@@ -1,0 +1,135 @@
+-- Everything of ours is prefixed, because the file may be shared with the user's own tables.
+-- Times are milliseconds since 1970 (wall clock), except lease_until, which is read on the clock
+-- that the owner's `clock` column names. States are the numbers of enum TaskState.
+
+CREATE TABLE holdfast_meta (
+  key   TEXT PRIMARY KEY,
+  value
+) WITHOUT ROWID;
+
+-- A lane is a pair of queue and kind, so that tasks carry one small number for both.
+CREATE TABLE holdfast_lanes (
+  lane  INTEGER PRIMARY KEY,
+  queue TEXT NOT NULL,
+  kind  TEXT NOT NULL,
+  UNIQUE (queue, kind)
+);
+
+CREATE TABLE holdfast_paused (
+  queue TEXT PRIMARY KEY,
+  actor TEXT NOT NULL,
+  at    INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE holdfast_tasks (
+  seq              INTEGER PRIMARY KEY,
+  id               BLOB NOT NULL UNIQUE,
+  lane             INTEGER NOT NULL,
+  state            INTEGER NOT NULL,
+  priority         INTEGER NOT NULL,
+  run_at           INTEGER NOT NULL,
+  token            INTEGER NOT NULL DEFAULT 0,
+  owner            INTEGER,                     -- holdfast_workers.seq
+  lease_until      INTEGER,
+  claimed_at       INTEGER,
+  finished_at      INTEGER,
+  attempt          INTEGER NOT NULL DEFAULT 0,
+  recoveries       INTEGER NOT NULL DEFAULT 0,
+  crashes          INTEGER NOT NULL DEFAULT 0,
+  suspect          INTEGER NOT NULL DEFAULT 0,
+  cancel_requested INTEGER NOT NULL DEFAULT 0,
+  created_at       INTEGER NOT NULL,
+  max_attempts     INTEGER NOT NULL,
+  timeout          INTEGER NOT NULL,
+  backoff          TEXT,                        -- JSON; NULL: the default
+  unique_key       TEXT,
+  tags             TEXT,                        -- JSON array; NULL: none
+  error            TEXT,
+  cause            TEXT,
+  result           TEXT,
+  payload          TEXT NOT NULL
+);
+
+-- Claim order within a lane. Only pending tasks are in it.
+CREATE INDEX holdfast_ready ON holdfast_tasks (priority, lane, run_at) WHERE state = 0;
+-- Who runs what.
+CREATE INDEX holdfast_running ON holdfast_tasks (owner) WHERE state = 1;
+-- What is kept after the end, oldest first.
+CREATE INDEX holdfast_finished ON holdfast_tasks (state, finished_at) WHERE state IN (2, 3, 4);
+CREATE INDEX holdfast_waiting ON holdfast_tasks (state) WHERE state IN (5, 6);
+CREATE UNIQUE INDEX holdfast_unique ON holdfast_tasks (unique_key)
+  WHERE unique_key IS NOT NULL AND state IN (0, 1, 5, 6);
+
+-- `seq` waits for `on_seq`. Gone when that has completed.
+CREATE TABLE holdfast_blocks (
+  on_seq INTEGER NOT NULL,
+  seq    INTEGER NOT NULL,
+  PRIMARY KEY (on_seq, seq)
+) WITHOUT ROWID;
+CREATE INDEX holdfast_blocked_by ON holdfast_blocks (seq);
+
+-- Transitions that cannot be derived from the task itself. A row that ends an attempt also says
+-- when that attempt was claimed, so that its beginning can be derived.
+CREATE TABLE holdfast_history (
+  task       INTEGER NOT NULL,                  -- holdfast_tasks.seq
+  n          INTEGER NOT NULL,
+  from_state INTEGER NOT NULL,
+  to_state   INTEGER NOT NULL,
+  actor      TEXT NOT NULL,
+  reason     TEXT NOT NULL,
+  token      INTEGER NOT NULL,
+  attempt    INTEGER NOT NULL,
+  claimed_at INTEGER,
+  worker     BLOB,
+  at         INTEGER NOT NULL,
+  PRIMARY KEY (task, n)
+) WITHOUT ROWID;
+
+CREATE TABLE holdfast_progress (
+  task     INTEGER PRIMARY KEY,
+  fraction REAL NOT NULL,
+  text     TEXT NOT NULL,
+  at       INTEGER NOT NULL
+);
+
+CREATE TABLE holdfast_log (
+  task    INTEGER NOT NULL,
+  n       INTEGER NOT NULL,
+  at      INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  line    TEXT NOT NULL,
+  PRIMARY KEY (task, n)
+) WITHOUT ROWID;
+
+-- Effects: the first value recorded for a task and key stays.
+CREATE TABLE holdfast_effects (
+  task  INTEGER NOT NULL,
+  key   TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (task, key)
+) WITHOUT ROWID;
+
+CREATE TABLE holdfast_workers (
+  seq            INTEGER PRIMARY KEY,
+  id             BLOB NOT NULL UNIQUE,
+  host           TEXT NOT NULL,
+  pid            INTEGER NOT NULL,
+  clock          TEXT NOT NULL,                 -- the domain that lease_until is read in
+  lease          INTEGER NOT NULL,              -- milliseconds of silence that are allowed
+  lease_until    INTEGER NOT NULL,
+  started_at     INTEGER NOT NULL,
+  last_heartbeat INTEGER NOT NULL,
+  profile        TEXT NOT NULL,                 -- JSON: queues, kinds, concurrency
+  holding        TEXT NOT NULL DEFAULT '[]',    -- JSON: task ids at the last heartbeat
+  stopped_at     INTEGER,                       -- said goodbye
+  died_at        INTEGER,                       -- buried
+  cleared_at     INTEGER,                       -- nothing of it is left
+  cause          TEXT,
+  evidence       TEXT
+);
+
+CREATE TABLE holdfast_reports (
+  n      INTEGER PRIMARY KEY,
+  at     INTEGER NOT NULL,
+  report TEXT NOT NULL
+);

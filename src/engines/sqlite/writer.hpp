@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <semaphore>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engines/sqlite/connection.hpp"
+#include "engines/sqlite/file_lock.hpp"
+#include "recovery/kill_point.hpp"
+
+namespace holdfast::sqlite {
+
+/// The one writing connection of this process. Threads that write at the same time share a commit:
+/// the first becomes the leader and commits for all who came meanwhile, so a sync to disk pays for
+/// many. Processes queue fairly on a file lock before SQLite's own, which would sleep and poll.
+class Writer {
+ public:
+  /// Where `killed` tests may die around this write.
+  struct KillPoints {
+    KillPoint before_commit;
+    KillPoint after_commit;
+  };
+
+  Writer(std::unique_ptr<Connection> connection, std::unique_ptr<FairLock> lock);
+
+  /// Runs `work(Connection&)` in a transaction and returns its result when it is committed. If it
+  /// throws, nothing of it is written. It may be run a second time (when another write in the same
+  /// commit failed), so it must not change anything but the database and its result, and must start
+  /// from scratch each time.
+  template <class F>
+  auto write(KillPoints points, F work) {
+    using Result = decltype(work(std::declval<Connection&>()));
+    if constexpr (std::is_void_v<Result>) {
+      submit(points, [&](Connection& db) { work(db); });
+    } else {
+      Result result{};
+      submit(points, [&](Connection& db) { result = work(db); });
+      return result;
+    }
+  }
+
+  /// Copies the WAL into the database and starts it anew. Called by itself when the WAL has grown.
+  void checkpoint();
+  std::int64_t wal_pages() const;
+
+ private:
+  struct Job;
+  void submit(KillPoints points, std::function<void(Connection&)> work);
+  void commit_together(std::vector<Job*>& jobs);
+  void commit_one(Job& job);
+  void checkpoint_if_large();
+
+  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<FairLock> lock_;  // absent for a database in memory
+  std::mutex mutex_;
+  std::vector<Job*> waiting_;
+  bool busy_ = false;
+  int wal_pages_ = 0;
+  int checkpoint_at_ = 0;
+};
+
+}  // namespace holdfast::sqlite

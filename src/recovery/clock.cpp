@@ -1,0 +1,39 @@
+#include "recovery/clock.hpp"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+namespace holdfast {
+
+namespace {
+
+class SystemClock final : public Clock {
+ public:
+  WallTime wall() const override {
+    return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+  }
+  Millis steady() const override {
+    // CLOCK_MONOTONIC: does not count the time that the machine was suspended.
+    return std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now().time_since_epoch());
+  }
+};
+
+}  // namespace
+
+const Clock& system_clock() {
+  static const SystemClock clock;
+  return clock;
+}
+
+std::string clock_domain() {
+  std::string boot = "unknown-boot";
+  std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
+  struct stat time_namespace {};
+  if (::stat("/proc/self/ns/time", &time_namespace) != 0) return boot;
+  return fmt::format("{}/{}", boot, time_namespace.st_ino);
+}
+
+}  // namespace holdfast

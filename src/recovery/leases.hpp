@@ -1,0 +1,72 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <holdfast/report.hpp>
+#include <holdfast/task.hpp>
+
+namespace holdfast {
+
+/// What a worker holds: the work and the number of its claim.
+struct Lease {
+  TaskId id;
+  Token token;
+  auto operator<=>(const Lease&) const = default;
+};
+
+enum class Renewal {
+  kept,       ///< the lease is extended
+  cancelled,  ///< extended, and somebody wants the work to stop
+  lost,       ///< no longer ours: another token, another state, or gone
+};
+
+/// Claimed work whose worker is buried, or whose lease is past its time.
+struct Orphan {
+  Lease lease;
+  WorkerId worker;
+  bool expired = false;  ///< by age; false: its worker is known to be dead
+  int attempt = 0;       ///< charged so far, this one included
+  int max_attempts = 0;
+  int crashes = 0;
+  int recoveries = 0;
+  bool cancel_requested = false;
+  Backoff backoff{};
+};
+
+/// What is to become of an orphan. Decided above the stores, applied by them.
+struct Verdict {
+  Lease lease;
+  bool expired = false;  ///< reclaim only if the lease still is past its time
+  TaskState to = TaskState::pending;
+  int attempt = 0;
+  int crashes = 0;
+  bool suspect = false;  ///< must run alone next time
+  Millis delay{0};       ///< before it may run again
+  std::string reason;
+  std::string cause;  ///< for held
+};
+
+/// Time-limited ownership of work. Tasks, batches and transactions all implement this, so recovery
+/// is one function. Every method is atomic for each lease named, compares the token, and decides
+/// nothing.
+class Leases {
+ public:
+  virtual ~Leases() = default;
+
+  /// Extends leases by `length` from the store's now. One answer for each, in order. A lease past
+  /// its time that nobody took may still be renewed: the same token means nobody else had it.
+  virtual std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) = 0;
+
+  /// Up to `limit` orphans, oldest claims first. Work whose effects may still be going on (a child
+  /// process that outlived its worker) is not listed until they are over.
+  virtual std::vector<Orphan> orphans(int limit) = 0;
+
+  /// Takes work back: raises the token and applies the verdict, in one step that also checks that
+  /// the token is unchanged and that the worker is still buried or the lease still expired.
+  /// One answer for each, in order: false if that no longer held, and nothing was done.
+  virtual std::vector<bool> reclaim(std::span<const Verdict> verdicts) = 0;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <holdfast/inspector.hpp>
+#include <holdfast/report.hpp>
+
+#include "recovery/leases.hpp"
+
+namespace holdfast {
+
+/// What a worker says about itself when it starts.
+struct WorkerProfile {
+  std::vector<std::string> queues;  ///< empty: all
+  std::vector<std::string> kinds;
+  int concurrency = 1;
+  Millis lease{90'000};  ///< silent for longer than this: stale
+};
+
+/// A worker's standing proof of life and its board of running work. Letting go of it without
+/// `WorkerRegistry::retire` is a small crash: others will notice and recover.
+class Enlistment {
+ public:
+  virtual ~Enlistment() = default;
+  virtual WorkerId id() const = 0;
+  /// Notes that handler thread `slot` runs `lease`, where a recoverer can read it after our death
+  /// even if the store was not reached. Costs a few stores to memory.
+  virtual void started(int slot, const Lease& lease) = 0;
+  virtual void finished(int slot) = 0;
+  /// See `Attempt::child_lock`. Opens and locks; the caller closes with `release_child_lock`.
+  virtual int take_child_lock(const Lease& lease) = 0;
+  virtual void release_child_lock(const Lease& lease, int fd) = 0;
+};
+
+/// What a dead worker left on its board.
+struct Remains {
+  bool readable = false;       ///< false: nothing is known about what it was running
+  std::vector<Lease> running;  ///< in a handler at the moment of death
+  std::string evidence;        ///< signal, out-of-memory kills; empty if nothing was visible
+};
+
+struct Sighting {
+  WorkerStatus status;
+  bool proven_dead = false;  ///< certain: it will never write again
+  bool stale = false;        ///< silent for longer than its lease; may be alive
+  bool buried = false;       ///< already declared dead, but not cleared yet
+  Remains remains{};         ///< of dead and buried ones
+};
+
+/// Who is working on a store, who is dead, and how we know. Shared by all kinds of work.
+class WorkerRegistry {
+ public:
+  virtual ~WorkerRegistry() = default;
+
+  /// Registers a worker under a new id and takes up its proof of life. The first heartbeat is part
+  /// of it: a worker that is registered but has not beaten yet does not exist.
+  virtual std::unique_ptr<Enlistment> enlist(const WorkerProfile& profile) = 0;
+
+  /// A heartbeat, with the tasks held. False: this worker was declared dead; it holds nothing any
+  /// more and must enlist again under a new id.
+  virtual bool beat(WorkerId worker, std::span<const TaskId> holding) = 0;
+
+  /// A clean goodbye; it holds nothing any more.
+  virtual void retire(WorkerId worker) = 0;
+
+  /// Every worker that is running, or is dead but not cleared yet.
+  virtual std::vector<Sighting> look() = 0;
+
+  /// Declares a worker dead: its claims become orphans and it can claim and beat no more. Checks in
+  /// the same step that it has not been heard of since `look` (unless its death is proven).
+  /// False: it was, or somebody else was faster.
+  virtual bool bury(const Sighting& sighting) = 0;
+
+  /// Removes what a buried worker left behind, once it holds nothing any more. False: it still
+  /// does.
+  virtual bool clear(WorkerId worker) = 0;
+
+  /// Waits until a worker seems to have died, `timeout` has passed, or stop is requested. True:
+  /// it is worth looking.
+  virtual bool wait_for_death(Millis timeout, std::stop_token stop) = 0;
+
+  /// All workers, the dead and the stopped ones of the last days too. For people.
+  virtual std::vector<WorkerStatus> list() = 0;
+};
+
+}  // namespace holdfast

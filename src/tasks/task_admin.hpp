@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/inspector.hpp>
+
+namespace holdfast {
+
+/// What people and tools need beyond running tasks: looking, counting, and acting on many at once.
+/// Each action changes only tasks whose state allows it and records who did it.
+class TaskAdmin {
+ public:
+  virtual ~TaskAdmin() = default;
+
+  virtual std::vector<TaskRecord> search(const TaskFilter& filter, const TaskPage& page) = 0;
+  virtual std::int64_t count(const TaskFilter& filter) = 0;
+  virtual std::vector<QueueStatus> queues() = 0;
+  /// Recorded transitions only, oldest first.
+  virtual std::vector<Transition> recorded_history(TaskId id) = 0;
+  virtual std::vector<LogLine> logs(TaskId id) = 0;
+
+  /// Moves every task that matches to `action.to`, where the transition table allows it.
+  struct Move {
+    TaskState to = TaskState::cancelled;
+    std::vector<TaskState> from{};  ///< only tasks in these states
+    bool fresh_attempts = false;    ///< attempts and crashes count from zero again
+    bool ask_running = false;       ///< running tasks are not moved but asked to stop
+    std::string actor;
+    std::string reason;
+  };
+  virtual std::int64_t move(const TaskFilter& filter, const Move& move) = 0;
+
+  virtual void set_paused(const std::string& queue, bool paused, const std::string& actor) = 0;
+
+  /// Removes finished tasks beyond the limits, oldest first, in small steps; returns how many.
+  virtual std::int64_t prune(const Settings::Retention& retention) = 0;
+};
+
+}  // namespace holdfast
