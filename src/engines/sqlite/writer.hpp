@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -45,24 +45,29 @@ class Writer {
     }
   }
 
-  /// Copies the WAL into the database and starts it anew. Called by itself when the WAL has grown.
+  /// Copies the WAL into the database and starts it anew. Happens by itself when the WAL has grown.
   void checkpoint();
-  std::int64_t wal_pages() const;
 
  private:
   struct Job;
   void submit(KillPoints points, std::function<void(Connection&)> work);
+  void lead(Job& own);
   void commit_together(std::vector<Job*>& jobs);
-  void commit_one(Job& job);
+  bool try_commit(std::vector<Job*>& jobs);
+  void run_in_transaction(std::vector<Job*>& jobs);
   void checkpoint_if_large();
+  bool checkpoint_now();
 
   std::unique_ptr<Connection> connection_;
   std::unique_ptr<FairLock> lock_;  // absent for a database in memory
   std::mutex mutex_;
   std::vector<Job*> waiting_;
   bool busy_ = false;
+  // Touched by the leader only.
   int wal_pages_ = 0;
   int checkpoint_at_ = 0;
+  std::exception_ptr storage_failed_{};
+  std::atomic<bool> checkpoint_wanted_ = false;
 };
 
 }  // namespace holdfast::sqlite

@@ -1,0 +1,214 @@
+#include "engines/sqlite/connection.hpp"
+
+#include <sqlite3.h>
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace holdfast::sqlite {
+
+namespace {
+
+std::string file_of(sqlite3* db) {
+  const char* name = db ? sqlite3_db_filename(db, "main") : nullptr;
+  return name && *name ? name : "the database";
+}
+
+constexpr const char* common_pragmas =
+    "PRAGMA temp_store=MEMORY;"
+    "PRAGMA mmap_size=0;"
+    "PRAGMA cell_size_check=ON;"
+    "PRAGMA trusted_schema=OFF;";
+
+// Spilling dirty pages before the commit and rolling back a part can leave wrong checksums in the
+// WAL of this SQLite version, and our transactions are small.
+constexpr const char* writing_pragmas =
+    "PRAGMA cache_spill=OFF;"
+    "PRAGMA wal_autocheckpoint=0;"
+    "PRAGMA cache_size=-8000;";
+
+}  // namespace
+
+void throw_sqlite_error(sqlite3* db, int code, std::string_view doing) {
+  auto file = file_of(db);
+  auto said = db ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      throw StoreFull{
+          fmt::format("no room left on the disk of {} while {}; nothing was written. "
+                      "Free some space: running work can still settle",
+                      file, doing)};
+    case SQLITE_IOERR:
+      throw StorageFailed{
+          fmt::format("the storage failed under {} while {}: {} ({}). Check the "
+                      "disk, then start again: recovery takes over",
+                      file, doing, said, code)};
+    case SQLITE_NOTADB:
+      throw StoreUnusable{fmt::format("{} is not a database; name another file", file)};
+    case SQLITE_CORRUPT:
+      throw StoreUnusable{
+          fmt::format("{} is damaged (while {}: {}); restore a backup or let "
+                      "recovery repair it",
+                      file, doing, said)};
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_CANTOPEN:
+      throw StoreError{
+          fmt::format("cannot write {} while {}: {}; check that the folder exists and "
+                      "that you may write to it",
+                      file, doing, said)};
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw StoreError{fmt::format("{} stayed locked by another program while {}", file, doing)};
+    default:
+      throw StoreError{fmt::format("{} failed on {}: {} ({})", doing, file, said, code)};
+  }
+}
+
+Statement::~Statement() {
+  if (!statement_) return;
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+
+bool Statement::step() {
+  int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  throw_sqlite_error(db_, code, "running a statement");
+}
+
+void Statement::run() {
+  step();
+  again();
+}
+
+void Statement::again() { sqlite3_reset(statement_); }
+
+void Statement::bind_one(int index, std::int64_t value) {
+  sqlite3_bind_int64(statement_, index, value);
+}
+void Statement::bind_one(int index, double value) { sqlite3_bind_double(statement_, index, value); }
+void Statement::bind_one(int index, std::string_view value) {
+  auto code = sqlite3_bind_text64(statement_, index, value.data() ? value.data() : "", value.size(),
+                                  SQLITE_STATIC, SQLITE_UTF8);
+  if (code != SQLITE_OK) throw_sqlite_error(db_, code, "binding a text");
+}
+void Statement::bind_one(int index, std::nullptr_t) { sqlite3_bind_null(statement_, index); }
+void Statement::bind_one(int index, std::span<const std::uint8_t> blob) {
+  auto code = sqlite3_bind_blob64(statement_, index, blob.data(), blob.size_bytes(), SQLITE_STATIC);
+  if (code != SQLITE_OK) throw_sqlite_error(db_, code, "binding a blob");
+}
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
+
+std::string Statement::text(int column) const {
+  auto data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  if (!data) return {};
+  return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+namespace {
+
+template <class AnyId>
+AnyId read_id(sqlite3_stmt* statement, int column) {
+  AnyId id;
+  auto blob = sqlite3_column_blob(statement, column);
+  if (sqlite3_column_bytes(statement, column) == 16) std::memcpy(id.bytes.data(), blob, 16);
+  return id;
+}
+
+}  // namespace
+
+TaskId Statement::task_id(int column) const { return read_id<TaskId>(statement_, column); }
+WorkerId Statement::worker_id(int column) const { return read_id<WorkerId>(statement_, column); }
+
+WallTime Statement::time(int column) const { return WallTime{Millis{integer(column)}}; }
+
+std::optional<WallTime> Statement::optional_time(int column) const {
+  if (is_null(column)) return {};
+  return time(column);
+}
+
+void Connection::Finalizer::operator()(sqlite3_stmt* statement) const {
+  sqlite3_finalize(statement);
+}
+
+Connection::Connection(const std::string& path, Mode mode, Durability durability) {
+  int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+              (mode == Mode::read_write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                        : SQLITE_OPEN_READONLY);
+  int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
+  try {
+    if (code != SQLITE_OK) throw_sqlite_error(db_, code, "opening it");
+    sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    sqlite3_busy_timeout(db_, 30'000);
+    execute(common_pragmas);
+    if (mode == Mode::read_write) {
+      execute(writing_pragmas);
+      execute("PRAGMA journal_mode=WAL");
+      execute(durability == Durability::power_safe ? "PRAGMA synchronous=FULL"
+                                                   : "PRAGMA synchronous=NORMAL");
+    } else {
+      execute("PRAGMA cache_size=-2000");
+    }
+  } catch (const Error&) {
+    sqlite3_close_v2(db_);
+    throw;
+  }
+}
+
+Connection::Connection(sqlite3* borrowed) : db_{borrowed}, owned_{false} {}
+
+Connection::~Connection() {
+  statements_.clear();
+  if (owned_) sqlite3_close_v2(db_);
+}
+
+Statement Connection::use(std::string_view sql) {
+  auto& cached = statements_[sql];
+  if (!cached) {
+    sqlite3_stmt* prepared = nullptr;
+    int code = sqlite3_prepare_v3(db_, sql.data(), static_cast<int>(sql.size()),
+                                  SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
+    if (code != SQLITE_OK) throw_sqlite_error(db_, code, "preparing a statement");
+    cached.reset(prepared);
+  }
+  return Statement{db_, cached.get()};
+}
+
+void Connection::execute(const std::string& sql) {
+  int code = sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) throw_sqlite_error(db_, code, "running a statement");
+}
+
+std::int64_t Connection::changes() const { return sqlite3_changes64(db_); }
+std::int64_t Connection::last_insert() const { return sqlite3_last_insert_rowid(db_); }
+
+std::int64_t Connection::number(std::string_view sql) {
+  auto query = use(sql);
+  return query.step() ? query.integer(0) : 0;
+}
+
+Connection::Once::Once(Connection& db, const std::string& sql) {
+  int code =
+      sqlite3_prepare_v2(db.handle(), sql.c_str(), static_cast<int>(sql.size()), &raw_, nullptr);
+  if (code != SQLITE_OK) throw_sqlite_error(db.handle(), code, "preparing a search");
+  statement_.emplace(db.handle(), raw_);
+}
+
+Connection::Once::~Once() {
+  statement_.reset();
+  sqlite3_finalize(raw_);
+}
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "engines/sqlite/connection.hpp"
+#include "engines/sqlite/side_files.hpp"
+#include "engines/sqlite/writer.hpp"
+#include "recovery/clock.hpp"
+
+namespace holdfast::sqlite {
+
+/// The reading connection of this process, one thread at a time. Reads are short: while a snapshot
+/// is held, the WAL cannot be started anew.
+class Reader {
+ public:
+  explicit Reader(std::unique_ptr<Connection> connection) : connection_{std::move(connection)} {}
+
+  template <class F>
+  auto read(F&& work) {
+    std::lock_guard lock{mutex_};
+    return work(*connection_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<Connection> connection_;
+};
+
+/// What the parts of one open store share.
+struct Store {
+  std::string path;
+  SideFiles files;
+  const Clock& clock;
+  std::string clock_domain;
+  Writer writer;
+  Reader reader;
+
+  /// The token of a new owner is at least this. Time, not a counter, so that tokens do not repeat
+  /// after an older copy of the file was put back.
+  std::int64_t token_floor() const { return clock.wall().time_since_epoch().count() * 1000; }
+};
+
+/// Adds a row to a task's history.
+struct HistoryRow {
+  std::int64_t task = 0;  ///< seq
+  TaskState from = TaskState::running;
+  TaskState to = TaskState::pending;
+  std::string_view actor;
+  std::string_view reason;
+  Token token{};
+  int attempt = 0;
+  std::optional<WallTime> claimed_at{};  ///< if this ends an attempt: when that was claimed
+  std::optional<WorkerId> worker{};      ///< and by whom
+  WallTime at{};
+};
+void add_history(Connection& db, const HistoryRow& row);
+
+/// `seq` has completed: tasks that waited for nothing else become pending. Returns how many.
+int release_dependents(Connection& db, std::int64_t seq);
+/// `seq` was cancelled: what waited for it can never run and is cancelled too, and so on.
+void cancel_dependents(Connection& db, std::int64_t seq, WallTime now, std::string_view actor);
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,55 @@
+#include <holdfast/tasks.hpp>
+
+#include "tasks/engine_parts.hpp"
+
+namespace holdfast {
+
+namespace {
+
+/// Finished tasks are history; work that waits is not. When there is no room for new work, history
+/// goes first.
+constexpr Settings::Retention shed_history{.completed = std::chrono::hours{0},
+                                           .failed = std::chrono::hours{24 * 365 * 100},
+                                           .max_finished = 0,
+                                           .max_bytes = 0};
+
+std::vector<Inserted> insert(EngineParts& parts, const std::vector<NewTask>& tasks) {
+  try {
+    return parts.tasks().insert(tasks);
+  } catch (const StoreFull&) {
+    if (parts.admin().prune(shed_history) == 0) throw;
+    return parts.tasks().insert(tasks);
+  }
+}
+
+}  // namespace
+
+Tasks& Tasks::on_json(std::string kind, Handler handler) {
+  if (!handlers_.emplace(kind, std::move(handler)).second) {
+    throw InvalidRequest{"two handlers for tasks of kind '" + kind + "'; keep one"};
+  }
+  return *this;
+}
+
+TaskId Tasks::enqueue(NewTask task) {
+  std::vector<NewTask> one;
+  one.push_back(std::move(task));
+  return enqueue_all(std::move(one)).front();
+}
+
+std::vector<TaskId> Tasks::enqueue_all(std::vector<NewTask> tasks) {
+  for (auto& task : tasks) {
+    validate(task, engine_.settings());
+    if (!task.options.id) task.options.id = TaskId::make();
+  }
+  std::vector<TaskId> ids;
+  ids.reserve(tasks.size());
+  for (const auto& inserted : insert(engine_.parts(), tasks)) ids.push_back(inserted.id);
+  return ids;
+}
+
+const Settings& Engine::settings() const { return parts_->settings(); }
+Events& Engine::events() const { return parts_->events(); }
+std::string Engine::name() const { return parts_->name(); }
+
+}  // namespace holdfast
