@@ -44,7 +44,7 @@ class Worker {
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 /// Runs `tasks` until SIGTERM or SIGINT (drain; a second one hurries). What `main` calls.

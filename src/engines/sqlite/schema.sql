@@ -41,7 +41,7 @@ CREATE TABLE holdfast_tasks (
   created_at       INTEGER NOT NULL,
   max_attempts     INTEGER NOT NULL,
   timeout          INTEGER NOT NULL,
-  backoff          TEXT,                        -- JSON; NULL: the default
+  backoff          TEXT,                        -- first factor longest jitter; NULL: the default
   unique_key       TEXT,
   tags             TEXT,                        -- JSON array; NULL: none
   error            TEXT,

@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <map>
+
+#include "engines/sqlite/statements.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+struct Lane {
+  std::int64_t id = 0;
+  std::string queue;
+  std::string kind;
+};
+
+bool wanted(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The lane, if the request may claim from it now.
+std::optional<Lane> open_lane(Connection& db, const ClaimRequest& request, std::int64_t id) {
+  auto find = db.use(
+      "SELECT queue, kind FROM holdfast_lanes WHERE lane = ?"
+      " AND queue NOT IN (SELECT queue FROM holdfast_paused)");
+  find.bind(id);
+  if (!find.step()) return {};
+  Lane lane{id, find.text(0), find.text(1)};
+  if (!request.queues.empty() && !wanted(request.queues, lane.queue)) return {};
+  if (!wanted(request.kinds, lane.kind)) return {};
+  return lane;
+}
+
+/// The lanes with pending tasks that the request may claim from, by priority. Jumps through the
+/// index from one group to the next, so lanes without pending tasks and the number of tasks in
+/// lanes that are not wanted cost nothing.
+std::map<int, std::vector<Lane>> open_lanes(Connection& db, const ClaimRequest& request) {
+  std::map<int, std::vector<Lane>> open;
+  std::map<std::int64_t, std::optional<Lane>> known;
+  auto next = db.use(
+      "SELECT priority, lane FROM holdfast_tasks INDEXED BY holdfast_ready"
+      " WHERE state = 0 AND (priority, lane) > (?, ?) ORDER BY priority, lane LIMIT 1");
+  std::int64_t priority = 0, lane = 0;
+  while (next.bind(priority, lane).step()) {
+    priority = next.integer(0);
+    lane = next.integer(1);
+    next.again();
+    auto [at, is_new] = known.try_emplace(lane);
+    if (is_new) at->second = open_lane(db, request, lane);
+    if (at->second) open[static_cast<int>(priority)].push_back(*at->second);
+  }
+  return open;
+}
+
+struct Candidate {
+  WallTime run_at{};
+  std::int64_t seq = 0;
+  bool suspect = false;
+  const Lane* lane = nullptr;
+  auto age() const { return std::pair{run_at, seq}; }
+};
+
+/// Up to `limit` due tasks of one priority, oldest first.
+std::vector<Candidate> candidates(Connection& db, int priority, const std::vector<Lane>& lanes,
+                                  WallTime now, int limit) {
+  std::vector<Candidate> found;
+  for (const auto& lane : lanes) {
+    auto query = db.use(
+        "SELECT run_at, seq, suspect FROM holdfast_tasks INDEXED BY holdfast_ready"
+        " WHERE state = 0 AND priority = ? AND lane = ? AND run_at <= ?"
+        " ORDER BY run_at, seq LIMIT ?");
+    query.bind(priority, lane.id, now, limit);
+    while (query.step()) {
+      found.push_back({query.time(0), query.integer(1), query.integer(2) != 0, &lane});
+    }
+  }
+  if (lanes.size() > 1) {
+    std::sort(found.begin(), found.end(),
+              [](const Candidate& a, const Candidate& b) { return a.age() < b.age(); });
+    if (found.size() > static_cast<std::size_t>(limit))
+      found.resize(static_cast<std::size_t>(limit));
+  }
+  return found;
+}
+
+Claimed take(Connection& db, const Candidate& candidate, std::int64_t owner,
+             const ClaimRequest& request, const ClaimTime& now) {
+  Claimed claimed;
+  auto read = db.use(
+      "SELECT id, token, attempt, max_attempts, timeout, backoff, payload FROM holdfast_tasks"
+      " WHERE seq = ?");
+  read.bind(candidate.seq).step();
+  claimed.lease = {read.task_id(0), Token{std::max(read.integer(1) + 1, now.token_floor)}};
+  claimed.attempt = static_cast<int>(read.integer(2)) + 1;
+  claimed.max_attempts = static_cast<int>(read.integer(3));
+  claimed.timeout = Millis{read.integer(4)};
+  if (!read.is_null(5)) claimed.backoff = parse_backoff(read.text(5));
+  claimed.payload = read.text(6);
+  claimed.kind = candidate.lane->kind;
+  claimed.queue = candidate.lane->queue;
+  claimed.suspect = candidate.suspect;
+
+  auto update = db.use(
+      "UPDATE holdfast_tasks SET state = 1, token = ?2, owner = ?3, lease_until = ?4,"
+      " claimed_at = ?5, attempt = ?6 WHERE seq = ?1");
+  update.bind(candidate.seq, claimed.lease.token, owner, now.steady + request.lease, now.wall,
+              claimed.attempt);
+  update.run();
+  return claimed;
+}
+
+}  // namespace
+
+void claim_tasks(Connection& db, const ClaimRequest& request, const ClaimTime& now,
+                 Exchanged& into) {
+  auto find_owner = db.use(
+      "SELECT seq FROM holdfast_workers WHERE id = ? AND died_at IS NULL AND stopped_at IS NULL");
+  find_owner.bind(request.worker);
+  into.buried = !find_owner.step();
+  if (into.buried) return;
+  auto owner = find_owner.integer(0);
+
+  int suspects = 0;
+  for (const auto& [priority, lanes] : open_lanes(db, request)) {
+    // Suspects beyond the limit are passed over, so ask for a few more than there is room for.
+    int room = request.limit - static_cast<int>(into.claimed.size());
+    if (room <= 0) return;
+    for (const auto& candidate : candidates(db, priority, lanes, now.wall, room + 64)) {
+      if (static_cast<int>(into.claimed.size()) >= request.limit) return;
+      if (candidate.suspect && ++suspects > request.max_suspects) continue;
+      into.claimed.push_back(take(db, candidate, owner, request, now));
+    }
+  }
+}
+
+std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request) {
+  std::optional<WallTime> earliest;
+  for (const auto& [priority, lanes] : open_lanes(db, request)) {
+    for (const auto& lane : lanes) {
+      auto query = db.use(
+          "SELECT run_at FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+          " AND priority = ? AND lane = ? ORDER BY run_at LIMIT 1");
+      query.bind(priority, lane.id);
+      if (query.step() && (!earliest || query.time(0) < *earliest)) earliest = query.time(0);
+    }
+  }
+  return earliest;
+}
+
+}  // namespace holdfast::sqlite

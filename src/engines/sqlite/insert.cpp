@@ -1,0 +1,144 @@
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "engines/sqlite/statements.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+using LaneName = std::pair<std::string_view, std::string_view>;
+
+std::int64_t lane_of(Connection& db, std::string_view queue, std::string_view kind) {
+  auto find = db.use("SELECT lane FROM holdfast_lanes WHERE queue = ? AND kind = ?");
+  find.bind(queue, kind);
+  if (find.step()) return find.integer(0);
+  db.use("INSERT INTO holdfast_lanes (queue, kind) VALUES (?, ?)").bind(queue, kind).run();
+  return db.last_insert();
+}
+
+/// The tasks that `task` must wait for, as sequence numbers.
+std::vector<std::int64_t> unfinished_dependencies(Connection& db, const NewTask& task) {
+  std::vector<std::int64_t> unfinished;
+  for (const auto& id : task.options.after) {
+    auto find = db.use("SELECT seq, state FROM holdfast_tasks WHERE id = ?");
+    find.bind(id);
+    if (!find.step()) {
+      throw InvalidRequest{fmt::format(
+          "cannot wait for task {}: it is not in the store (if it finished long ago it may have "
+          "been removed; then leave the dependency out)",
+          id.text())};
+    }
+    auto state = static_cast<TaskState>(find.integer(1));
+    if (state == TaskState::cancelled) {
+      throw InvalidRequest{fmt::format(
+          "cannot wait for task {}: it was cancelled and will never complete", id.text())};
+    }
+    if (state != TaskState::completed) unfinished.push_back(find.integer(0));
+  }
+  return unfinished;
+}
+
+std::optional<TaskId> unfinished_with_key(Connection& db, const std::string& key) {
+  auto find =
+      db.use("SELECT id FROM holdfast_tasks WHERE unique_key = ? AND state IN (0, 1, 5, 6)");
+  find.bind(key);
+  if (!find.step()) return {};
+  return find.task_id(0);
+}
+
+/// The id is taken: fine if it is a repetition of the same enqueue.
+void expect_same(Connection& db, const NewTask& task, TaskId id, std::int64_t lane) {
+  auto find = db.use("SELECT lane, payload FROM holdfast_tasks WHERE id = ?");
+  find.bind(id);
+  if (find.step() && find.integer(0) == lane && find.text(1) == task.payload) return;
+  throw InvalidRequest{fmt::format(
+      "task {} exists already with another kind, queue or payload; choose another id", id.text())};
+}
+
+std::optional<std::string> tags_text(const std::vector<std::string>& tags) {
+  if (tags.empty()) return {};
+  boost::json::array list;
+  for (const auto& tag : tags) list.emplace_back(tag);
+  return boost::json::serialize(list);
+}
+
+constexpr bool is_default(const Backoff& backoff) {
+  constexpr Backoff usual{};
+  return backoff.first == usual.first && backoff.factor == usual.factor &&
+         backoff.longest == usual.longest && backoff.jitter == usual.jitter;
+}
+
+WallTime due(const TaskOptions& options, WallTime now) {
+  return options.at ? *options.at : now + options.delay;
+}
+
+Inserted insert_one(Connection& db, const NewTask& task, std::int64_t lane, WallTime now) {
+  const auto& options = task.options;
+  if (!options.unique_key.empty()) {
+    auto existing = unfinished_with_key(db, options.unique_key);
+    if (existing) return {*existing, *existing == options.id};
+  }
+  auto waits_for = unfinished_dependencies(db, task);
+  auto id = options.id ? *options.id : TaskId::make();
+  auto tags = tags_text(options.tags);
+  std::optional<std::string> backoff;
+  if (!is_default(options.backoff)) backoff = backoff_text(options.backoff);
+  std::optional<std::string_view> key;
+  if (!options.unique_key.empty()) key = options.unique_key;
+
+  auto insert = db.use(
+      "INSERT INTO holdfast_tasks (id, lane, state, priority, run_at, created_at, max_attempts,"
+      " timeout, backoff, unique_key, tags, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+      " ON CONFLICT (id) DO NOTHING");
+  insert.bind(id, lane, waits_for.empty() ? TaskState::pending : TaskState::blocked,
+              options.priority, due(options, now), now, options.max_attempts, options.timeout,
+              backoff, key, tags, task.payload);
+  insert.run();
+  if (db.changes() == 0) {
+    expect_same(db, task, id, lane);
+    return {id, false};
+  }
+  auto seq = db.last_insert();
+  for (auto on : waits_for) {
+    db.use("INSERT OR IGNORE INTO holdfast_blocks (on_seq, seq) VALUES (?, ?)").bind(on, seq).run();
+  }
+  return {id, true};
+}
+
+}  // namespace
+
+std::string backoff_text(const Backoff& backoff) {
+  return fmt::format("{} {} {} {}", backoff.first.count(), backoff.factor, backoff.longest.count(),
+                     backoff.jitter);
+}
+
+Backoff parse_backoff(const std::string& text) {
+  if (text.empty()) return {};
+  long first = 0, longest = 0;
+  Backoff backoff;
+  if (std::sscanf(text.c_str(), "%ld %lf %ld %lf", &first, &backoff.factor, &longest,
+                  &backoff.jitter) != 4) {
+    return {};
+  }
+  backoff.first = Millis{first};
+  backoff.longest = Millis{longest};
+  return backoff;
+}
+
+std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> tasks, WallTime now) {
+  std::map<LaneName, std::int64_t> lanes;
+  std::vector<Inserted> inserted;
+  inserted.reserve(tasks.size());
+  for (const auto& task : tasks) {
+    auto& lane = lanes[{task.options.queue, task.kind}];
+    if (lane == 0) lane = lane_of(db, task.options.queue, task.kind);
+    inserted.push_back(insert_one(db, task, lane, now));
+  }
+  return inserted;
+}
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,145 @@
+#include <algorithm>
+
+#include "engines/sqlite/child_lock.hpp"
+#include "engines/sqlite/statements.hpp"
+#include "engines/sqlite/task_store.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+constexpr Writer::KillPoints renew_points{KillPoint::renew_before_commit,
+                                          KillPoint::renew_after_commit};
+constexpr Writer::KillPoints reclaim_points{KillPoint::reclaim_before_commit,
+                                            KillPoint::reclaim_after_commit};
+
+/// Whose work may be taken: workers that were buried, said goodbye, or are not known at all, and
+/// claims past their time, if that can be read on our clock. ?3 is now, ?4 our clock's domain.
+#define HOLDFAST_ORPHANED                                                \
+  " (w.seq IS NULL OR w.died_at IS NOT NULL OR w.stopped_at IS NOT NULL" \
+  "  OR (t.lease_until < ?3 AND w.clock = ?4)) "
+
+Orphan read_orphan(const Statement& row) {
+  Orphan orphan;
+  orphan.lease = {row.task_id(0), Token{row.integer(1)}};
+  orphan.worker = row.worker_id(2);
+  orphan.expired = row.integer(3) != 0;
+  orphan.attempt = static_cast<int>(row.integer(4));
+  orphan.max_attempts = static_cast<int>(row.integer(5));
+  orphan.crashes = static_cast<int>(row.integer(6));
+  orphan.recoveries = static_cast<int>(row.integer(7));
+  orphan.cancel_requested = row.integer(8) != 0;
+  if (!row.is_null(9)) orphan.backoff = parse_backoff(row.text(9));
+  return orphan;
+}
+
+struct Taken {
+  std::int64_t seq = 0;
+  std::optional<WallTime> claimed_at{};
+  std::optional<WorkerId> worker{};
+  bool cancel_requested = false;
+};
+
+/// The task, if it still is what the verdict was about.
+std::optional<Taken> find_orphan(Connection& db, const Verdict& verdict, Millis now,
+                                 const std::string& domain) {
+  auto find = db.use(
+      "SELECT t.seq, t.claimed_at, w.id, t.cancel_requested FROM holdfast_tasks t"
+      " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
+      " WHERE t.id = ?1 AND t.token = ?2 AND t.state = 1 AND" HOLDFAST_ORPHANED);
+  find.bind(verdict.lease.id, verdict.lease.token, now, domain);
+  if (!find.step()) return {};
+  Taken taken{find.integer(0), find.optional_time(1)};
+  if (!find.is_null(2)) taken.worker = find.worker_id(2);
+  taken.cancel_requested = find.integer(3) != 0;
+  return taken;
+}
+
+void take_back(Connection& db, const Verdict& verdict, const Taken& taken, WallTime now,
+               std::int64_t token_floor) {
+  // Somebody may have asked it to stop after the verdict.
+  auto to = verdict.to == TaskState::pending && taken.cancel_requested ? TaskState::cancelled
+                                                                       : verdict.to;
+  bool again = to == TaskState::pending;
+  bool final = to == TaskState::failed || to == TaskState::cancelled;
+  Token token{std::max(verdict.lease.token.value + 1, token_floor)};
+  std::optional<WallTime> finished_at, run_at;
+  if (final) finished_at = now;
+  if (again) run_at = now + verdict.delay;
+  std::optional<std::string_view> cause;
+  if (!verdict.cause.empty()) cause = verdict.cause;
+  auto update = db.use(
+      "UPDATE holdfast_tasks SET state = ?2, token = ?3, attempt = ?4, crashes = ?5,"
+      " recoveries = recoveries + 1, suspect = ?6, run_at = coalesce(?7, run_at), finished_at = ?8,"
+      " error = CASE WHEN ?2 IN (3, 4) THEN ?9 ELSE error END, cause = ?10, lease_until = NULL,"
+      " cancel_requested = 0 WHERE seq = ?1");
+  update.bind(taken.seq, to, token, verdict.attempt, verdict.crashes, verdict.suspect, run_at,
+              finished_at, verdict.reason, cause);
+  update.run();
+  add_history(db, {.task = taken.seq,
+                   .from = TaskState::running,
+                   .to = to,
+                   .actor = "system/recovery",
+                   .reason = verdict.reason,
+                   .token = token,
+                   .attempt = verdict.attempt,
+                   .claimed_at = taken.claimed_at,
+                   .worker = taken.worker,
+                   .at = now});
+  if (to == TaskState::cancelled) cancel_dependents(db, taken.seq, now, "system/recovery");
+}
+
+}  // namespace
+
+std::vector<Renewal> SqliteTaskStore::renew(std::span<const Lease> leases, Millis length) {
+  return store_.writer.write(renew_points, [&](Connection& db) {
+    std::vector<Renewal> renewals;
+    renewals.reserve(leases.size());
+    for (const auto& lease : leases) {
+      auto update = db.use("UPDATE holdfast_tasks SET lease_until = ?3 WHERE" HOLDFAST_TOKEN_GUARD
+                           "RETURNING cancel_requested");
+      update.bind(lease.id, lease.token, store_.clock.steady() + length);
+      if (!update.step()) {
+        renewals.push_back(Renewal::lost);
+      } else {
+        renewals.push_back(update.integer(0) != 0 ? Renewal::cancelled : Renewal::kept);
+      }
+    }
+    return renewals;
+  });
+}
+
+std::vector<Orphan> SqliteTaskStore::orphans(int limit) {
+  bool children = any_child_locks(store_.files);
+  return store_.reader.read([&](Connection& db) {
+    std::vector<Orphan> orphans;
+    auto query = db.use(
+        "SELECT t.id, t.token, w.id, w.seq IS NOT NULL AND w.died_at IS NULL AND w.stopped_at IS"
+        " NULL, t.attempt, t.max_attempts, t.crashes, t.recoveries, t.cancel_requested, t.backoff"
+        " FROM holdfast_tasks t LEFT JOIN holdfast_workers w ON w.seq = t.owner"
+        " WHERE t.state = 1 AND ?1 = ?2 AND" HOLDFAST_ORPHANED);
+    query.bind(0, 0, store_.clock.steady(), store_.clock_domain);
+    while (static_cast<int>(orphans.size()) < limit && query.step()) {
+      auto orphan = read_orphan(query);
+      if (children && child_still_running(store_.files, orphan.lease.id)) continue;
+      orphans.push_back(std::move(orphan));
+    }
+    return orphans;
+  });
+}
+
+std::vector<bool> SqliteTaskStore::reclaim(std::span<const Verdict> verdicts) {
+  auto reclaimed = store_.writer.write(reclaim_points, [&](Connection& db) {
+    std::vector<bool> done;
+    for (const auto& verdict : verdicts) {
+      auto taken = find_orphan(db, verdict, store_.clock.steady(), store_.clock_domain);
+      if (taken) take_back(db, verdict, *taken, store_.clock.wall(), store_.token_floor());
+      done.push_back(taken.has_value());
+    }
+    return done;
+  });
+  watch_.announce_work();
+  return reclaimed;
+}
+
+}  // namespace holdfast::sqlite

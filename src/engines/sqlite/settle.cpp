@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include "engines/sqlite/statements.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+struct Row {
+  std::int64_t seq = 0;
+  TaskState state = TaskState::pending;
+  std::optional<WallTime> claimed_at{};
+  std::optional<WorkerId> worker{};
+};
+
+std::optional<Row> find_row(Connection& db, TaskId id) {
+  auto find = db.use(
+      "SELECT t.seq, t.state, t.claimed_at, w.id FROM holdfast_tasks t"
+      " LEFT JOIN holdfast_workers w ON w.seq = t.owner WHERE t.id = ?");
+  find.bind(id);
+  if (!find.step()) return {};
+  Row row{find.integer(0), static_cast<TaskState>(find.integer(1)), find.optional_time(2), {}};
+  if (!find.is_null(3)) row.worker = find.worker_id(3);
+  return row;
+}
+
+bool apply(Connection& db, const Settlement& settlement, WallTime now) {
+  std::optional<std::string_view> result, reason;
+  if (!settlement.result.empty()) result = settlement.result;
+  if (!settlement.reason.empty()) reason = settlement.reason;
+  std::optional<WallTime> run_at, finished_at;
+  if (settlement.to == TaskState::pending) {
+    run_at = now + settlement.delay;
+  } else {
+    finished_at = now;
+  }
+  // Somebody may have asked it to stop after the worker made up its mind to try again.
+  auto update = db.use(
+      "UPDATE holdfast_tasks SET state = iif(?3 = 0 AND cancel_requested, 4, ?3),"
+      " finished_at = iif(?3 = 0 AND cancel_requested, ?5, ?4), run_at = coalesce(?5, run_at),"
+      " result = ?6, error = coalesce(?7, error), attempt = ?8, suspect = 0, cancel_requested = 0,"
+      " lease_until = NULL WHERE" HOLDFAST_TOKEN_GUARD);
+  update.bind(settlement.lease.id, settlement.lease.token, settlement.to, finished_at, run_at,
+              result, reason, settlement.attempt);
+  update.run();
+  return db.changes() == 1;
+}
+
+/// The very same claim ended before: its token is still the task's, but it is not running. The
+/// reply to that settlement was lost.
+bool was_settled_before(Connection& db, const Lease& lease) {
+  auto find = db.use("SELECT 1 FROM holdfast_tasks WHERE id = ? AND token = ? AND state <> 1");
+  find.bind(lease.id, lease.token);
+  return find.step();
+}
+
+void add_unusual_end(Connection& db, const Settlement& settlement, const Row& row, WallTime now) {
+  auto actor = row.worker ? "worker/" + row.worker->text() : std::string{"worker"};
+  add_history(db, {.task = row.seq,
+                   .from = TaskState::running,
+                   .to = row.state,
+                   .actor = actor,
+                   .reason = settlement.reason,
+                   .token = settlement.lease.token,
+                   .attempt = settlement.attempt,
+                   .claimed_at = row.claimed_at,
+                   .worker = row.worker,
+                   .at = now});
+}
+
+bool anything_blocked(Connection& db) {
+  auto query = db.use("SELECT 1 FROM holdfast_blocks LIMIT 1");
+  return query.step();
+}
+
+}  // namespace
+
+SettleResult settle_task(Connection& db, const Settlement& settlement, WallTime now) {
+  if (!apply(db, settlement, now)) {
+    return {was_settled_before(db, settlement.lease) ? Settled::repeated : Settled::refused, false};
+  }
+  SettleResult result{Settled::accepted, settlement.to == TaskState::pending};
+  bool plain = settlement.to == TaskState::completed && !anything_blocked(db);
+  if (!plain) {
+    auto row = find_row(db, settlement.lease.id);
+    bool unusual = settlement.was_attempt || row->state != settlement.to;
+    if (unusual && row->state != TaskState::completed) add_unusual_end(db, settlement, *row, now);
+    if (row->state == TaskState::completed) {
+      result.woke_others = release_dependents(db, row->seq) > 0;
+    } else if (row->state == TaskState::cancelled) {
+      cancel_dependents(db, row->seq, now, "system/dependency");
+    }
+  }
+  if (!settlement.follow_ups.empty()) {
+    insert_tasks(db, settlement.follow_ups, now);
+    result.woke_others = true;
+  }
+  return result;
+}
+
+void count_refused(Connection& db, std::int64_t refused) {
+  if (refused == 0) return;
+  auto add = db.use(
+      "INSERT INTO holdfast_meta (key, value) VALUES ('stale_writes_refused', ?1)"
+      " ON CONFLICT (key) DO UPDATE SET value = value + ?1");
+  add.bind(refused).run();
+}
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engines/sqlite/store.hpp"
+#include "tasks/task_store.hpp"
+
+/// What every write of a worker must meet: the task is still claimed, and by this very claim. The
+/// build without it exists to prove that the tests can see what it prevents.
+#ifdef HOLDFAST_ABLATE_TOKEN_GUARD
+#define HOLDFAST_TOKEN_GUARD " id = ?1 AND ?2 > 0 "
+#else
+#define HOLDFAST_TOKEN_GUARD " id = ?1 AND token = ?2 AND state = 1 "
+#endif
+
+/// The steps of the store, each inside a transaction that the caller has begun.
+namespace holdfast::sqlite {
+
+std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> tasks, WallTime now);
+
+/// What a claim needs to know about now.
+struct ClaimTime {
+  WallTime wall{};
+  Millis steady{};
+  std::int64_t token_floor = 0;
+};
+void claim_tasks(Connection& db, const ClaimRequest& request, const ClaimTime& now,
+                 Exchanged& into);
+std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request);
+
+/// True: the settlement made other tasks ready.
+struct SettleResult {
+  Settled settled = Settled::refused;
+  bool woke_others = false;
+};
+SettleResult settle_task(Connection& db, const Settlement& settlement, WallTime now);
+
+void count_refused(Connection& db, std::int64_t refused);
+
+std::string backoff_text(const Backoff& backoff);
+Backoff parse_backoff(const std::string& text);
+
+}  // namespace holdfast::sqlite

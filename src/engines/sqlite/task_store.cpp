@@ -1,0 +1,139 @@
+#include "engines/sqlite/task_store.hpp"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engines/sqlite/child_lock.hpp"
+#include "engines/sqlite/statements.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+constexpr Writer::KillPoints enqueue_points{KillPoint::enqueue_before_commit,
+                                            KillPoint::enqueue_after_commit};
+constexpr Writer::KillPoints exchange_points{KillPoint::exchange_before_commit,
+                                             KillPoint::exchange_after_commit};
+constexpr Writer::KillPoints record_points{KillPoint::record_before_commit,
+                                           KillPoint::record_after_commit};
+
+/// Running work must still be able to settle when the disk is almost full, so new work is refused
+/// while there is some room left.
+void expect_room(const Store& store, Connection& db) {
+  struct statvfs disk {};
+  if (::statvfs(store.files.folder().c_str(), &disk) != 0) return;
+  auto total = static_cast<std::int64_t>(disk.f_blocks) * static_cast<std::int64_t>(disk.f_frsize);
+  auto free = static_cast<std::int64_t>(disk.f_bavail) * static_cast<std::int64_t>(disk.f_frsize);
+  auto reserve = std::min<std::int64_t>(std::int64_t{32} << 20, total / 10);
+  if (free >= reserve) return;
+  // Pages that shed history left behind in the file are room too.
+  constexpr std::int64_t enough_pages = 1'000;
+  if (db.number("PRAGMA freelist_count") >= enough_pages) return;
+  throw StoreFull{
+      fmt::format("the disk of {} is almost full ({} of {} MB free; {} MB are kept for finishing "
+                  "running work); "
+                  "new tasks are refused. Free some space or lower the retention limits",
+                  store.path, free >> 20, total >> 20, reserve >> 20)};
+}
+
+struct RecordStep {
+  Connection& db;
+  std::int64_t seq;
+  WallTime now;
+
+  Recorded operator()(const ProgressNote& note) const {
+    db.use(
+          "INSERT OR REPLACE INTO holdfast_progress (task, fraction, text, at) VALUES (?, ?, ?, ?)")
+        .bind(seq, note.fraction, note.text, now)
+        .run();
+    return {true, {}};
+  }
+
+  Recorded operator()(const LogNote& note) const {
+    db.use(
+          "INSERT INTO holdfast_log (task, n, at, attempt, line) VALUES (?1,"
+          " (SELECT coalesce(max(n), 0) + 1 FROM holdfast_log WHERE task = ?1), ?2, ?3, ?4)")
+        .bind(seq, now, note.attempt, note.line)
+        .run();
+    return {true, {}};
+  }
+
+  Recorded operator()(const EffectNote& note) const {
+    db.use("INSERT OR IGNORE INTO holdfast_effects (task, key, value) VALUES (?, ?, ?)")
+        .bind(seq, note.key, note.value)
+        .run();
+    auto read = db.use("SELECT value FROM holdfast_effects WHERE task = ? AND key = ?");
+    read.bind(seq, note.key).step();
+    return {true, read.text(0)};
+  }
+};
+
+Recorded record_one(Connection& db, const Note& note, WallTime now) {
+  std::int64_t seq = 0;
+  {
+    auto find = db.use("SELECT seq FROM holdfast_tasks WHERE" HOLDFAST_TOKEN_GUARD);
+    find.bind(note.lease.id, note.lease.token);
+    if (!find.step()) return {};
+    seq = find.integer(0);
+  }
+  return std::visit(RecordStep{db, seq, now}, note.what);
+}
+
+}  // namespace
+
+SqliteTaskStore::SqliteTaskStore(Store& store) : store_{store}, watch_{store.files} {}
+
+std::vector<Inserted> SqliteTaskStore::insert(std::span<const NewTask> tasks) {
+  auto inserted = store_.writer.write(enqueue_points, [&](Connection& db) {
+    expect_room(store_, db);
+    return insert_tasks(db, tasks, store_.clock.wall());
+  });
+  watch_.announce_work();
+  return inserted;
+}
+
+Exchanged SqliteTaskStore::exchange(const Exchange& exchange) {
+  bool woke_others = false;
+  auto exchanged = store_.writer.write(exchange_points, [&](Connection& db) {
+    Exchanged done;
+    woke_others = false;
+    auto now = store_.clock.wall();
+    std::int64_t refused = 0;
+    for (const auto& settlement : exchange.settle) {
+      auto result = settle_task(db, settlement, now);
+      done.settled.push_back(result.settled);
+      woke_others |= result.woke_others;
+      refused += result.settled == Settled::refused;
+    }
+    count_refused(db, refused);
+    if (exchange.claim) {
+      ClaimTime time{now, store_.clock.steady(), store_.token_floor()};
+      claim_tasks(db, *exchange.claim, time, done);
+    }
+    return done;
+  });
+  if (woke_others) watch_.announce_work();
+  return exchanged;
+}
+
+std::vector<Recorded> SqliteTaskStore::record(std::span<const Note> notes) {
+  return store_.writer.write(record_points, [&](Connection& db) {
+    std::vector<Recorded> recorded;
+    for (const auto& note : notes) recorded.push_back(record_one(db, note, store_.clock.wall()));
+    count_refused(db, std::count_if(recorded.begin(), recorded.end(),
+                                    [](const Recorded& one) { return !one.accepted; }));
+    return recorded;
+  });
+}
+
+std::optional<WallTime> SqliteTaskStore::next_due(const ClaimRequest& claim) {
+  return store_.reader.read([&](Connection& db) { return earliest_due(db, claim); });
+}
+
+Wake SqliteTaskStore::wait_for_work(Millis timeout) { return watch_.wait(timeout); }
+void SqliteTaskStore::interrupt() { watch_.interrupt(); }
+
+}  // namespace holdfast::sqlite

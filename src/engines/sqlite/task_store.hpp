@@ -1,0 +1,29 @@
+#pragma once
+
+#include "engines/sqlite/store.hpp"
+#include "engines/sqlite/wake.hpp"
+#include "tasks/task_store.hpp"
+
+namespace holdfast::sqlite {
+
+class SqliteTaskStore final : public TaskStore {
+ public:
+  explicit SqliteTaskStore(Store& store);
+
+  std::vector<Inserted> insert(std::span<const NewTask> tasks) override;
+  Exchanged exchange(const Exchange& exchange) override;
+  std::vector<Recorded> record(std::span<const Note> notes) override;
+  std::optional<WallTime> next_due(const ClaimRequest& claim) override;
+  Wake wait_for_work(Millis timeout) override;
+  void interrupt() override;
+
+  std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override;
+  std::vector<Orphan> orphans(int limit) override;
+  std::vector<bool> reclaim(std::span<const Verdict> verdicts) override;
+
+ private:
+  Store& store_;
+  WorkWatch watch_;
+};
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,68 @@
+#include "tasks/live_attempt.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace holdfast {
+
+namespace {
+
+constexpr auto progress_interval = std::chrono::milliseconds{200};
+constexpr std::size_t longest_line = 4'096;
+
+}  // namespace
+
+LiveAttempt::LiveAttempt(const Job& job, TaskStore& store, Enlistment& enlistment,
+                         const Settings& settings, TakeNote note)
+    : job_{job},
+      store_{store},
+      enlistment_{enlistment},
+      settings_{settings},
+      note_{std::move(note)} {}
+
+LiveAttempt::~LiveAttempt() {
+  if (child_lock_ >= 0) enlistment_.release_child_lock(job_.claimed.lease, child_lock_);
+}
+
+void LiveAttempt::progress(double fraction, std::string_view text) {
+  auto now = std::chrono::steady_clock::now();
+  if (now - last_progress_ < progress_interval && fraction < 1) return;
+  last_progress_ = now;
+  note_({job_.claimed.lease, ProgressNote{std::clamp(fraction, 0.0, 1.0), std::string{text}}});
+}
+
+void LiveAttempt::log(std::string_view line) {
+  ++lines_;
+  if (lines_ > settings_.limits.log_lines_per_attempt) return;
+  auto text = lines_ == settings_.limits.log_lines_per_attempt
+                  ? fmt::format("({} lines are enough: the rest is not kept)", lines_)
+                  : std::string{line.substr(0, longest_line)};
+  note_({job_.claimed.lease, LogNote{std::move(text), number()}});
+}
+
+TaskId LiveAttempt::then_json(std::string kind, std::string payload, TaskOptions options) {
+  NewTask task{std::move(kind), std::move(payload), std::move(options)};
+  validate(task, settings_);
+  if (!task.options.id) task.options.id = TaskId::make();
+  follow_ups_.push_back(std::move(task));
+  return *follow_ups_.back().options.id;
+}
+
+std::string LiveAttempt::record_once(std::string_view key, std::string_view value) {
+  std::array notes{Note{job_.claimed.lease, EffectNote{std::string{key}, std::string{value}}}};
+  auto recorded = store_.record(notes);
+  if (!recorded.front().accepted) {
+    throw LeaseLost{fmt::format("task {} is no longer held by this worker: '{}' was not recorded",
+                                task().text(), key)};
+  }
+  return std::move(recorded.front().value);
+}
+
+int LiveAttempt::child_lock() {
+  if (child_lock_ < 0) child_lock_ = enlistment_.take_child_lock(job_.claimed.lease);
+  return child_lock_;
+}
+
+}  // namespace holdfast

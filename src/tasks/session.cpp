@@ -1,0 +1,199 @@
+#include "tasks/session.hpp"
+
+#include <algorithm>
+
+#include "tasks/policy.hpp"
+
+namespace holdfast {
+
+namespace {
+
+/// Claim ahead what will be started within this time.
+constexpr double look_ahead_ns = 20e6;
+/// Handlers quicker than this get several tasks at once.
+constexpr double quick_ns = 200e3;
+constexpr std::size_t largest_handful = 64;
+
+}  // namespace
+
+int Session::room() const {
+  // Settlements that pile up mean that the store does not keep up (or is away).
+  if (outbox_.size() > static_cast<std::size_t>(4 * limits_.prefetch + limits_.concurrency))
+    return 0;
+  double ahead = limits_.concurrency * look_ahead_ns / std::max(handler_time_, 1.0);
+  int wanted = limits_.concurrency + static_cast<int>(std::min<double>(ahead, limits_.prefetch));
+  return std::max(0, wanted - running_ - static_cast<int>(waiting_.size()));
+}
+
+void Session::took(std::vector<Claimed> claimed, Millis asked_at) {
+  // A tenth of the lease is kept as a margin: we stop before anybody else may start.
+  auto deadline = asked_at + limits_.lease - limits_.lease / 10;
+  for (auto& one : claimed) {
+    auto job = std::make_shared<Job>();
+    job->claimed = std::move(one);
+    job->deadline = deadline;
+    waiting_suspects_ += job->claimed.suspect;
+    // A task that we hold already comes back under a new token when its lease was lost meanwhile.
+    jobs_[job->claimed.lease.id] = job;
+    waiting_.push_back(std::move(job));
+  }
+}
+
+bool Session::startable() const {
+  if (waiting_.empty() || alone_ || running_ >= limits_.concurrency) return false;
+  return !waiting_.front()->claimed.suspect || running_ == 0;
+}
+
+std::vector<JobPtr> Session::start(Millis now) {
+  std::vector<JobPtr> started;
+  if (!startable()) return started;
+  std::size_t handful = 1;
+  if (handler_time_ < quick_ns) {
+    handful = waiting_.size() / static_cast<std::size_t>(2 * limits_.concurrency);
+    handful = std::clamp<std::size_t>(handful, 1, largest_handful);
+  }
+  while (started.size() < handful && !waiting_.empty()) {
+    auto& next = waiting_.front();
+    if (next->claimed.suspect && (running_ > 0 || !started.empty())) break;
+    next->phase = Job::Phase::running;
+    next->times_out = now + next->claimed.timeout;
+    next->stop = std::stop_source{};
+    alone_ = next->claimed.suspect;
+    waiting_suspects_ -= next->claimed.suspect;
+    started.push_back(std::move(next));
+    waiting_.pop_front();
+    if (alone_) break;
+  }
+  // A handful counts as one: it occupies one handler.
+  if (!started.empty()) ++running_;
+  return started;
+}
+
+bool Session::finished(const JobPtr& job, Settlement settlement,
+                       std::chrono::nanoseconds took_time) {
+  handler_time_ = 0.9 * handler_time_ + 0.1 * static_cast<double>(took_time.count());
+  if (job->claimed.suspect) alone_ = false;
+  if (job->abandoned) return false;
+  settle_on_behalf(job, std::move(settlement));
+  return true;
+}
+
+void Session::settle_on_behalf(const JobPtr& job, Settlement settlement) {
+  job->phase = Job::Phase::settling;
+  outbox_.push_back(std::move(settlement));
+}
+
+std::vector<Settlement> Session::settlements() { return std::exchange(outbox_, {}); }
+
+void Session::unsent(std::vector<Settlement> settlements) {
+  outbox_.insert(outbox_.begin(), std::make_move_iterator(settlements.begin()),
+                 std::make_move_iterator(settlements.end()));
+}
+
+void Session::settled(const std::vector<Settlement>& sent) {
+  for (const auto& settlement : sent) {
+    auto at = jobs_.find(settlement.lease.id);
+    if (at != jobs_.end() && at->second->claimed.lease == settlement.lease) jobs_.erase(at);
+  }
+}
+
+std::vector<Lease> Session::held() const {
+  std::vector<Lease> leases;
+  leases.reserve(jobs_.size());
+  for (const auto& [id, job] : jobs_) {
+    if (!job->abandoned) leases.push_back(job->claimed.lease);
+  }
+  return leases;
+}
+
+std::vector<JobPtr> Session::renewed(std::span<const Lease> leases,
+                                     std::span<const Renewal> renewals, Millis asked_at,
+                                     Millis now) {
+  std::vector<JobPtr> stop;
+  auto deadline = asked_at + limits_.lease - limits_.lease / 10;
+  for (std::size_t i = 0; i < leases.size(); ++i) {
+    auto at = jobs_.find(leases[i].id);
+    if (at == jobs_.end() || at->second->claimed.lease != leases[i]) continue;
+    auto job = at->second;
+    if (renewals[i] != Renewal::lost) {
+      job->deadline = deadline;
+      if (renewals[i] == Renewal::cancelled) ask_to_stop(job, StopCause::cancel, now, stop);
+      continue;
+    }
+    // A settlement on its way may be the very reason; its answer will tell.
+    if (job->phase == Job::Phase::settling) continue;
+    ask_to_stop(job, StopCause::lease_lost, now, stop);
+    if (job->phase == Job::Phase::waiting) {
+      std::erase(waiting_, job);
+      waiting_suspects_ -= job->claimed.suspect;
+      jobs_.erase(at);
+    }
+  }
+  return stop;
+}
+
+void Session::ask_to_stop(const JobPtr& job, StopCause cause, Millis now,
+                          std::vector<JobPtr>& into) {
+  if (job->phase != Job::Phase::running || job->cause != StopCause::none) return;
+  job->cause = cause;
+  job->stopped_at = now;
+  into.push_back(job);
+}
+
+Session::Due Session::due(Millis now) {
+  Due due;
+  for (const auto& [id, job] : jobs_) {
+    if (job->phase != Job::Phase::running || job->abandoned) continue;
+    auto before = due.stop.size();
+    if (now >= job->deadline) {
+      ask_to_stop(job, StopCause::lease_lost, now, due.stop);
+      due.leases_lost += due.stop.size() - before;
+    }
+    if (now >= job->times_out) ask_to_stop(job, StopCause::timeout, now, due.stop);
+    bool graceful = job->cause == StopCause::timeout || job->cause == StopCause::cancel;
+    if (graceful && now >= job->stopped_at + limits_.stop_grace) {
+      due.give_up.push_back(job);
+      continue;
+    }
+    if (graceful) due.next = std::min(due.next, job->stopped_at + limits_.stop_grace);
+    if (job->cause == StopCause::none) {
+      due.next = std::min({due.next, job->deadline, job->times_out});
+    }
+  }
+  for (const auto& job : due.give_up) job->abandoned = true;
+  return due;
+}
+
+void Session::give_back_waiting() {
+  for (auto& job : waiting_) settle_on_behalf(job, give_back(job->claimed));
+  waiting_.clear();
+  waiting_suspects_ = 0;
+}
+
+std::vector<JobPtr> Session::stop_all(StopCause cause, Millis now) {
+  std::vector<JobPtr> stop;
+  for (const auto& [id, job] : jobs_) ask_to_stop(job, cause, now, stop);
+  return stop;
+}
+
+std::vector<JobPtr> Session::lose_everything(Millis now) {
+  auto stop = stop_all(StopCause::lease_lost, now);
+  waiting_.clear();
+  waiting_suspects_ = 0;
+  std::erase_if(jobs_,
+                [](const auto& entry) { return entry.second->phase == Job::Phase::waiting; });
+  return stop;
+}
+
+int Session::abandon_running() {
+  int abandoned = 0;
+  for (const auto& [id, job] : jobs_) {
+    if (job->phase != Job::Phase::running || job->abandoned) continue;
+    job->abandoned = true;
+    settle_on_behalf(job, give_back(job->claimed));
+    ++abandoned;
+  }
+  return abandoned;
+}
+
+}  // namespace holdfast

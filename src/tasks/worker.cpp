@@ -1,0 +1,262 @@
+#include <holdfast/worker.hpp>
+
+#include <algorithm>
+#include <thread>
+
+#include "tasks/policy.hpp"
+#include "tasks/worker_impl.hpp"
+
+namespace holdfast {
+
+namespace {
+
+constexpr Millis retry_beat{1'000};
+constexpr Millis prune_interval{60'000};
+
+int handler_count(const WorkerOptions& options, const Settings& settings) {
+  int count = options.concurrency > 0 ? options.concurrency : settings.worker.concurrency;
+  return count > 0 ? count : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+Worker::Impl::Impl(const Tasks& tasks, WorkerOptions options)
+    : parts_{tasks.engine().parts()},
+      engine_{tasks.engine()},
+      handlers_{tasks.handlers()},
+      options_{std::move(options)},
+      settings_{parts_.settings()},
+      recovery_{parts_.tasks(),  parts_.workers(), parts_.reports(),
+                parts_.events(), parts_.clock(),   settings_.recovery},
+      session_{Session::Limits{.concurrency = handler_count(options_, settings_),
+                               .prefetch = settings_.worker.prefetch,
+                               .lease = settings_.heartbeat.lease(),
+                               .stop_grace = settings_.worker.stop_grace}} {
+  options_.concurrency = handler_count(options_, settings_);
+}
+
+WorkerSummary Worker::Impl::run() {
+  recovery_.run_once("start-up");
+  enlist();
+  start_threads();
+  work();
+  try {
+    finish();
+  } catch (const StorageFailed&) {
+    storage_failed();
+  }
+  {
+    std::lock_guard lock{mutex_};
+    mode_ = Mode::ended;
+  }
+  stop_watch_.request_stop();
+  work_ready_.notify_all();
+  timer_due_.notify_all();
+  ended_.notify_all();
+  for (auto& thread : threads_) thread.join();
+  for (auto& [thread, returned] : handler_threads_) {
+    bool join = false;
+    {
+      std::lock_guard lock{mutex_};
+      join = returned || session_.running() == 0;
+    }
+    join ? thread.join() : thread.detach();
+  }
+  if (fatal_) std::rethrow_exception(fatal_);
+  parts_.workers().retire(enlistment_->id());
+  return summary_;
+}
+
+void Worker::Impl::enlist() {
+  WorkerProfile profile{.queues = options_.queues,
+                        .kinds = {},
+                        .concurrency = options_.concurrency,
+                        .lease = settings_.heartbeat.lease()};
+  for (const auto& [kind, handler] : handlers_) profile.kinds.push_back(kind);
+  std::shared_ptr<Enlistment> enlisted = parts_.workers().enlist(profile);
+  parts_.events().emit(WorkerEnlisted{enlisted->id()});
+  std::lock_guard lock{mutex_};
+  enlistment_ = std::move(enlisted);
+  look_again_ = true;
+}
+
+void Worker::Impl::start_threads() {
+  auto self = shared_from_this();
+  handler_threads_.resize(static_cast<std::size_t>(options_.concurrency));
+  for (int slot = 0; slot < options_.concurrency; ++slot) {
+    handler_threads_[static_cast<std::size_t>(slot)].thread =
+        std::thread{[self, slot] { self->handle(slot); }};
+  }
+  threads_.emplace_back([this] { beat(); });
+  threads_.emplace_back([this] { watch_time(); });
+  threads_.emplace_back([this] { watch(); });
+}
+
+void Worker::Impl::beat() {
+  auto wait = settings_.heartbeat.interval;
+  while (pause(wait)) {
+    wait = settings_.heartbeat.interval;
+    try {
+      beat_once();
+    } catch (const StorageFailed&) {
+      storage_failed();
+      return;
+    } catch (const StoreError& error) {
+      parts_.events().emit(HeartbeatFailed{enlistment()->id(), error.what()});
+      wait = std::min(retry_beat, settings_.heartbeat.interval / 3);
+    }
+  }
+}
+
+void Worker::Impl::beat_once() {
+  std::vector<TaskId> holding;
+  WorkerId worker;
+  {
+    std::lock_guard lock{mutex_};
+    worker = enlistment_->id();
+    for (const auto& lease : session_.held()) holding.push_back(lease.id);
+  }
+  if (!parts_.workers().beat(worker, holding)) {
+    // Declared dead while it was alive but silent. The pump notices at its next claim, too.
+    std::lock_guard lock{mutex_};
+    look_again_ = true;
+    wake_pump();
+  }
+  renew_held();
+}
+
+void Worker::Impl::renew_held() {
+  std::vector<Lease> leases;
+  {
+    std::lock_guard lock{mutex_};
+    leases = session_.held();
+  }
+  if (leases.empty()) return;
+  auto asked_at = parts_.clock().steady();
+  auto renewals = parts_.tasks().renew(leases, settings_.heartbeat.lease());
+  std::vector<JobPtr> to_stop;
+  {
+    std::lock_guard lock{mutex_};
+    to_stop = session_.renewed(leases, renewals, asked_at, parts_.clock().steady());
+    timer_due_.notify_one();
+  }
+  stop(to_stop);
+}
+
+void Worker::Impl::watch_time() {
+  std::unique_lock lock{mutex_};
+  while (mode_ != Mode::ended) {
+    auto now = parts_.clock().steady();
+    auto due = session_.due(now);
+    for (const auto& job : due.give_up) {
+      AttemptEnd end{.cancel_requested = job->cause == StopCause::cancel,
+                     .timed_out = job->cause == StopCause::timeout,
+                     .random = 0.5};
+      session_.settle_on_behalf(job, settle_for(job->claimed, retry("did not stop"), end));
+      wake_pump();
+    }
+    if (due.leases_lost > 0 || !due.stop.empty() || !due.give_up.empty()) {
+      lock.unlock();
+      stop(due.stop);
+      if (due.leases_lost > 0) {
+        parts_.events().emit(LeasesAbandoned{enlistment()->id(), due.leases_lost});
+      }
+      for (const auto& job : due.give_up) {
+        parts_.events().emit(HandlerIgnoresStop{job->claimed.lease.id, job->claimed.kind});
+      }
+      lock.lock();
+      continue;
+    }
+    if (due.next == Millis::max()) {
+      timer_due_.wait(lock);
+    } else {
+      timer_due_.wait_for(lock, due.next - now);
+    }
+  }
+}
+
+void Worker::Impl::stop(const std::vector<JobPtr>& jobs) {
+  for (const auto& job : jobs) job->stop.request_stop();
+}
+
+void Worker::Impl::watch() {
+  auto stop = stop_watch_.get_token();
+  auto next_detection = parts_.clock().steady() + settings_.heartbeat.detection_interval;
+  auto next_prune = parts_.clock().steady() + prune_interval;
+  while (!stop.stop_requested()) {
+    try {
+      auto now = parts_.clock().steady();
+      auto next = std::min(next_detection, next_prune);
+      bool death = now < next && parts_.workers().wait_for_death(next - now, stop);
+      now = parts_.clock().steady();
+      if (stop.stop_requested()) return;
+      if (death || now >= next_detection) recovery_.run_once("watch", stop);
+      if (now >= next_detection) next_detection = now + settings_.heartbeat.detection_interval;
+      if (now >= next_prune) {
+        parts_.admin().prune(settings_.retention);
+        next_prune = parts_.clock().steady() + prune_interval;
+      }
+    } catch (const StorageFailed&) {
+      storage_failed();
+      return;
+    } catch (const StoreError& error) {
+      trouble("watching for dead workers", error);
+      pause(retry_beat);
+    }
+  }
+}
+
+void Worker::Impl::trouble(const char* what, const std::exception& error) {
+  parts_.events().emit(StoreTrouble{what, error.what()});
+}
+
+void Worker::Impl::storage_failed() {
+  {
+    std::lock_guard lock{mutex_};
+    if (!fatal_) fatal_ = std::current_exception();
+    mode_ = Mode::hurrying;
+  }
+  work_ready_.notify_all();
+  parts_.tasks().interrupt();
+}
+
+void Worker::Impl::wake_pump() {
+  if (std::exchange(pump_waits_, false)) parts_.tasks().interrupt();
+}
+
+std::shared_ptr<Enlistment> Worker::Impl::enlistment() {
+  std::lock_guard lock{mutex_};
+  return enlistment_;
+}
+
+bool Worker::Impl::pause(Millis time) {
+  std::unique_lock lock{mutex_};
+  return !ended_.wait_for(lock, time, [&] { return mode_ == Mode::ended; });
+}
+
+void Worker::Impl::drain() {
+  {
+    std::lock_guard lock{mutex_};
+    if (mode_ == Mode::working) mode_ = Mode::draining;
+  }
+  work_ready_.notify_all();
+  parts_.tasks().interrupt();
+}
+
+void Worker::Impl::hurry() {
+  {
+    std::lock_guard lock{mutex_};
+    if (mode_ != Mode::ended) mode_ = Mode::hurrying;
+  }
+  work_ready_.notify_all();
+  parts_.tasks().interrupt();
+}
+
+Worker::Worker(const Tasks& tasks, WorkerOptions options)
+    : impl_{std::make_shared<Impl>(tasks, std::move(options))} {}
+Worker::~Worker() = default;
+WorkerSummary Worker::run() { return impl_->run(); }
+void Worker::drain() { impl_->drain(); }
+void Worker::hurry() { impl_->hurry(); }
+
+}  // namespace holdfast

@@ -1,0 +1,97 @@
+#include <random>
+
+#include "recovery/kill_point.hpp"
+#include "tasks/live_attempt.hpp"
+#include "tasks/policy.hpp"
+#include "tasks/worker_impl.hpp"
+
+namespace holdfast {
+
+namespace {
+
+double random01() {
+  thread_local std::minstd_rand source{std::random_device{}()};
+  return std::uniform_real_distribution<double>{0, 1}(source);
+}
+
+/// Runs the handler; whatever it throws is a reason to try again.
+Outcome outcome_of(const Handler& handler, Attempt& attempt) {
+  try {
+    return handler(attempt);
+  } catch (const InvalidRequest& error) {
+    return fail(error.what());
+  } catch (const std::exception& error) {
+    return retry(error.what());
+  } catch (...) {
+    return retry("the handler threw something that is not a std::exception");
+  }
+}
+
+}  // namespace
+
+void Worker::Impl::handle(int slot) {
+  while (true) {
+    std::vector<JobPtr> jobs;
+    std::shared_ptr<Enlistment> enlistment;
+    {
+      std::unique_lock lock{mutex_};
+      work_ready_.wait(lock, [&] { return mode_ != Mode::working || session_.startable(); });
+      if (mode_ != Mode::working) break;
+      jobs = session_.start(parts_.clock().steady());
+      enlistment = enlistment_;
+      timer_due_.notify_one();
+    }
+    // Settlements of a handful go together: it is only more than one while tasks are quick.
+    std::vector<Settlement> settlements;
+    auto began = std::chrono::steady_clock::now();
+    for (const auto& job : jobs) settlements.push_back(run_job(*job, slot, *enlistment));
+    auto each = (std::chrono::steady_clock::now() - began) / jobs.size();
+    std::lock_guard lock{mutex_};
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      session_.finished(jobs[i], std::move(settlements[i]), each);
+    }
+    session_.handler_free();
+    if (session_.startable()) work_ready_.notify_one();
+    wake_pump();
+  }
+  std::lock_guard lock{mutex_};
+  handler_threads_[static_cast<std::size_t>(slot)].returned = true;
+}
+
+Settlement Worker::Impl::run_job(Job& job, int slot, Enlistment& enlistment) {
+  if (job.stop.stop_requested()) return give_back(job.claimed);
+  enlistment.started(slot, job.claimed.lease);
+  kill_point(KillPoint::handler_before_start);
+  auto settlement = attempt(job, enlistment);
+  kill_point(KillPoint::handler_after_return);
+  enlistment.finished(slot);
+  return settlement;
+}
+
+Settlement Worker::Impl::attempt(Job& job, Enlistment& enlistment) {
+  LiveAttempt live{job, parts_.tasks(), enlistment, settings_,
+                   [this](Note note) { take_note(std::move(note)); }};
+  auto outcome = outcome_of(handlers_.at(job.claimed.kind), live);
+  StopCause cause;
+  {
+    std::lock_guard lock{mutex_};
+    cause = job.cause;
+  }
+  bool ours_to_blame = cause == StopCause::shutdown || cause == StopCause::lease_lost;
+  if (ours_to_blame && !std::holds_alternative<Done>(outcome)) return give_back(job.claimed);
+  AttemptEnd end{.cancel_requested = cause == StopCause::cancel,
+                 .timed_out = cause == StopCause::timeout,
+                 .random = random01(),
+                 .result_bytes = settings_.limits.result_bytes};
+  auto settlement = settle_for(job.claimed, outcome, end);
+  if (settlement.to == TaskState::completed) settlement.follow_ups = live.take_follow_ups();
+  return settlement;
+}
+
+void Worker::Impl::take_note(Note note) {
+  std::lock_guard lock{mutex_};
+  notes_.push_back(std::move(note));
+  if (notes_.size() == 1) wake_pump();
+}
+
+}  // namespace holdfast

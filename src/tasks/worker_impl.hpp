@@ -1,0 +1,102 @@
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include <holdfast/worker.hpp>
+
+#include "recovery/recovery.hpp"
+#include "tasks/engine_parts.hpp"
+#include "tasks/session.hpp"
+
+namespace holdfast {
+
+/// The threads of a worker around a `Session`:
+///
+///     pump      (the caller of run) settles and claims; the only one that starts and ends things
+///     handlers  run tasks
+///     heart     heartbeats and renews
+///     timer     stops handlers whose time is over; touches no store, so a store that hangs cannot
+///               keep it from doing so
+///     watch     notices deaths and recovers, and removes old history
+///
+/// Handlers that do not come back in time are left behind, so all of it is shared with the threads.
+class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
+ public:
+  Impl(const Tasks& tasks, WorkerOptions options);
+
+  WorkerSummary run();
+  void drain();
+  void hurry();
+
+ private:
+  enum class Mode { working, draining, hurrying, ended };
+
+  // Pump.
+  void work();
+  bool turn();  ///< one settle-and-claim; false: nothing to do but wait
+  void send_notes();
+  bool send(std::vector<Settlement> settlements, int claim);
+  void account(const std::vector<Settlement>& sent, const Exchanged& answer);
+  void wait_for_news();
+  Millis time_to_wait();
+  bool nothing_left();
+  void enlist();
+  void was_buried();
+  void finish();
+  void start_threads();
+  ClaimRequest claim_request(int limit, int suspects) const;
+
+  // Handlers.
+  void handle(int slot);
+  Settlement run_job(Job& job, int slot, Enlistment& enlistment);
+  Settlement attempt(Job& job, Enlistment& enlistment);
+  void take_note(Note note);
+
+  // Heart and timer.
+  void beat();
+  void beat_once();
+  void renew_held();
+  void watch_time();
+  void stop(const std::vector<JobPtr>& jobs);
+
+  // Watch.
+  void watch();
+
+  void trouble(const char* what, const std::exception& error);
+  void storage_failed();
+  void wake_pump();  ///< with the mutex held
+  std::shared_ptr<Enlistment> enlistment();
+  bool pause(Millis time);  ///< for the helping threads; false: the worker ends
+
+  EngineParts& parts_;
+  Engine engine_;
+  std::map<std::string, Handler> handlers_;
+  WorkerOptions options_;
+  Settings settings_;
+  Recovery recovery_;
+
+  std::mutex mutex_;  // guards everything below
+  std::condition_variable work_ready_, timer_due_, ended_;
+  Session session_;
+  Mode mode_ = Mode::working;
+  std::shared_ptr<Enlistment> enlistment_;
+  std::vector<Note> notes_;
+  WorkerSummary summary_;
+  std::exception_ptr fatal_;
+  bool hungry_ = false;     ///< the last claim got less than it asked for
+  bool look_again_ = true;  ///< something happened since: claim again
+  bool pump_waits_ = false;
+  std::stop_source stop_watch_;
+
+  struct Thread {
+    std::thread thread;
+    bool returned = false;
+  };
+  std::vector<Thread> handler_threads_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace holdfast

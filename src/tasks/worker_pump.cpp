@@ -1,0 +1,240 @@
+#include <algorithm>
+
+#include "tasks/policy.hpp"
+#include "tasks/worker_impl.hpp"
+
+namespace holdfast {
+
+namespace {
+
+/// New work is announced; this is for what was not (an announcer that died after its commit).
+constexpr Millis longest_wait{1'000};
+constexpr Millis trouble_wait{250};
+/// Something is due but could not be claimed: a suspect whose turn has not come.
+constexpr Millis not_yet_wait{50};
+
+}  // namespace
+
+ClaimRequest Worker::Impl::claim_request(int limit, int suspects) const {
+  ClaimRequest request{.worker = enlistment_->id(), .queues = options_.queues};
+  for (const auto& [kind, handler] : handlers_) request.kinds.push_back(kind);
+  request.limit = limit;
+  request.max_suspects = suspects;
+  request.lease = settings_.heartbeat.lease();
+  return request;
+}
+
+void Worker::Impl::work() {
+  while (true) {
+    bool busy = false;
+    try {
+      busy = turn();
+      std::lock_guard lock{mutex_};
+      if (mode_ != Mode::working) return;
+    } catch (const StorageFailed&) {
+      storage_failed();
+      return;
+    } catch (const StoreError& error) {
+      trouble("settling and claiming", error);
+      parts_.tasks().wait_for_work(trouble_wait);
+      std::lock_guard lock{mutex_};
+      if (mode_ != Mode::working) return;
+      look_again_ = true;
+      continue;
+    }
+    if (busy) continue;
+    if (options_.until_empty && nothing_left()) return;
+    wait_for_news();
+  }
+}
+
+void Worker::Impl::wait_for_news() {
+  auto timeout = time_to_wait();
+  {
+    std::lock_guard lock{mutex_};
+    if (session_.anything_to_settle() || mode_ != Mode::working) return;
+    pump_waits_ = true;
+  }
+  auto wake = parts_.tasks().wait_for_work(timeout);
+  if (wake == Wake::control) renew_held();
+  std::lock_guard lock{mutex_};
+  pump_waits_ = false;
+  look_again_ = look_again_ || wake != Wake::nothing || hungry_;
+}
+
+bool Worker::Impl::turn() {
+  send_notes();
+  std::vector<Settlement> settlements;
+  int room = 0;
+  {
+    std::lock_guard lock{mutex_};
+    settlements = session_.settlements();
+    bool may_claim = mode_ == Mode::working && (!hungry_ || look_again_);
+    if (may_claim) room = session_.room();
+    if (settlements.empty() && room == 0) return false;
+    if (room > 0) look_again_ = false;
+  }
+  return send(std::move(settlements), room);
+}
+
+void Worker::Impl::send_notes() {
+  std::vector<Note> notes;
+  {
+    std::lock_guard lock{mutex_};
+    notes.swap(notes_);
+  }
+  if (notes.empty()) return;
+  auto recorded = parts_.tasks().record(notes);
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (recorded[i].accepted) continue;
+    parts_.events().emit(
+        StaleWriteRefused{notes[i].lease.id, notes[i].lease.token, "progress or log line"});
+  }
+}
+
+bool Worker::Impl::send(std::vector<Settlement> settlements, int claim) {
+  Exchange exchange;
+  exchange.settle = std::move(settlements);
+  auto asked_at = parts_.clock().steady();
+  {
+    std::lock_guard lock{mutex_};
+    if (claim > 0) exchange.claim = claim_request(claim, session_.suspect_room());
+  }
+  Exchanged answer;
+  try {
+    answer = parts_.tasks().exchange(exchange);
+  } catch (const StoreError&) {
+    std::lock_guard lock{mutex_};
+    session_.unsent(std::move(exchange.settle));
+    throw;
+  }
+  account(exchange.settle, answer);
+  if (answer.buried) {
+    was_buried();
+    return true;
+  }
+  bool got_some = !answer.claimed.empty();
+  std::lock_guard lock{mutex_};
+  if (claim > 0) {
+    hungry_ = static_cast<int>(answer.claimed.size()) < claim;
+    session_.took(std::move(answer.claimed), asked_at);
+    if (got_some) work_ready_.notify_all();
+    timer_due_.notify_one();
+  }
+  return got_some || session_.anything_to_settle() || (!hungry_ && session_.room() > 0);
+}
+
+void Worker::Impl::account(const std::vector<Settlement>& sent, const Exchanged& answer) {
+  {
+    std::lock_guard lock{mutex_};
+    session_.settled(sent);
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      if (answer.settled[i] == Settled::refused) {
+        ++summary_.refused;
+      } else if (sent[i].to == TaskState::completed) {
+        ++summary_.completed;
+      } else if (sent[i].was_attempt) {
+        ++summary_.failed_attempts;
+      } else {
+        ++summary_.given_back;
+      }
+    }
+  }
+  if (!parts_.events().heard()) return;
+  auto actor = "worker/" + enlistment_->id().text();
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const auto& one = sent[i];
+    if (answer.settled[i] == Settled::refused) {
+      parts_.events().emit(StaleWriteRefused{one.lease.id, one.lease.token, "settlement"});
+    } else {
+      Transition step{TaskState::running,   one.to, actor, one.reason, one.lease.token, one.attempt,
+                      parts_.clock().wall()};
+      parts_.events().emit(TaskChanged{one.lease.id, {}, std::move(step)});
+    }
+  }
+  for (const auto& one : answer.claimed) {
+    Transition step{TaskState::pending, TaskState::running,   actor, {}, one.lease.token,
+                    one.attempt,        parts_.clock().wall()};
+    parts_.events().emit(TaskChanged{one.lease.id, one.kind, std::move(step)});
+  }
+}
+
+Millis Worker::Impl::time_to_wait() {
+  auto wait = longest_wait;
+  ClaimRequest request;
+  {
+    std::lock_guard lock{mutex_};
+    if (!notes_.empty() || session_.anything_to_settle()) return Millis{0};
+    if (session_.room() == 0) return wait;
+    request = claim_request(1, 1);
+  }
+  try {
+    auto due = parts_.tasks().next_due(request);
+    auto now = parts_.clock().wall();
+    if (due) wait = *due <= now ? not_yet_wait : std::min(wait, *due - now);
+  } catch (const StoreError& error) {
+    trouble("looking for the next task", error);
+  }
+  return wait;
+}
+
+bool Worker::Impl::nothing_left() {
+  ClaimRequest request;
+  {
+    std::lock_guard lock{mutex_};
+    if (!session_.idle() || !hungry_ || look_again_) return false;
+    request = claim_request(1, 1);
+  }
+  return !parts_.tasks().next_due(request);
+}
+
+void Worker::Impl::was_buried() {
+  std::vector<JobPtr> lost;
+  {
+    std::lock_guard lock{mutex_};
+    lost = session_.lose_everything(parts_.clock().steady());
+  }
+  stop(lost);
+  parts_.events().emit(LeasesAbandoned{enlistment_->id(), lost.size()});
+  enlist();
+}
+
+void Worker::Impl::finish() {
+  auto clock = [&] { return parts_.clock().steady(); };
+  auto until = clock() + settings_.worker.drain_timeout;
+  bool asked_to_stop = false;
+  while (true) {
+    std::vector<JobPtr> to_stop;
+    {
+      std::unique_lock lock{mutex_};
+      if (mode_ == Mode::working) mode_ = Mode::draining;
+      session_.give_back_waiting();
+      if (mode_ == Mode::hurrying && !asked_to_stop) until = clock();
+      bool handlers_done = session_.running() == 0;
+      if (!handlers_done && clock() >= until) {
+        if (asked_to_stop) {
+          session_.abandon_running();
+        } else {
+          asked_to_stop = true;
+          until = clock() + settings_.worker.stop_grace;
+          to_stop = session_.stop_all(StopCause::shutdown, clock());
+        }
+      }
+      if (session_.idle() && notes_.empty()) break;
+    }
+    stop(to_stop);
+    try {
+      if (!turn())
+        parts_.tasks().wait_for_work(std::clamp(until - clock(), Millis{1}, Millis{100}));
+    } catch (const StorageFailed&) {
+      throw;
+    } catch (const StoreError& error) {
+      // What could not be given back, recovery takes back.
+      trouble("giving back unfinished tasks", error);
+      if (clock() >= until) break;
+      parts_.tasks().wait_for_work(trouble_wait);
+    }
+  }
+}
+
+}  // namespace holdfast
