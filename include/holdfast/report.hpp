@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,7 +40,8 @@ struct RecoveryReport {
   std::string trigger;  ///< `start-up`, `watch`, `operator`
   std::vector<RecoveredTask> tasks;
   std::vector<DeadWorker> dead_workers;
-  int stale_writes_refused = 0;  ///< in this store, since the report before
+  int stale_writes_refused = 0;                ///< in this store, since the report before
+  std::int64_t stale_writes_refused_ever = 0;  ///< since the store was made
 
   bool found_anything() const { return !tasks.empty() || !dead_workers.empty(); }
 };

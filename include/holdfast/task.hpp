@@ -20,7 +20,7 @@ enum class TaskState : std::uint8_t {
   running,    ///< claimed by a worker, under a lease
   completed,  ///< finished well; final
   failed,     ///< the dead letters: gave up, can be redriven by an operator
-  cancelled,  ///< called off; final
+  cancelled,  ///< called off; only an operator's retry brings it back
   blocked,    ///< waits for other tasks to complete
   held,       ///< waits for an operator's word; the cause is recorded
 };

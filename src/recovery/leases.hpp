@@ -32,6 +32,8 @@ struct Orphan {
   int crashes = 0;
   int recoveries = 0;
   bool cancel_requested = false;
+  bool suspect = false;  ///< since a crash before this one
+  std::string kind{};    ///< for events
   Backoff backoff{};
 };
 

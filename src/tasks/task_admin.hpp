@@ -8,6 +8,15 @@
 
 namespace holdfast {
 
+/// A transition that the store keeps because it cannot be derived from the task itself.
+struct RecordedTransition {
+  Transition transition;
+  /// When the attempt that this step ended was claimed, and by whom, so that its beginning can be
+  /// derived. Nothing for steps that ended no attempt.
+  std::optional<WallTime> claimed_at{};
+  std::optional<WorkerId> worker{};
+};
+
 /// What people and tools need beyond running tasks: looking, counting, and acting on many at once.
 /// Each action changes only tasks whose state allows it and records who did it.
 class TaskAdmin {
@@ -18,7 +27,7 @@ class TaskAdmin {
   virtual std::int64_t count(const TaskFilter& filter) = 0;
   virtual std::vector<QueueStatus> queues() = 0;
   /// Recorded transitions only, oldest first.
-  virtual std::vector<Transition> recorded_history(TaskId id) = 0;
+  virtual std::vector<RecordedTransition> recorded_history(TaskId id) = 0;
   virtual std::vector<LogLine> logs(TaskId id) = 0;
 
   /// Moves every task that matches to `action.to`, where the transition table allows it.

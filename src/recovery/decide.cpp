@@ -1,0 +1,134 @@
+#include "recovery/decide.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "recovery/backoff.hpp"
+
+namespace holdfast {
+
+namespace {
+
+/// What we know about the part that a task played in the end of its worker.
+enum class Part {
+  unknown_worker_silent,  ///< the worker may be alive: only its lease ran out
+  bystander,              ///< was not in a handler when the worker died
+  suspect,                ///< may or may not have caused it
+  culprit,                ///< nothing else was running
+};
+
+Part part_of(const Orphan& orphan, const Remains* remains) {
+  if (orphan.expired) return Part::unknown_worker_silent;
+  if (!remains || !remains->readable) return Part::suspect;
+  if (std::ranges::count(remains->running, orphan.lease) == 0) return Part::bystander;
+  return remains->running.size() == 1 ? Part::culprit : Part::suspect;
+}
+
+std::string what_happened(const Orphan& orphan, const Remains* remains, Part part) {
+  auto worker = orphan.worker.text();
+  auto evidence = remains && !remains->evidence.empty() ? fmt::format(" ({})", remains->evidence)
+                                                        : std::string{};
+  switch (part) {
+    case Part::unknown_worker_silent:
+      return fmt::format("Worker {} did not renew its lease in time", worker);
+    case Part::bystander:
+      return fmt::format("Worker {} died{} while this task was not being run", worker, evidence);
+    case Part::culprit:
+      return fmt::format("Worker {} died{} while running this task and nothing else", worker,
+                         evidence);
+    case Part::suspect:
+      break;
+  }
+  if (!remains || !remains->readable)
+    return fmt::format("Worker {} died and left no record of what it was running", worker);
+  return fmt::format("Worker {} died{} while running this task and {} more", worker, evidence,
+                     remains->running.size() - 1);
+}
+
+class Judge {
+ public:
+  Judge(const Orphan& orphan, const Remains* remains, RecoveryAction action, double random01)
+      : orphan_{orphan},
+        part_{part_of(orphan, remains)},
+        happened_{what_happened(orphan, remains, part_)},
+        action_{action},
+        random01_{random01} {
+    verdict_.lease = orphan.lease;
+    verdict_.expired = orphan.expired;
+    verdict_.attempt = orphan.attempt;
+    verdict_.crashes = orphan.crashes;
+  }
+
+  Verdict judge(int max_crashes) {
+    if (orphan_.cancel_requested)
+      return end(TaskState::cancelled, "it had been asked to stop, so it is cancelled");
+    if (part_ == Part::bystander) {
+      verdict_.suspect = orphan_.suspect;
+      return run_again_uncharged("it runs again at once and no attempt is charged");
+    }
+    if (part_ == Part::culprit) {
+      ++verdict_.crashes;
+      if (verdict_.crashes >= max_crashes) return hold();
+    }
+    if (action_ == RecoveryAction::fail)
+      return end(TaskState::failed, "the recovery action is `fail`, so it is a dead letter");
+    verdict_.suspect = part_ != Part::unknown_worker_silent || orphan_.suspect;
+    if (part_ == Part::suspect)
+      return run_again_uncharged("it runs again, alone, and no attempt is charged");
+    if (action_ == RecoveryAction::pending)
+      return run_again_uncharged("the recovery action is `pending`, so it runs again at once");
+    return run_again_charged();
+  }
+
+ private:
+  Verdict end(TaskState to, std::string_view so) {
+    verdict_.to = to;
+    verdict_.suspect = false;
+    verdict_.reason = fmt::format("{}; {}.", happened_, so);
+    return verdict_;
+  }
+
+  Verdict run_again_uncharged(std::string_view so) {
+    verdict_.attempt = std::max(orphan_.attempt - 1, 0);
+    verdict_.reason = fmt::format("{}; {}.", happened_, so);
+    return verdict_;
+  }
+
+  Verdict run_again_charged() {
+    if (orphan_.attempt >= orphan_.max_attempts)
+      return end(TaskState::failed, fmt::format("that was attempt {} of {}, so it is a dead letter",
+                                                orphan_.attempt, orphan_.max_attempts));
+    // The first time costs no wait: most often the machine or the operator is to blame.
+    int earlier = part_ == Part::culprit ? verdict_.crashes - 1 : orphan_.recoveries;
+    if (earlier > 0) verdict_.delay = backoff_delay(orphan_.backoff, earlier, random01_);
+    verdict_.reason =
+        fmt::format("{}; attempt {} of {} is charged and it runs again{}.", happened_,
+                    orphan_.attempt, orphan_.max_attempts, earlier > 0 ? " after a back-off" : "");
+    return verdict_;
+  }
+
+  Verdict hold() {
+    verdict_.cause = fmt::format("{}. It has now ended {} {} while running alone.", happened_,
+                                 verdict_.crashes, verdict_.crashes == 1 ? "worker" : "workers");
+    return end(TaskState::held,
+               fmt::format("it has ended {} {} while running alone, so it is held for an operator",
+                           verdict_.crashes, verdict_.crashes == 1 ? "worker" : "workers"));
+  }
+
+  const Orphan& orphan_;
+  Part part_;
+  std::string happened_;
+  RecoveryAction action_;
+  double random01_;
+  Verdict verdict_{};
+};
+
+}  // namespace
+
+Verdict decide(const Orphan& orphan, const Remains* remains, RecoveryAction action, int max_crashes,
+               double random01) {
+  return Judge{orphan, remains, action, random01}.judge(max_crashes);
+}
+
+}  // namespace holdfast

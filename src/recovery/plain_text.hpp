@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace holdfast {
+
+/// How many bytes the UTF-8 character at the beginning of `text` has; 0 if it is not UTF-8.
+std::size_t utf8_character(std::string_view text);
+bool is_utf8(std::string_view text);
+
+/// One line that is safe on a terminal and in a log: control characters, characters that change
+/// the direction of writing, and bytes that are not UTF-8 appear as `\n`, `\x1b` or `\u202e`.
+std::string plain(std::string_view text);
+
+}  // namespace holdfast

@@ -1,0 +1,225 @@
+#include "recovery/decide.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tasks/transitions.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::HasSubstr;
+
+const Lease mine{TaskId::make(), Token{7}};
+const Lease beside{TaskId::make(), Token{8}};
+constexpr int max_crashes = 3;
+constexpr double middle = 0.5;  // of the jitter: none
+
+Orphan orphan() {
+  Orphan one;
+  one.lease = mine;
+  one.worker = WorkerId::make();
+  one.attempt = 2;
+  one.max_attempts = 3;
+  return one;
+}
+
+Remains board(std::vector<Lease> running, std::string evidence = {}) {
+  return {true, std::move(running), std::move(evidence)};
+}
+
+const Remains alone = board({mine});
+const Remains in_company = board({beside, mine});
+const Remains elsewhere = board({beside});
+const Remains unreadable{};
+
+TEST(Decide, WorkThatHadNotStartedRunsAgainWhateverTheActionAndCostsNothing) {
+  for (auto action : {RecoveryAction::retry, RecoveryAction::fail, RecoveryAction::pending}) {
+    auto verdict = decide(orphan(), &elsewhere, action, max_crashes, middle);
+    EXPECT_EQ(verdict.to, TaskState::pending);
+    EXPECT_EQ(verdict.attempt, 1);
+    EXPECT_EQ(verdict.crashes, 0);
+    EXPECT_FALSE(verdict.suspect);
+    EXPECT_EQ(verdict.delay, Millis{0});
+  }
+}
+
+TEST(Decide, AClaimOfTheSameTaskWithAnotherTokenOnTheBoardIsNotThisOne) {
+  Remains older = board({{mine.id, Token{6}}});
+  auto verdict = decide(orphan(), &older, RecoveryAction::retry, max_crashes, middle);
+  EXPECT_EQ(verdict.crashes, 0);
+  EXPECT_FALSE(verdict.suspect);
+}
+
+TEST(Decide, ASuspectThatHadNotStartedStaysASuspect) {
+  auto suspect = orphan();
+  suspect.suspect = true;
+  EXPECT_TRUE(decide(suspect, &elsewhere, RecoveryAction::retry, max_crashes, middle).suspect);
+}
+
+TEST(Decide, WorkThatRanBesideOtherWorkIsASuspectAndIsNotCharged) {
+  for (const Remains* remains : {&in_company, &unreadable, static_cast<const Remains*>(nullptr)}) {
+    for (auto action : {RecoveryAction::retry, RecoveryAction::pending}) {
+      auto verdict = decide(orphan(), remains, action, max_crashes, middle);
+      EXPECT_EQ(verdict.to, TaskState::pending);
+      EXPECT_EQ(verdict.attempt, 1);
+      EXPECT_EQ(verdict.crashes, 0);
+      EXPECT_TRUE(verdict.suspect);
+      EXPECT_EQ(verdict.delay, Millis{0});
+    }
+    auto verdict = decide(orphan(), remains, RecoveryAction::fail, max_crashes, middle);
+    EXPECT_EQ(verdict.to, TaskState::failed);
+    EXPECT_EQ(verdict.attempt, 2);
+    EXPECT_FALSE(verdict.suspect);
+  }
+}
+
+TEST(Decide, ASuspectOnItsLastAttemptStillRunsAgain) {
+  auto last = orphan();
+  last.attempt = last.max_attempts = 1;
+  auto verdict = decide(last, &in_company, RecoveryAction::retry, max_crashes, middle);
+  EXPECT_EQ(verdict.to, TaskState::pending);
+  EXPECT_EQ(verdict.attempt, 0);
+}
+
+TEST(Decide, TheFirstCrashAloneIsChargedAndRunsAgainAtOnce) {
+  auto verdict = decide(orphan(), &alone, RecoveryAction::retry, max_crashes, middle);
+  EXPECT_EQ(verdict.to, TaskState::pending);
+  EXPECT_EQ(verdict.attempt, 2);
+  EXPECT_EQ(verdict.crashes, 1);
+  EXPECT_TRUE(verdict.suspect);
+  EXPECT_EQ(verdict.delay, Millis{0});
+}
+
+TEST(Decide, LaterCrashesAloneWaitForTheBackoffOfTheCrashesBefore) {
+  auto crasher = orphan();
+  crasher.attempt = 1;
+  crasher.crashes = 1;
+  EXPECT_EQ(decide(crasher, &alone, RecoveryAction::retry, 10, middle).delay, Millis{1'000});
+  crasher.crashes = 2;
+  EXPECT_EQ(decide(crasher, &alone, RecoveryAction::retry, 10, middle).delay, Millis{2'000});
+}
+
+TEST(Decide, ACrashAloneOnTheLastAttemptIsADeadLetter) {
+  auto last = orphan();
+  last.attempt = last.max_attempts;
+  auto verdict = decide(last, &alone, RecoveryAction::retry, max_crashes, middle);
+  EXPECT_EQ(verdict.to, TaskState::failed);
+  EXPECT_EQ(verdict.crashes, 1);
+  EXPECT_FALSE(verdict.suspect);
+  EXPECT_THAT(verdict.reason, HasSubstr("attempt 3 of 3"));
+}
+
+TEST(Decide, WithActionPendingACrashAloneIsCountedButNoAttemptIsCharged) {
+  auto crasher = orphan();
+  crasher.crashes = 1;
+  auto verdict = decide(crasher, &alone, RecoveryAction::pending, max_crashes, middle);
+  EXPECT_EQ(verdict.to, TaskState::pending);
+  EXPECT_EQ(verdict.attempt, 1);
+  EXPECT_EQ(verdict.crashes, 2);
+  EXPECT_TRUE(verdict.suspect);
+  EXPECT_EQ(verdict.delay, Millis{0});
+}
+
+TEST(Decide, TheCrashLimitHoldsTheTaskWithTheEvidenceWhateverTheAction) {
+  auto crasher = orphan();
+  crasher.crashes = max_crashes - 1;
+  crasher.attempt = crasher.max_attempts;
+  auto remains = board({mine}, "ended by signal 11");
+  for (auto action : {RecoveryAction::retry, RecoveryAction::fail, RecoveryAction::pending}) {
+    auto verdict = decide(crasher, &remains, action, max_crashes, middle);
+    EXPECT_EQ(verdict.to, TaskState::held);
+    EXPECT_EQ(verdict.crashes, max_crashes);
+    EXPECT_FALSE(verdict.suspect);
+    EXPECT_THAT(verdict.cause, HasSubstr("signal 11"));
+    EXPECT_THAT(verdict.cause, HasSubstr(crasher.worker.text()));
+    EXPECT_THAT(verdict.cause, HasSubstr("3 workers"));
+  }
+}
+
+TEST(Decide, WithActionFailACrashAloneBelowTheLimitIsADeadLetter) {
+  auto verdict = decide(orphan(), &alone, RecoveryAction::fail, max_crashes, middle);
+  EXPECT_EQ(verdict.to, TaskState::failed);
+  EXPECT_EQ(verdict.crashes, 1);
+}
+
+TEST(Decide, AnExpiredLeaseChargesTheAttemptButNeverACrash) {
+  auto silent = orphan();
+  silent.expired = true;
+  auto verdict = decide(silent, &alone, RecoveryAction::retry, max_crashes, middle);
+  EXPECT_EQ(verdict.to, TaskState::pending);
+  EXPECT_TRUE(verdict.expired);
+  EXPECT_EQ(verdict.attempt, 2);
+  EXPECT_EQ(verdict.crashes, 0);
+  EXPECT_FALSE(verdict.suspect);
+  EXPECT_EQ(verdict.delay, Millis{0});
+}
+
+TEST(Decide, AnExpiredLeaseThatWasRecoveredBeforeWaits) {
+  auto silent = orphan();
+  silent.expired = true;
+  silent.recoveries = 2;
+  EXPECT_EQ(decide(silent, nullptr, RecoveryAction::retry, max_crashes, middle).delay,
+            Millis{2'000});
+}
+
+TEST(Decide, AnExpiredLeaseFollowsTheAction) {
+  auto silent = orphan();
+  silent.expired = true;
+  EXPECT_EQ(decide(silent, nullptr, RecoveryAction::fail, max_crashes, middle).to,
+            TaskState::failed);
+  EXPECT_EQ(decide(silent, nullptr, RecoveryAction::pending, max_crashes, middle).attempt, 1);
+  silent.attempt = silent.max_attempts;
+  EXPECT_EQ(decide(silent, nullptr, RecoveryAction::retry, max_crashes, middle).to,
+            TaskState::failed);
+  EXPECT_EQ(decide(silent, nullptr, RecoveryAction::pending, max_crashes, middle).to,
+            TaskState::pending);
+}
+
+TEST(Decide, WorkThatWasAskedToStopIsCancelledHoweverItsWorkerEnded) {
+  auto asked = orphan();
+  asked.cancel_requested = true;
+  asked.crashes = max_crashes - 1;
+  for (const Remains* remains : {&alone, &in_company, &elsewhere, &unreadable})
+    EXPECT_EQ(decide(asked, remains, RecoveryAction::retry, max_crashes, middle).to,
+              TaskState::cancelled);
+  asked.expired = true;
+  EXPECT_EQ(decide(asked, nullptr, RecoveryAction::retry, max_crashes, middle).to,
+            TaskState::cancelled);
+}
+
+/// Every combination of what decide() is told, and what must be true of each answer.
+TEST(Decide, EveryVerdictIsAllowedAndExplainsItself) {
+  int cases = 0;
+  for (auto action : {RecoveryAction::retry, RecoveryAction::fail, RecoveryAction::pending})
+    for (const Remains* remains :
+         {&alone, &in_company, &elsewhere, &unreadable, static_cast<const Remains*>(nullptr)})
+      for (int bits = 0; bits < 8; ++bits)
+        for (int attempt = 1; attempt <= 3; ++attempt)
+          for (int crashes = 0; crashes <= 3; ++crashes) {
+            auto one = orphan();
+            one.expired = bits & 1;
+            one.cancel_requested = bits & 2;
+            one.suspect = bits & 4;
+            one.attempt = attempt;
+            one.crashes = crashes;
+            auto verdict = decide(one, remains, action, max_crashes, 0.9);
+            ++cases;
+            EXPECT_EQ(verdict.lease, mine);
+            EXPECT_EQ(verdict.expired, one.expired);
+            EXPECT_TRUE(allowed(TaskState::running, verdict.to, Mover::recovery));
+            EXPECT_GE(verdict.attempt, 0);
+            EXPECT_LE(verdict.attempt, one.attempt);
+            EXPECT_THAT(verdict.reason, HasSubstr(one.worker.text()));
+            EXPECT_THAT(verdict.reason, testing::EndsWith("."));
+            EXPECT_EQ(verdict.cause.empty(), verdict.to != TaskState::held);
+            EXPECT_TRUE(verdict.to == TaskState::pending || verdict.delay == Millis{0});
+            // Nothing that runs again has used up its attempts: it could never be claimed rightly.
+            EXPECT_TRUE(verdict.to != TaskState::pending || verdict.attempt < one.max_attempts);
+            EXPECT_EQ(decide(one, remains, action, max_crashes, 0.9).reason, verdict.reason);
+          }
+  EXPECT_EQ(cases, 3 * 5 * 8 * 3 * 4);
+}
+
+}  // namespace
+}  // namespace holdfast
