@@ -9,10 +9,11 @@ struct sqlite3;
 namespace holdfast::sqlite {
 
 /// Enqueues inside the caller's own transaction: the tasks exist if and when that commits, together
-/// with the caller's other writes. `db` must be open on the same file as the engine and be inside a
-/// transaction (begin it with `BEGIN IMMEDIATE`). The first call adopts the connection: it is set
-/// to the journal and sync mode of the store and its automatic checkpoints are turned off, because
-/// Holdfast does the checkpoints; its `sqlite3_wal_hook` is used to wake workers after the commit.
+/// with the caller's other writes. `db` must be open on the same file as the engine, with
+/// `synchronous=FULL` if the store is power-safe, and be inside a transaction (begin it with
+/// `BEGIN IMMEDIATE`). The first call adopts the connection: its `sqlite3_wal_hook` is used to wake
+/// workers after each commit, which turns SQLite's automatic checkpoints off for it; Holdfast does
+/// the checkpoints. Throws `InvalidRequest` if one of this is not so.
 std::vector<TaskId> enqueue_all(const Engine& engine, sqlite3* db, std::vector<NewTask> tasks);
 
 template <class T>

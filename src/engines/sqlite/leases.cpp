@@ -138,7 +138,7 @@ std::vector<bool> SqliteTaskStore::reclaim(std::span<const Verdict> verdicts) {
     }
     return done;
   });
-  watch_.announce_work();
+  store_.watch.announce_work();
   return reclaimed;
 }
 

@@ -6,6 +6,7 @@
 
 #include "engines/sqlite/connection.hpp"
 #include "engines/sqlite/side_files.hpp"
+#include "engines/sqlite/wake.hpp"
 #include "engines/sqlite/writer.hpp"
 #include "recovery/clock.hpp"
 
@@ -30,12 +31,17 @@ class Reader {
 
 /// What the parts of one open store share.
 struct Store {
+  /// `first` is an open connection on `file`.
+  Store(const std::string& file, std::unique_ptr<Connection> first, Durability durability,
+        const Clock& clock, const Events& events);
+
   std::string path;
   SideFiles files;
   const Clock& clock;
   std::string clock_domain;
   Writer writer;
   Reader reader;
+  WorkWatch watch;
 
   /// The token of a new owner is at least this. Time, not a counter, so that tokens do not repeat
   /// after an older copy of the file was put back.

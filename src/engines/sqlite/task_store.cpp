@@ -84,14 +84,12 @@ Recorded record_one(Connection& db, const Note& note, WallTime now) {
 
 }  // namespace
 
-SqliteTaskStore::SqliteTaskStore(Store& store) : store_{store}, watch_{store.files} {}
-
 std::vector<Inserted> SqliteTaskStore::insert(std::span<const NewTask> tasks) {
   auto inserted = store_.writer.write(enqueue_points, [&](Connection& db) {
     expect_room(store_, db);
     return insert_tasks(db, tasks, store_.clock.wall());
   });
-  watch_.announce_work();
+  store_.watch.announce_work();
   return inserted;
 }
 
@@ -115,7 +113,7 @@ Exchanged SqliteTaskStore::exchange(const Exchange& exchange) {
     }
     return done;
   });
-  if (woke_others) watch_.announce_work();
+  if (woke_others) store_.watch.announce_work();
   return exchanged;
 }
 
@@ -133,7 +131,7 @@ std::optional<WallTime> SqliteTaskStore::next_due(const ClaimRequest& claim) {
   return store_.reader.read([&](Connection& db) { return earliest_due(db, claim); });
 }
 
-Wake SqliteTaskStore::wait_for_work(Millis timeout) { return watch_.wait(timeout); }
-void SqliteTaskStore::interrupt() { watch_.interrupt(); }
+Wake SqliteTaskStore::wait_for_work(Millis timeout) { return store_.watch.wait(timeout); }
+void SqliteTaskStore::interrupt() { store_.watch.interrupt(); }
 
 }  // namespace holdfast::sqlite

@@ -1,14 +1,13 @@
 #pragma once
 
 #include "engines/sqlite/store.hpp"
-#include "engines/sqlite/wake.hpp"
 #include "tasks/task_store.hpp"
 
 namespace holdfast::sqlite {
 
 class SqliteTaskStore final : public TaskStore {
  public:
-  explicit SqliteTaskStore(Store& store);
+  explicit SqliteTaskStore(Store& store) : store_{store} {}
 
   std::vector<Inserted> insert(std::span<const NewTask> tasks) override;
   Exchanged exchange(const Exchange& exchange) override;
@@ -23,7 +22,6 @@ class SqliteTaskStore final : public TaskStore {
 
  private:
   Store& store_;
-  WorkWatch watch_;
 };
 
 }  // namespace holdfast::sqlite

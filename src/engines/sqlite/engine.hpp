@@ -1,0 +1,15 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "recovery/clock.hpp"
+#include "tasks/engine_parts.hpp"
+
+namespace holdfast::sqlite {
+
+/// Opens the store in the file `path`, creating it if it is not there.
+std::shared_ptr<EngineParts> open_store(const std::string& path, Settings settings,
+                                        const Clock& clock = system_clock());
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "engines/sqlite/writer.hpp"
+
+namespace holdfast::sqlite {
+
+/// The text of schema.sql, put in by the build.
+extern const char* const schema_sql;
+inline constexpr int schema_version = 1;
+
+/// Creates the tables if they are not there. Throws `StoreUnusable` if they are from a newer
+/// version of Holdfast.
+void prepare_schema(Writer& writer, const std::string& path, WallTime now);
+
+}  // namespace holdfast::sqlite

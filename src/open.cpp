@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+#include <holdfast/engine.hpp>
+
+#include "engines/sqlite/engine.hpp"
+
+namespace holdfast {
+
+namespace {
+
+/// `path?durability=crash-safe` becomes the path; what follows the question mark goes into
+/// `settings`.
+std::string take_parameters(std::string_view address, Settings& settings) {
+  auto question = address.find('?');
+  std::string path{address.substr(0, question)};
+  if (question == std::string_view::npos) return path;
+  auto parameter = address.substr(question + 1);
+  if (parameter == "durability=power-safe") {
+    settings.durability = Durability::power_safe;
+  } else if (parameter == "durability=crash-safe") {
+    settings.durability = Durability::crash_safe;
+  } else {
+    throw ConfigError{
+        fmt::format("unknown parameter '{}' in the store address; allowed: durability=power-safe, "
+                    "durability=crash-safe",
+                    parameter)};
+  }
+  return path;
+}
+
+}  // namespace
+
+Engine open(std::string_view address, Settings settings) {
+  settings.validate();
+  auto colon = address.find(':');
+  auto scheme = address.substr(0, colon);
+  if (colon == std::string_view::npos || scheme != "sqlite") {
+    throw ConfigError{fmt::format(
+        "'{}' is not the address of a store; write sqlite:FILE, for example sqlite:work.db",
+        address)};
+  }
+  auto path = take_parameters(address.substr(colon + 1), settings);
+  if (path.empty()) throw ConfigError{"the store address names no file; write sqlite:FILE"};
+  return Engine{sqlite::open_store(path, std::move(settings))};
+}
+
+}  // namespace holdfast
