@@ -17,10 +17,13 @@ function(holdfast_folder name)
   set(target holdfast_${name})
   add_library(${target} OBJECT ${arg_SOURCES})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(${target} PUBLIC Boost::json PRIVATE holdfast_options fmt::fmt ${arg_PRIVATE})
+  target_include_directories(${target} PUBLIC
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PUBLIC Boost::json
+    PRIVATE holdfast_options fmt::fmt ${arg_PRIVATE})
   foreach(used ${arg_USES})
-    target_include_directories(${target} PRIVATE $<TARGET_PROPERTY:holdfast_${used},INTERFACE_INCLUDE_DIRECTORIES>)
+    target_include_directories(${target} PRIVATE
+      $<TARGET_PROPERTY:holdfast_${used},INTERFACE_INCLUDE_DIRECTORIES>)
   endforeach()
   set_property(GLOBAL APPEND PROPERTY HOLDFAST_FOLDERS ${target})
 endfunction()

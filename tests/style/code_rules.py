@@ -1,0 +1,84 @@
+"""Rules on C++: size of functions, names, and what tests and error handling must not do."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from cpp import closing_brace, functions, without_comments
+from tree import Finding, in_folder
+
+MAX_FUNCTION = 70
+
+BANNED_WORDS = {"util", "utils", "common", "core", "helper", "helpers", "manager", "misc"}
+BANNED_CLASS = re.compile(
+    r"\b(?:class|struct)\s+(\w*(?:Manager|Helper|Util|Factory)\w*|\w+Impl)\b")
+DISABLED = re.compile(r"\bDISABLED_\w*|\bGTEST_SKIP\b")
+SLEEP = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep|sleep)\s*\(")
+CATCH_ALL = re.compile(r"catch \(\.\.\.\)\s*(?=\{)")
+PASSED_ON = re.compile(r"\bthrow;|\bcurrent_exception\(\)|\babort\(\)")
+
+
+def long_functions(tree):
+    for file in tree.code():
+        for function in functions(file.text):
+            length = function.last_line - function.first_line + 1
+            if length > MAX_FUNCTION:
+                yield Finding(file.path, function.first_line,
+                              f"function of {length} lines, at most {MAX_FUNCTION}")
+
+
+def names(tree):
+    for file in tree.files:
+        words = {word for part in Path(file.path).with_suffix("").parts
+                 for word in re.split(r"[_\-.]", part.lower())}
+        for word in sorted(words & BANNED_WORDS):
+            yield Finding(file.path, 1, f"'{word}' in a path says nothing about what is there")
+    for file in tree.code():
+        code = without_comments(file.text)
+        for match in BANNED_CLASS.finditer(code):
+            yield Finding(file.path, file.line_of(match.start()),
+                          f"class name {match.group(1)} says nothing about what it is")
+
+
+def disabled_tests(tree):
+    for file in tree.code("tests"):
+        for line, match in file.matches(DISABLED):
+            yield Finding(file.path, line, f"{match.group(0)}: a test either runs or goes")
+
+
+def sleeping_tests(tree):
+    """Waiting for a condition is fine, and is in one place: tests/support/."""
+    for file in tree.code("tests"):
+        if in_folder(file, "tests/support"):
+            continue
+        code = without_comments(file.text)
+        for match in SLEEP.finditer(code):
+            yield Finding(file.path, file.line_of(match.start()),
+                          "a test that sleeps; wait for a condition with a deadline")
+
+
+def swallowed_exceptions(tree):
+    """`catch (...)` may only pass on what it caught."""
+    for file in tree.code("src", "include"):
+        code = without_comments(file.text)
+        for match in CATCH_ALL.finditer(code):
+            if not PASSED_ON.search(code[match.end():closing_brace(code, match.end())]):
+                yield Finding(file.path, file.line_of(match.start()),
+                              "catch (...) swallows: name what is expected, or pass it on")
+
+
+def formatting(tree):
+    paths = [file.path for file in tree.code()]
+    if not paths:
+        return
+    done = subprocess.run(["clang-format", "--dry-run", "-Werror", "--ferror-limit=1", *paths],
+                          cwd=tree.root, capture_output=True, text=True)
+    pattern = re.compile(r"^(.+?):(\d+):\d+: error: ", re.M)
+    found = [Finding(path, int(line), "not as clang-format leaves it")
+             for path, line in pattern.findall(done.stderr)]
+    if done.returncode != 0 and not found:
+        found = [Finding(".clang-format", 1, f"clang-format failed: {done.stderr.strip()}")]
+    yield from found
+
+
+RULES = [long_functions, names, disabled_tests, sleeping_tests, swallowed_exceptions, formatting]
