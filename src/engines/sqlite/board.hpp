@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engines/sqlite/file_lock.hpp"
+#include "engines/sqlite/side_files.hpp"
+#include "recovery/worker_registry.hpp"
+
+namespace holdfast::sqlite {
+
+/// A worker's file: locked as long as the worker lives, and mapped into memory as its board of
+/// running work. What is written there survives `kill -9` without a system call.
+///
+/// The file appears under its name only after it was locked, so a visible file that is not locked
+/// belongs to a dead worker.
+class Board {
+ public:
+  /// Creates `workers/<id>` with one slot for each handler thread.
+  Board(const SideFiles& files, WorkerId id, int slots);
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+  ~Board();
+
+  /// Called by the handler thread itself; `slot` below the number of slots.
+  void started(int slot, const Lease& lease);
+  void finished(int slot);
+
+ private:
+  struct Page;
+  FileDescriptor file_;
+  Page* page_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// What a worker that died within this boot of the machine left on its board. (After a restart the
+/// file shows whatever happened to reach the disk: do not ask.) Believes nothing: the file may be
+/// short, garbage or gone, then it is not readable.
+Remains read_board(const std::string& path);
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,176 @@
+#include "engines/sqlite/child_lock.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+namespace holdfast::sqlite {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto patience = std::chrono::seconds{2};
+constexpr long the_attempt = 0;
+/// Held for a moment by whoever takes the attempt's lock or removes its file, so that nobody
+/// removes a file that has just been taken.
+constexpr long the_file = 1;
+/// The child writes its group at the beginning of the file, the worker its own pid here.
+constexpr off_t worker_pid_at = 32;
+
+bool same_file(int fd, const std::string& path) {
+  struct stat open {
+  }, named{};
+  return ::fstat(fd, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open.st_ino == named.st_ino && open.st_dev == named.st_dev;
+}
+
+int read_number(int fd, off_t at) {
+  char text[16] = {};
+  auto got = ::pread(fd, text, sizeof text - 1, at);
+  int number = 0;
+  if (got > 0) std::from_chars(text, text + got, number);
+  return number;
+}
+
+struct Process {
+  int pid = 0;
+  int group = 0;
+};
+
+int group_of(const fs::path& process) {
+  std::ifstream file{process / "stat"};
+  std::string line;
+  std::getline(file, line);
+  // The second field is the program's name in parentheses and may contain anything.
+  auto after_name = line.rfind(')');
+  if (after_name == std::string::npos) return 0;
+  char state = 0;
+  int parent = 0, group = 0;
+  if (std::sscanf(line.c_str() + after_name + 1, " %c %d %d", &state, &parent, &group) != 3)
+    return 0;
+  return group;
+}
+
+/// Whether descriptor `fd` of a process carries the attempt's lock (and is not just a look at the
+/// file, as we have one).
+bool carries_lock(const fs::path& process, const std::string& fd) {
+  std::ifstream info{process / "fdinfo" / fd};
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("lock:") && line.find("OFDLCK") != std::string::npos &&
+        line.ends_with(" 0 0"))
+      return true;
+  }
+  return false;
+}
+
+bool holds_lock(const fs::path& process, const struct stat& file) {
+  std::error_code denied;
+  for (const auto& entry : fs::directory_iterator{process / "fd", denied}) {
+    struct stat open {};
+    if (::stat(entry.path().c_str(), &open) == 0 && open.st_ino == file.st_ino &&
+        open.st_dev == file.st_dev && carries_lock(process, entry.path().filename()))
+      return true;
+  }
+  return false;
+}
+
+/// Every process that we can see to hold the lock, but us. Numbers of processes can be used again,
+/// and mean something else in another container, so a process is believed to belong to the attempt
+/// only if it carries the attempt's lock.
+std::vector<Process> holders(int fd) {
+  std::vector<Process> found;
+  struct stat file {};
+  if (::fstat(fd, &file) != 0) return found;
+  std::error_code denied;
+  for (const auto& entry : fs::directory_iterator{"/proc", denied}) {
+    auto name = entry.path().filename().string();
+    int pid = 0;
+    auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error != std::errc{} || *end != '\0' || pid == ::getpid()) continue;
+    if (holds_lock(entry.path(), file)) found.push_back({pid, group_of(entry.path())});
+  }
+  return found;
+}
+
+void end_all(const std::vector<Process>& processes, int group) {
+  for (const auto& process : processes) {
+    if (process.group == group && group > 1 && group != ::getpgrp()) {
+      ::kill(-group, SIGKILL);
+    } else {
+      ::kill(process.pid, SIGKILL);
+    }
+  }
+}
+
+}  // namespace
+
+FileDescriptor take_child_lock(const SideFiles& files, TaskId task) {
+  auto path = files.attempt(task);
+  auto give_up = std::chrono::steady_clock::now() + patience;
+  while (std::chrono::steady_clock::now() < give_up) {
+    auto file = open_file(path, O_RDWR | O_CREAT);
+    bool alone = try_lock(file.get(), the_file);
+    if (alone && !same_file(file.get(), path)) continue;
+    if (alone && try_lock(file.get(), the_attempt)) {
+      auto pid = fmt::format("{}\n", ::getpid());
+      if (::ftruncate(file.get(), 0) != 0 ||
+          ::pwrite(file.get(), pid.data(), pid.size(), worker_pid_at) < 0)
+        throw StoreError{"cannot write " + path};
+      unlock(file.get(), the_file);
+      return file;
+    }
+    file = FileDescriptor{};
+    ::poll(nullptr, 0, 5);
+  }
+  throw StoreError{
+      fmt::format("a process of an earlier attempt at task {} is still running", task.text())};
+}
+
+void drop_child_lock(const SideFiles& files, TaskId task, int fd) {
+  auto path = files.attempt(task);
+  if (same_file(fd, path)) ::unlink(path.c_str());
+}
+
+bool child_still_running(const SideFiles& files, TaskId task) {
+  FileDescriptor file{::open(files.attempt(task).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
+  if (!file) return false;
+  if (!try_lock(file.get(), the_file)) return true;
+  if (is_locked(file.get(), the_attempt)) {
+    auto worker = read_number(file.get(), worker_pid_at);
+    auto found = holders(file.get());
+    bool seen = worker == ::getpid() || !found.empty();
+    std::erase_if(found, [&](const Process& process) { return process.pid == worker; });
+    end_all(found, read_number(file.get(), 0));
+    // Held by somebody we cannot see: then we cannot know, and wait.
+    if (!seen || !found.empty()) return true;
+    // Held by the worker alone: it is stopped or hung, but its child is gone. A new attempt gets
+    // a file of its own.
+  }
+  drop_child_lock(files, task, file.get());
+  return false;
+}
+
+bool any_child_locks(const SideFiles& files) {
+  std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir(files.attempts().c_str()), ::closedir};
+  if (!folder) return false;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    if (entry->d_name[0] != '.') return true;
+  }
+  return false;
+}
+
+}  // namespace holdfast::sqlite
