@@ -1,0 +1,186 @@
+#include "engines/sqlite/worker_registry.hpp"
+
+#include <unistd.h>
+
+#include <array>
+
+#include "engines/sqlite/board.hpp"
+#include "engines/sqlite/child_lock.hpp"
+#include "engines/sqlite/worker_rows.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+constexpr auto rows_are_kept = std::chrono::days{7};
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+class SqliteEnlistment final : public Enlistment {
+ public:
+  SqliteEnlistment(const SideFiles& files, WorkerId id, int slots)
+      : files_{files}, id_{id}, board_{files, id, slots} {}
+
+  WorkerId id() const override { return id_; }
+  void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
+  void finished(int slot) override { board_.finished(slot); }
+
+  int take_child_lock(const Lease& lease) override {
+    return sqlite::take_child_lock(files_, lease.id).release();
+  }
+  void release_child_lock(const Lease& lease, int fd) override {
+    FileDescriptor closing{fd};
+    drop_child_lock(files_, lease.id, fd);
+  }
+
+ private:
+  SideFiles files_;
+  WorkerId id_;
+  Board board_;
+};
+
+}  // namespace
+
+std::unique_ptr<Enlistment> SqliteWorkerRegistry::enlist(const WorkerProfile& profile) {
+  auto id = WorkerId::make();
+  auto enlistment = std::make_unique<SqliteEnlistment>(store_.files, id, profile.concurrency);
+  auto about = profile_json(profile);
+  auto host = host_name();
+  try {
+    store_.writer.write({KillPoint::enlist_before_row, KillPoint::enlist_after_row},
+                        [&](Connection& db) {
+                          auto now = store_.clock.wall();
+                          db.use(
+                                "INSERT INTO holdfast_workers (id, host, pid, clock, lease,"
+                                " lease_until, started_at, last_heartbeat, profile)"
+                                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+                              .bind(id, host, ::getpid(), store_.clock_domain, profile.lease,
+                                    store_.clock.steady() + profile.lease, now, now, about)
+                              .run();
+                        });
+  } catch (const std::exception&) {
+    ::unlink(store_.files.worker(id).c_str());
+    throw;
+  }
+  return enlistment;
+}
+
+bool SqliteWorkerRegistry::beat(WorkerId worker, std::span<const TaskId> holding) {
+  auto ids = ids_json(holding);
+  return store_.writer.write({KillPoint::renew_before_commit, KillPoint::renew_after_commit},
+                             [&](Connection& db) {
+                               db.use(
+                                     "UPDATE holdfast_workers SET last_heartbeat = ?2,"
+                                     " lease_until = ?3 + lease, holding = ?4 WHERE id = ?1"
+                                     " AND died_at IS NULL AND stopped_at IS NULL")
+                                   .bind(worker, store_.clock.wall(), store_.clock.steady(), ids)
+                                   .run();
+                               return db.changes() == 1;
+                             });
+}
+
+void SqliteWorkerRegistry::retire(WorkerId worker) {
+  bool goodbye = store_.writer.write(
+      {KillPoint::retire_before_row, KillPoint::retire_after_row}, [&](Connection& db) {
+        db.use(
+              "UPDATE holdfast_workers SET stopped_at = ?2, holding = '[]' WHERE id = ?1"
+              " AND died_at IS NULL AND stopped_at IS NULL")
+            .bind(worker, store_.clock.wall())
+            .run();
+        bool said = db.changes() == 1;
+        forget_old_rows(db);
+        return said;
+      });
+  // If it was declared dead meanwhile, its file is evidence and goes when it is cleared.
+  if (goodbye) ::unlink(store_.files.worker(worker).c_str());
+}
+
+std::vector<Sighting> SqliteWorkerRegistry::look() {
+  // Files before rows: a free lock means that the worker's last row is already written.
+  auto files = WorkerFiles::look(store_.files);
+  auto rows =
+      store_.reader.read([](Connection& db) { return worker_rows(db, WhichWorkers::not_gone); });
+  auto abandoned = files.all();
+  std::vector<Sighting> sightings;
+  for (const auto& row : rows) {
+    const auto& id = row.status.id;
+    abandoned.erase(id);
+    auto seen = judge(row, files.locked(id), store_.clock_domain, store_.clock.steady());
+    if (seen.proven_dead && !restarted_between(row.clock, store_.clock_domain))
+      seen.remains = read_board(store_.files.worker(id));
+    sightings.push_back(std::move(seen));
+  }
+  // A dead worker without a row died before it was registered or after it was cleared.
+  for (const auto& [id, locked] : abandoned)
+    if (!locked) ::unlink(store_.files.worker(id).c_str());
+  return sightings;
+}
+
+bool SqliteWorkerRegistry::bury(const Sighting& sighting) {
+  return store_.writer.write(
+      {KillPoint::bury_before_commit, KillPoint::bury_after_commit}, [&](Connection& db) {
+        db.use(
+              "UPDATE holdfast_workers SET died_at = ?2, cause = ?3, evidence = ?4 WHERE id = ?1"
+              " AND died_at IS NULL AND stopped_at IS NULL"
+              " AND (?5 OR (clock = ?6 AND lease_until < ?7))")
+            .bind(sighting.status.id, store_.clock.wall(), sighting.status.cause,
+                  sighting.remains.evidence, sighting.proven_dead, store_.clock_domain,
+                  store_.clock.steady())
+            .run();
+        return db.changes() == 1;
+      });
+}
+
+bool SqliteWorkerRegistry::clear(WorkerId worker) {
+  // Killed between the row and the file? Then `look` finds a file without a row and removes it.
+  bool cleared = store_.writer.write(
+      {KillPoint::clear_before_files, KillPoint::clear_before_files}, [&](Connection& db) {
+        db.use(
+              "UPDATE holdfast_workers SET cleared_at = ?2, holding = '[]' WHERE id = ?1"
+              " AND died_at IS NOT NULL AND cleared_at IS NULL AND NOT EXISTS"
+              " (SELECT 1 FROM holdfast_tasks WHERE state = 1 AND owner = holdfast_workers.seq)")
+            .bind(worker, store_.clock.wall())
+            .run();
+        bool changed = db.changes() == 1;
+        forget_old_rows(db);
+        return changed;
+      });
+  if (!cleared) return false;
+  ::unlink(store_.files.worker(worker).c_str());
+  kill_point(KillPoint::clear_after_files);
+  return true;
+}
+
+void SqliteWorkerRegistry::forget_old_rows(Connection& db) {
+  // The newest row stays, so that its number is not given to another worker: finished tasks still
+  // name their workers by it.
+  auto before = store_.clock.wall() - rows_are_kept;
+  db.use(
+        "DELETE FROM holdfast_workers WHERE (stopped_at < ?1 OR cleared_at < ?1)"
+        " AND seq < (SELECT max(seq) FROM holdfast_workers)")
+      .bind(WallTime{before})
+      .run();
+}
+
+bool SqliteWorkerRegistry::wait_for_death(Millis timeout, std::stop_token stop) {
+  return deaths_.wait(timeout, std::move(stop));
+}
+
+std::vector<WorkerStatus> SqliteWorkerRegistry::list() {
+  auto files = WorkerFiles::look(store_.files);
+  auto rows = store_.reader.read([](Connection& db) { return worker_rows(db, WhichWorkers::all); });
+  std::vector<WorkerStatus> list;
+  for (const auto& row : rows) {
+    bool gone = row.cleared || row.status.state == WorkerState::stopped;
+    list.push_back(
+        gone ? row.status
+             : judge(row, files.locked(row.status.id), store_.clock_domain, store_.clock.steady())
+                   .status);
+  }
+  return list;
+}
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "engines/sqlite/death_watch.hpp"
+#include "engines/sqlite/store.hpp"
+#include "recovery/worker_registry.hpp"
+
+namespace holdfast::sqlite {
+
+/// Workers of one host. The row says who it is and when it was last heard of; the lock on its file
+/// proves whether it lives.
+class SqliteWorkerRegistry final : public WorkerRegistry {
+ public:
+  explicit SqliteWorkerRegistry(Store& store) : store_{store}, deaths_{store.files} {}
+
+  std::unique_ptr<Enlistment> enlist(const WorkerProfile& profile) override;
+  bool beat(WorkerId worker, std::span<const TaskId> holding) override;
+  void retire(WorkerId worker) override;
+  std::vector<Sighting> look() override;
+  bool bury(const Sighting& sighting) override;
+  bool clear(WorkerId worker) override;
+  bool wait_for_death(Millis timeout, std::stop_token stop) override;
+  std::vector<WorkerStatus> list() override;
+
+ private:
+  void forget_old_rows(Connection& db);
+
+  Store& store_;
+  DeathWatch deaths_;
+};
+
+}  // namespace holdfast::sqlite
