@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -80,6 +81,7 @@ class Events {
   bool heard() const;
 
  private:
+  std::atomic<bool> heard_{false};
   mutable std::mutex mutex_;
   std::shared_ptr<const std::vector<Subscriber>> subscribers_ =
       std::make_shared<const std::vector<Subscriber>>();

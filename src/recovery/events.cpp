@@ -1,0 +1,121 @@
+#include <holdfast/events.hpp>
+
+#include <fmt/format.h>
+
+#include "recovery/plain_text.hpp"
+#include "recovery/time_text.hpp"
+
+namespace holdfast {
+
+namespace {
+
+struct SeverityOf {
+  Severity operator()(const TaskChanged& event) const {
+    const auto& step = event.transition;
+    if (step.to == TaskState::failed || step.to == TaskState::held) return Severity::warning;
+    if (step.from == TaskState::running && step.to == TaskState::pending) return Severity::info;
+    return step.to == TaskState::cancelled ? Severity::info : Severity::debug;
+  }
+  Severity operator()(const RecoveryStarted&) const { return Severity::debug; }
+  Severity operator()(const RecoveryCompleted& event) const {
+    return event.report.found_anything() ? Severity::info : Severity::debug;
+  }
+  Severity operator()(const WorkerEnlisted&) const { return Severity::info; }
+  Severity operator()(const WorkerDied&) const { return Severity::warning; }
+  Severity operator()(const WorkerCleared&) const { return Severity::info; }
+  Severity operator()(const StaleWriteRefused&) const { return Severity::warning; }
+  Severity operator()(const HeartbeatFailed&) const { return Severity::warning; }
+  Severity operator()(const LeasesAbandoned&) const { return Severity::error; }
+  Severity operator()(const StoreTrouble&) const { return Severity::error; }
+  Severity operator()(const HandlerIgnoresStop&) const { return Severity::warning; }
+};
+
+std::string tasks(std::size_t count) {
+  return count == 1 ? "1 task" : fmt::format("{} tasks", count);
+}
+
+struct TextOf {
+  std::string operator()(const TaskChanged& event) const {
+    const auto& step = event.transition;
+    auto from = step.from ? to_string(*step.from) : std::string_view{"new"};
+    auto kind = event.kind.empty() ? std::string{} : fmt::format(" ({})", event.kind);
+    auto reason = step.reason.empty() ? std::string{} : ": " + step.reason;
+    return fmt::format("task {}{} {} -> {} by {}{}", event.id.text(), kind, from,
+                       to_string(step.to), step.actor, reason);
+  }
+  std::string operator()(const RecoveryStarted& event) const {
+    return fmt::format("recovery started ({})", event.trigger);
+  }
+  std::string operator()(const RecoveryCompleted& event) const {
+    const auto& report = event.report;
+    if (!report.found_anything())
+      return fmt::format("recovery ({}) found nothing to do", report.trigger);
+    std::size_t taken = 0;
+    for (const auto& task : report.tasks) taken += task.success;
+    auto missed = report.tasks.size() - taken;
+    return fmt::format("recovery ({}) took back {} of {} dead worker{} in {}{}", report.trigger,
+                       tasks(taken), report.dead_workers.size(),
+                       report.dead_workers.size() == 1 ? "" : "s", duration_text(report.duration),
+                       missed == 0 ? "" : fmt::format("; {} could not be taken back", missed));
+  }
+  std::string operator()(const WorkerEnlisted& event) const {
+    return fmt::format("worker {} started", event.id.text());
+  }
+  std::string operator()(const WorkerDied& event) const {
+    const auto& worker = event.worker;
+    return fmt::format("worker {} ({}, pid {}) is dead: {}{}{}", worker.id.text(), worker.host,
+                       worker.pid, worker.cause, worker.evidence.empty() ? "" : "; ",
+                       worker.evidence);
+  }
+  std::string operator()(const WorkerCleared& event) const {
+    return fmt::format("cleared up after dead worker {}", event.id.text());
+  }
+  std::string operator()(const StaleWriteRefused& event) const {
+    return fmt::format("refused a stale write ({}) to task {}: token {} is not its token any more",
+                       event.what, event.id.text(), event.token.value);
+  }
+  std::string operator()(const HeartbeatFailed& event) const {
+    return fmt::format("heartbeat of worker {} failed and will be tried again: {}", event.id.text(),
+                       event.why);
+  }
+  std::string operator()(const LeasesAbandoned& event) const {
+    return fmt::format("worker {} could not renew its leases in time and stopped {}",
+                       event.id.text(), tasks(event.tasks));
+  }
+  std::string operator()(const StoreTrouble& event) const {
+    return fmt::format("{} failed and will be tried again: {}", event.what, event.why);
+  }
+  std::string operator()(const HandlerIgnoresStop& event) const {
+    return fmt::format("the handler of task {} ({}) goes on although it was asked to stop",
+                       event.id.text(), event.kind);
+  }
+};
+
+}  // namespace
+
+Severity severity(const Event& event) { return std::visit(SeverityOf{}, event); }
+
+std::string to_text(const Event& event) { return plain(std::visit(TextOf{}, event)); }
+
+void Events::subscribe(Subscriber subscriber) {
+  std::lock_guard lock{mutex_};
+  auto more = std::make_shared<std::vector<Subscriber>>(*subscribers_);
+  more->push_back(std::move(subscriber));
+  subscribers_ = std::move(more);
+  heard_.store(true, std::memory_order_release);
+}
+
+void Events::emit(const Event& event) const {
+  if (!heard()) return;
+  std::shared_ptr<const std::vector<Subscriber>> subscribers;
+  {
+    std::lock_guard lock{mutex_};
+    subscribers = subscribers_;
+  }
+  // Outside of the lock, so that a subscriber may emit and subscribe.
+  for (const auto& subscriber : *subscribers) subscriber(event);
+}
+
+bool Events::heard() const { return heard_.load(std::memory_order_acquire); }
+
+}  // namespace holdfast

@@ -1,0 +1,92 @@
+#include <holdfast/events.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace holdfast {
+namespace {
+
+using testing::HasSubstr;
+
+const TaskId task = TaskId::make();
+const WorkerId worker = WorkerId::make();
+
+Event changed(std::optional<TaskState> from, TaskState to, std::string reason = {}) {
+  return TaskChanged{task, "email", {from, to, "worker/x", std::move(reason), Token{1}, 1, {}}};
+}
+
+TEST(Events, EverySubscriberHearsEveryEventInOrder) {
+  Events events;
+  std::vector<std::string> heard;
+  EXPECT_FALSE(events.heard());
+  events.subscribe([&](const Event& event) { heard.push_back("first " + to_text(event)); });
+  events.subscribe([&](const Event& event) { heard.push_back("second " + to_text(event)); });
+  EXPECT_TRUE(events.heard());
+  events.emit(RecoveryStarted{"watch"});
+  EXPECT_THAT(heard, testing::ElementsAre("first recovery started (watch)",
+                                          "second recovery started (watch)"));
+}
+
+TEST(Events, ASubscriberMayEmitAndSubscribe) {
+  Events events;
+  int heard = 0;
+  events.subscribe([&](const Event& event) {
+    ++heard;
+    if (!std::holds_alternative<RecoveryStarted>(event)) return;
+    events.subscribe([&](const Event&) { heard += 100; });
+    events.emit(WorkerEnlisted{worker});
+  });
+  events.emit(RecoveryStarted{"watch"});
+  EXPECT_EQ(heard, 102);
+}
+
+TEST(Events, SeverityTellsTroubleFromThePlainLifeOfATask) {
+  EXPECT_EQ(severity(changed({}, TaskState::pending)), Severity::debug);
+  EXPECT_EQ(severity(changed(TaskState::pending, TaskState::running)), Severity::debug);
+  EXPECT_EQ(severity(changed(TaskState::running, TaskState::completed)), Severity::debug);
+  EXPECT_EQ(severity(changed(TaskState::running, TaskState::pending)), Severity::info);
+  EXPECT_EQ(severity(changed(TaskState::running, TaskState::failed)), Severity::warning);
+  EXPECT_EQ(severity(changed(TaskState::running, TaskState::held)), Severity::warning);
+  EXPECT_EQ(severity(RecoveryCompleted{}), Severity::debug);
+  RecoveryReport found;
+  found.dead_workers.emplace_back();
+  EXPECT_EQ(severity(RecoveryCompleted{found}), Severity::info);
+  EXPECT_EQ(severity(StoreTrouble{}), Severity::error);
+}
+
+TEST(Events, EachIsASentenceThatNamesWhatItIsAbout) {
+  RecoveryReport report;
+  report.trigger = "start-up";
+  report.duration = Millis{1'200};
+  report.dead_workers.emplace_back();
+  report.tasks.resize(3);
+  report.tasks[2].success = false;
+  DeadWorker dead{worker, "box", 17, {}, "its lock is free", "ended by signal 9"};
+  const std::pair<Event, std::vector<std::string>> cases[] = {
+      {changed(TaskState::running, TaskState::failed, "No route."),
+       {task.text(), "email", "running -> failed", "worker/x", "No route."}},
+      {changed({}, TaskState::blocked), {"new -> blocked"}},
+      {RecoveryStarted{"operator"}, {"operator"}},
+      {RecoveryCompleted{}, {"nothing"}},
+      {RecoveryCompleted{report},
+       {"start-up", "2 tasks", "1 dead worker ", "1.2 s", "1 could not"}},
+      {WorkerEnlisted{worker}, {worker.text()}},
+      {WorkerDied{dead}, {worker.text(), "box", "17", "its lock is free; ended by signal 9"}},
+      {WorkerCleared{worker}, {worker.text()}},
+      {StaleWriteRefused{task, Token{42}, "settle"}, {task.text(), "42", "settle"}},
+      {HeartbeatFailed{worker, "disk full"}, {worker.text(), "disk full"}},
+      {LeasesAbandoned{worker, 1}, {worker.text(), "1 task"}},
+      {StoreTrouble{"claim", "busy"}, {"claim", "busy"}},
+      {HandlerIgnoresStop{task, "email"}, {task.text(), "email"}},
+  };
+  for (const auto& [event, parts] : cases)
+    for (const auto& part : parts) EXPECT_THAT(to_text(event), HasSubstr(part));
+}
+
+TEST(Events, WhatAHandlerSaidCannotSteerATerminalOrForgeALine) {
+  auto text = to_text(changed(TaskState::running, TaskState::failed, "oops\nerror: \x1b[2J"));
+  EXPECT_THAT(text, HasSubstr("oops\\nerror: \\x1b[2J"));
+}
+
+}  // namespace
+}  // namespace holdfast
