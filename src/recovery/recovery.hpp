@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string_view>
+
+#include <holdfast/events.hpp>
+
+#include "recovery/clock.hpp"
+#include "recovery/leases.hpp"
+#include "recovery/reports.hpp"
+#include "recovery/worker_registry.hpp"
+
+namespace holdfast {
+
+/// Takes back what dead workers held. Does one run when told to; when that is, is the callers'
+/// affair (at start-up, at a death, every so often, when an operator asks).
+///
+/// Safe in many processes at once and repeatable at any point: each step is a compare-and-set in
+/// the store, and a run that died half-way is finished by the next one.
+class Recovery {
+ public:
+  /// A number in [0, 1) each time it is called.
+  using Random = std::function<double()>;
+
+  Recovery(Leases& leases, WorkerRegistry& workers, Reports& reports, Events& events,
+           const Clock& clock, Settings::Recovery settings, Random random = {});
+
+  /// Buries who is dead, takes back what they held, clears up after them, and reports. The report
+  /// is filed if anything was found. When `stop` is requested it ends after the step at hand, with
+  /// a report of what was done until then.
+  RecoveryReport run_once(std::string_view trigger, std::stop_token stop = {});
+
+ private:
+  class Run;
+
+  Leases& leases_;
+  WorkerRegistry& workers_;
+  Reports& reports_;
+  Events& events_;
+  const Clock& clock_;
+  Settings::Recovery settings_;
+  Random random_;
+};
+
+}  // namespace holdfast
