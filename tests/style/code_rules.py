@@ -15,6 +15,8 @@ BANNED_CLASS = re.compile(
 DISABLED = re.compile(r"\bDISABLED_\w*|\bGTEST_SKIP\b")
 SLEEP = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep|sleep)\s*\(")
 CATCH_ALL = re.compile(r"catch \(\.\.\.\)\s*(?=\{)")
+# Where whatever a user's handler throws becomes an outcome.
+CATCH_ALL_ALLOWED = {"src/tasks/worker_handlers.cpp"}
 PASSED_ON = re.compile(r"\bthrow;|\bcurrent_exception\(\)|\babort\(\)")
 
 
@@ -60,6 +62,8 @@ def sleeping_tests(tree):
 def swallowed_exceptions(tree):
     """`catch (...)` may only pass on what it caught."""
     for file in tree.code("src", "include"):
+        if file.path in CATCH_ALL_ALLOWED:
+            continue
         code = without_comments(file.text)
         for match in CATCH_ALL.finditer(code):
             if not PASSED_ON.search(code[match.end():closing_brace(code, match.end())]):
