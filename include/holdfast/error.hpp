@@ -35,6 +35,12 @@ class StoreFull : public StoreError {
   using StoreError::StoreError;
 };
 
+/// The store can be looked at but not changed: its file, its folder or its file system is read-only
+/// for us.
+class StoreReadOnly : public StoreError {
+  using StoreError::StoreError;
+};
+
 /// The file is not one of ours, is from a newer version, or is damaged: a person must decide.
 class StoreUnusable : public StoreError {
   using StoreError::StoreError;

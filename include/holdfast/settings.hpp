@@ -71,4 +71,13 @@ Settings load_settings(const std::string& path);
 /// The same from text; `name` stands for the file in messages.
 Settings parse_settings(const std::string& yaml, const std::string& name);
 
+/// A file may also name the store that it is about (`store: sqlite:work.db`), which is no setting
+/// of an engine but the address that a program gives to `open`.
+struct ConfigFile {
+  Settings settings{};
+  std::string store{};  ///< empty: not named
+};
+ConfigFile load_config(const std::string& path);
+ConfigFile parse_config(const std::string& yaml, const std::string& name);
+
 }  // namespace holdfast

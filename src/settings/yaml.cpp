@@ -1,0 +1,148 @@
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <yaml-cpp/yaml.h>
+
+#include <holdfast/error.hpp>
+#include <holdfast/settings.hpp>
+
+#include "settings/keys.hpp"
+
+namespace holdfast {
+
+namespace {
+
+constexpr std::size_t largest_file = 1'000'000;
+
+/// Walks one document along the table of keys.
+class Reader {
+ public:
+  explicit Reader(const std::string& name) : name_{name} {
+    children_[""] = {"queue", "store"};
+    for (const Key& key : setting_keys()) {
+      keys_[key.path()] = &key;
+      std::string parent{key.section};
+      children_[parent].insert(std::string{key.name});
+      if (const auto dot = parent.rfind('.'); dot != std::string::npos)
+        children_[parent.substr(0, dot)].insert(parent.substr(dot + 1));
+    }
+  }
+
+  ConfigFile read(const YAML::Node& document) {
+    if (document && !document.IsNull()) read_map("", document);
+    return std::move(config_);
+  }
+
+  int line_of(const std::string& path) const {
+    const auto seen = lines_.find(path);
+    return seen == lines_.end() ? 1 : seen->second;
+  }
+
+ private:
+  [[noreturn]] void refuse(const YAML::Node& at, const std::string& what) const {
+    throw ConfigError{fmt::format("{}:{}: {}", name_, at.Mark().line + 1, what)};
+  }
+
+  void read_map(const std::string& path, const YAML::Node& node) {
+    const auto& allowed = children_.at(path);
+    const std::string where = path.empty() ? "at the top level" : "in " + path;
+    if (!node.IsMap())
+      refuse(node, fmt::format("{} must be a map with the keys {}",
+                               path.empty() ? "the file" : path, fmt::join(allowed, ", ")));
+    std::set<std::string> seen;
+    for (const auto& entry : node) {
+      const YAML::Node& key = entry.first;
+      if (!key.IsScalar()) refuse(key, fmt::format("a key {} is not a plain word", where));
+      const std::string& word = key.Scalar();
+      if (!allowed.contains(word))
+        refuse(key, fmt::format("unknown key '{}' {}; allowed: {}", word, where,
+                                fmt::join(allowed, ", ")));
+      if (!seen.insert(word).second)
+        refuse(key, fmt::format("key '{}' appears twice {}; keep one", word, where));
+      read_entry(path.empty() ? word : path + "." + word, key, entry.second);
+    }
+  }
+
+  void read_entry(const std::string& path, const YAML::Node& key, const YAML::Node& value) {
+    lines_[path] = key.Mark().line + 1;
+    if (path == "store") return read_store(key, value);
+    if (children_.contains(path)) {
+      // A section whose every line is commented out is an empty value, not a mistake.
+      if (!value.IsNull()) read_map(path, value);
+      return;
+    }
+    const Key& setting = *keys_.at(path);
+    if (!value.IsScalar())
+      refuse(key, fmt::format("{} must be a single value; allowed: {}", path, setting.allowed()));
+    const auto number = read_value(setting, value.Scalar());
+    if (!number || !setting.fits(*number))
+      refuse(value,
+             fmt::format("{} is '{}'; allowed: {}", path, value.Scalar(), setting.allowed()));
+    setting.set(config_.settings, *number);
+  }
+
+  void read_store(const YAML::Node& key, const YAML::Node& value) {
+    if (!value.IsScalar() || value.Scalar().empty())
+      refuse(key, "store must be the address of a store, such as sqlite:work.db");
+    config_.store = value.Scalar();
+  }
+
+  static std::optional<double> read_value(const Key& key, const std::string& text) {
+    if (key.kind == KeyKind::flag) {
+      if (text == "true") return 1;
+      if (text == "false") return 0;
+      return {};
+    }
+    if (key.kind == KeyKind::choice) {
+      for (std::size_t i = 0; i < key.choices.size(); ++i)
+        if (key.choices[i] == text) return static_cast<double>(i);
+      return {};
+    }
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number))
+      return {};
+    return number;
+  }
+
+  const std::string& name_;
+  ConfigFile config_;
+  std::map<std::string, const Key*> keys_;
+  std::map<std::string, std::set<std::string>> children_;
+  std::map<std::string, int> lines_;
+};
+
+}  // namespace
+
+ConfigFile parse_config(const std::string& yaml, const std::string& name) {
+  if (yaml.size() > largest_file)
+    throw ConfigError{fmt::format("{}: {} bytes are too many for a configuration file; allowed: {}",
+                                  name, yaml.size(), largest_file)};
+  try {
+    const auto documents = YAML::LoadAll(yaml);
+    if (documents.size() > 1)
+      throw ConfigError{fmt::format("{}:{}: a second document begins here; allowed: one in a file",
+                                    name, documents[1].Mark().line + 1)};
+    Reader reader{name};
+    ConfigFile config = reader.read(documents.empty() ? YAML::Node{} : documents.front());
+    try {
+      config.settings.validate();
+    } catch (const ConfigError& error) {
+      // Each value fits by itself, so the culprit is a combination: its message begins with a key.
+      const std::string what = error.what();
+      throw ConfigError{fmt::format(
+          "{}:{}: {}", name, reader.line_of(what.substr(0, what.find_first_of(": "))), what)};
+    }
+    return config;
+  } catch (const YAML::Exception& error) {
+    throw ConfigError{
+        fmt::format("{}:{}: not valid YAML: {}", name, error.mark.line + 1, error.msg)};
+  }
+}
+
+}  // namespace holdfast
