@@ -65,6 +65,21 @@ Settled StoreContract::complete(const Claimed& claimed) {
   return settle({.lease = claimed.lease, .attempt = claimed.attempt});
 }
 
+void StoreContract::ask_to_stop(TaskId id) {
+  TaskAdmin::Move move{.from = {TaskState::running},
+                       .ask_running = true,
+                       .actor = "operator",
+                       .reason = "no longer wanted"};
+  other().admin().move(TaskFilter{.ids = {id}}, move);
+}
+
+void StoreContract::cancel(TaskId id) {
+  TaskAdmin::Move move{.from = {TaskState::pending, TaskState::blocked, TaskState::failed},
+                       .actor = "operator",
+                       .reason = "no longer wanted"};
+  other().admin().move(TaskFilter{.ids = {id}}, move);
+}
+
 TaskRecord StoreContract::record(TaskId id) {
   auto found = engine().admin().search(TaskFilter{.ids = {id}}, TaskPage{});
   if (found.size() != 1) throw std::runtime_error{"no such task: " + id.text()};

@@ -65,6 +65,10 @@ class StoreContract : public testing::TestWithParam<EngineCase> {
   Settled settle(const Settlement& settlement);
   Settled complete(const Claimed& claimed);
 
+  /// An operator acts, from another process.
+  void ask_to_stop(TaskId id);
+  void cancel(TaskId id);
+
   TaskRecord record(TaskId id);
   TaskState state(TaskId id) { return record(id).state; }
 
