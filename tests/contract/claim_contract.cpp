@@ -133,6 +133,20 @@ TEST_P(TaskStoreContract, NoMoreSuspectsAreClaimedThanAskedFor) {
   }
 }
 
+TEST_P(TaskStoreContract, ManySuspectsAheadDoNotHideWhatComesAfterThem) {
+  for (int i = 0; i < 150; ++i) insert("a");
+  auto worker = enlist();
+  std::vector<Verdict> verdicts;
+  for (const auto& each : claim(worker, 150))
+    verdicts.push_back({.lease = each.lease, .suspect = true, .reason = "died", .cause = {}});
+  die_and_be_buried(worker);
+  tasks().reclaim(verdicts);
+  auto plain = insert("a");
+  auto none = request(enlist(), 2);
+  none.max_suspects = 0;
+  EXPECT_THAT(claimed_ids(none), ElementsAre(plain));
+}
+
 TEST_P(TaskStoreContract, NextDueIsTheEarliestThatTheClaimCouldTake) {
   auto worker = enlist();
   EXPECT_FALSE(tasks().next_due(request(worker)));

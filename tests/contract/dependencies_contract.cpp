@@ -31,11 +31,19 @@ TEST_P(TaskStoreContract, TaskAfterACompletedOneIsPendingAtOnce) {
   EXPECT_EQ(state(insert("b", {.after = {first}})), TaskState::pending);
 }
 
-TEST_P(TaskStoreContract, TaskAfterACancelledOneIsCancelled) {
+TEST_P(TaskStoreContract, TaskAfterACancelledOneIsAnErrorBecauseItCouldNeverRun) {
   auto first = insert("a");
   cancel(first);
   ASSERT_EQ(state(first), TaskState::cancelled);
-  EXPECT_EQ(state(insert("b", {.after = {first}})), TaskState::cancelled);
+  EXPECT_THROW(insert("b", {.after = {first}}), InvalidRequest);
+}
+
+TEST_P(TaskStoreContract, RepeatedInsertIsFineWhateverBecameOfWhatItWaitsFor) {
+  auto first = insert("a");
+  NewTask second{"b", "{}", {.after = {first}, .id = TaskId::make()}};
+  ASSERT_TRUE(tasks().insert(std::span{&second, 1})[0].created);
+  cancel(first);
+  EXPECT_FALSE(tasks().insert(std::span{&second, 1})[0].created);
 }
 
 TEST_P(TaskStoreContract, TaskAfterAnUnknownOneIsAnError) {

@@ -145,9 +145,9 @@ TEST_P(LeasesContract, ExpiredOrphanSaysThatOnlyItsAgeIsKnown) {
 
 TEST_P(LeasesContract, OldestClaimsComeFirstUpToTheLimit) {
   auto worker = enlist();
+  for (int priority : {4, 2, 5, 1, 3}) insert("a", {.priority = priority});
   std::vector<TaskId> claimed;
   for (int i = 0; i < 5; ++i) {
-    insert("a");
     claimed.push_back(claim_one(worker).lease.id);
     clock().advance(Millis{10});
   }
@@ -203,7 +203,7 @@ TEST_P(LeasesContract, ReclaimNeverTouchesALeaseThatWasRenewedAfterTheScan) {
   EXPECT_EQ(complete(claimed), Settled::accepted);
 }
 
-TEST_P(LeasesContract, ReclaimByProofNeedsABuriedWorkerHoweverOldTheLeaseIs) {
+TEST_P(LeasesContract, ReclaimNeedsABuriedWorkerOrALeasePastItsTime) {
   auto worker = enlist();
   auto id = insert("a");
   auto claimed = claim_one(worker);
