@@ -1,0 +1,25 @@
+#include "contract/leases_contract.hpp"
+#include "contract/task_store_contract.hpp"
+#include "engines/sqlite/engine.hpp"
+#include "support/temp_store.hpp"
+
+namespace holdfast::test {
+namespace {
+
+class SqliteUnderTest final : public EngineUnderTest {
+ public:
+  std::shared_ptr<EngineParts> open(const Settings& settings, const Clock& clock) override {
+    return sqlite::open_sqlite(store_.database(), settings, clock);
+  }
+
+ private:
+  TempStore store_;
+};
+
+const EngineCase sqlite_case{"Sqlite", [] { return std::make_unique<SqliteUnderTest>(); }};
+
+INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::Values(sqlite_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, TaskStoreContract, testing::Values(sqlite_case), case_name);
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,146 @@
+// The program that the crash tests start, kill, stop and start again. It does what a user's program
+// would, through the public API, and says in a journal what it does.
+//
+//     crash_driver MODE store=ADDRESS journals=FOLDER [name=value ...]
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "crash/driver_tasks.hpp"
+#include "engines/sqlite/file_lock.hpp"
+#include "engines/sqlite/side_files.hpp"
+#include "exec/exec_handler.hpp"
+
+namespace holdfast::test {
+namespace {
+
+class Arguments {
+ public:
+  Arguments(int argc, char** argv) {
+    for (int i = 2; i < argc; ++i) {
+      std::string text{argv[i]};
+      auto equals = text.find('=');
+      values_[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+  }
+  std::string text(const std::string& name, std::string otherwise = {}) const {
+    auto found = values_.find(name);
+    return found == values_.end() ? std::move(otherwise) : found->second;
+  }
+  int number(const std::string& name, int otherwise = 0) const {
+    auto given = text(name);
+    return given.empty() ? otherwise : std::stoi(given);
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+Settings settings(const Arguments& given) {
+  Settings settings;
+  settings.heartbeat.interval = Millis{given.number("interval", 30'000)};
+  settings.heartbeat.detection_interval = Millis{given.number("detection", 60'000)};
+  settings.recovery.max_recovery_attempts = given.number("crashes", 3);
+  settings.worker.concurrency = given.number("concurrency", 4);
+  settings.worker.prefetch = given.number("prefetch", 1'000);
+  settings.worker.drain_timeout = Millis{given.number("drain", 30'000)};
+  if (given.number("forget")) {
+    settings.retention.completed = std::chrono::hours{0};
+    settings.retention.max_finished = 0;
+  }
+  return settings;
+}
+
+std::vector<NewTask> some_orders(const Arguments& given, int count, unsigned& seed) {
+  std::vector<NewTask> orders;
+  for (int i = 0; i < count; ++i) {
+    Order order{.ms = given.number("ms", -1), .manner = given.text("manner", "plain")};
+    if (order.ms < 0) order.ms = static_cast<int>(rand_r(&seed) % 21);
+    order.padding.assign(static_cast<std::size_t>(given.number("padding")), 'x');
+    TaskOptions options{.max_attempts = given.number("attempts", 3), .id = TaskId::make()};
+    orders.push_back({"order", to_payload(order), options});
+  }
+  return orders;
+}
+
+/// Enqueues `count` orders, `batch` in one step, with `pause` milliseconds between the steps.
+void enqueue(Tasks& tasks, const Journal& journal, const Arguments& given) {
+  auto seed = static_cast<unsigned>(::getpid());
+  int batch = given.number("batch", 20);
+  for (int left = given.number("count", 20); left > 0; left -= batch) {
+    auto orders = some_orders(given, std::min(left, batch), seed);
+    for (const auto& each : orders) journal.say(Said::enqueueing, *each.options.id);
+    for (auto id : tasks.enqueue_all(std::move(orders))) {
+      journal.say(Said::enqueued, id);
+      if (given.number("print")) fmt::print("{}\n", id.text());
+    }
+    ::usleep(static_cast<useconds_t>(given.number("pause")) * 1'000);
+  }
+}
+
+void work(Tasks& tasks, const Arguments& given) {
+  auto summary = run(tasks, {.until_empty = given.number("until_empty") != 0});
+  fmt::print("completed {} given_back {} refused {}\n", summary.completed, summary.given_back,
+             summary.refused);
+}
+
+/// Takes the place of a process that was stopped in the middle of a write.
+void hold_the_write_lock(const Arguments& given) {
+  auto path = given.text("store").substr(std::string_view{"sqlite:"}.size());
+  sqlite::FairLock lock{sqlite::SideFiles{path}.write_lock()};
+  lock.acquire();
+  fmt::print("locked\n");
+  std::fflush(stdout);
+  for (;;) ::pause();
+}
+
+int drive(const std::string& mode, const Arguments& given) {
+  if (mode == "hold_lock") hold_the_write_lock(given);
+  Journal journal{given.text("journals")};
+  auto engine = open(given.text("store"), settings(given));
+  log_to_stderr(engine, Severity::warning);
+  listen(engine, journal);
+  Tasks tasks{engine};
+  Inspector inspector{engine};
+  if (mode == "enqueue") {
+    enqueue(tasks, journal, given);
+  } else if (mode == "work") {
+    add_handlers(tasks, journal);
+    work(tasks, given);
+  } else if (mode == "work_programs") {
+    tasks.on_json("order", exec_handler({.command = {"/bin/true"}}));
+    work(tasks, given);
+  } else if (mode == "recover") {
+    auto report = inspector.recover();
+    fmt::print("recovered {} dead {}\n", report.tasks.size(), report.dead_workers.size());
+  } else if (mode == "cancel") {
+    inspector.cancel({.states = {TaskState::pending}});
+  } else if (mode == "prune") {
+    inspector.prune();
+  } else {
+    fmt::print(stderr, "no such mode: {}\n", mode);
+    return 2;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace holdfast::test
+
+int main(int argc, char** argv) {
+  // A test that ends early must not leave drivers behind.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  try {
+    return holdfast::test::drive(argc > 1 ? argv[1] : "", holdfast::test::Arguments{argc, argv});
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "crash_driver: {}\n", error.what());
+    return 1;
+  }
+}
