@@ -8,6 +8,8 @@
 
 #include <holdfast/worker.hpp>
 
+#include "recovery/fatal_signals.hpp"
+
 namespace holdfast {
 
 namespace {
@@ -57,6 +59,7 @@ class SignalWatch {
 }  // namespace
 
 WorkerSummary run(const Tasks& tasks, WorkerOptions options) {
+  record_fatal_signals();
   Worker worker{tasks, std::move(options)};
   SignalWatch signals{worker};
   return worker.run();

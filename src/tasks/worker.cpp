@@ -36,8 +36,7 @@ Worker::Impl::Impl(const Tasks& tasks, WorkerOptions options)
 }
 
 WorkerSummary Worker::Impl::run() {
-  recovery_.run_once("start-up");
-  enlist();
+  begin();
   start_threads();
   work();
   try {
@@ -65,6 +64,25 @@ WorkerSummary Worker::Impl::run() {
   if (fatal_) std::rethrow_exception(fatal_);
   parts_.workers().retire(enlistment_->id());
   return summary_;
+}
+
+void Worker::Impl::begin() {
+  while (true) {
+    try {
+      recovery_.run_once("start-up");
+      enlist();
+      return;
+    } catch (const StorageFailed&) {
+      throw;
+    } catch (const StoreUnusable&) {
+      throw;
+    } catch (const StoreError& error) {
+      trouble("starting", error);
+      parts_.tasks().wait_for_work(retry_beat);
+      std::lock_guard lock{mutex_};
+      if (mode_ != Mode::working) throw;
+    }
+  }
 }
 
 void Worker::Impl::enlist() {

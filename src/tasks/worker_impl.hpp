@@ -35,6 +35,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   enum class Mode { working, draining, hurrying, ended };
 
   // Pump.
+  void begin();  ///< recovers and enlists, however often it takes
   void work();
   bool turn();  ///< one settle-and-claim; false: nothing to do but wait
   void send_notes();
