@@ -55,7 +55,8 @@ CREATE INDEX holdfast_ready ON holdfast_tasks (priority, lane, run_at) WHERE sta
 -- Who runs what.
 CREATE INDEX holdfast_running ON holdfast_tasks (owner) WHERE state = 1;
 -- What is kept after the end, oldest first.
-CREATE INDEX holdfast_finished ON holdfast_tasks (state, finished_at) WHERE state IN (2, 3, 4);
+CREATE INDEX holdfast_finished ON holdfast_tasks (state, finished_at, lane)
+  WHERE state IN (2, 3, 4);
 CREATE INDEX holdfast_waiting ON holdfast_tasks (state) WHERE state IN (5, 6);
 CREATE UNIQUE INDEX holdfast_unique ON holdfast_tasks (unique_key)
   WHERE unique_key IS NOT NULL AND state IN (0, 1, 5, 6);

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "engines/sqlite/store.hpp"
+#include "tasks/task_admin.hpp"
+
+namespace holdfast::sqlite {
+
+struct Moved {
+  std::int64_t count = 0;
+  bool ready = false;    ///< some may run now
+  bool stopped = false;  ///< some that are running are to stop
+};
+
+/// Finds the tasks, then moves them a thousand to a transaction; each is checked again there.
+Moved move_tasks(Store& store, const TaskFilter& filter, const TaskAdmin::Move& move);
+
+}  // namespace holdfast::sqlite

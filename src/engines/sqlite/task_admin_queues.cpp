@@ -1,0 +1,102 @@
+#include "engines/sqlite/task_admin_queues.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace holdfast::sqlite {
+
+namespace {
+
+constexpr int rows_at_once = 20'000;
+
+/// What is known of each queue so far, found by name or by lane.
+class Tally {
+ public:
+  explicit Tally(Connection& db) {
+    auto lanes = db.use("SELECT lane, queue FROM holdfast_lanes");
+    while (lanes.step()) queue_of_lane_[lanes.integer(0)] = lanes.text(1);
+    auto paused = db.use("SELECT queue FROM holdfast_paused");
+    while (paused.step()) of_queue(paused.text(0)).paused = true;
+  }
+
+  QueueStatus& of_lane(std::int64_t lane) { return of_queue(queue_of_lane_[lane]); }
+  void add(std::int64_t lane, TaskState state, std::int64_t count) {
+    of_lane(lane).counts[static_cast<int>(state)] += count;
+  }
+  std::vector<QueueStatus> list() const {
+    std::vector<QueueStatus> all;
+    for (const auto& [name, status] : queues_) all.push_back(status);
+    return all;
+  }
+
+ private:
+  QueueStatus& of_queue(const std::string& name) {
+    auto& status = queues_[name];
+    status.queue = name;
+    return status;
+  }
+  std::map<std::int64_t, std::string> queue_of_lane_;
+  std::map<std::string, QueueStatus> queues_;
+};
+
+/// Goes through the index of ready tasks group by group.
+void count_pending(Reader& reader, Tally& tally, WallTime now) {
+  for (int priority = highest_priority; priority <= lowest_priority; ++priority) {
+    reader.read([&](Connection& db) {
+      auto query = db.use(
+          "SELECT lane, count(*), min(run_at) FROM holdfast_tasks INDEXED BY holdfast_ready"
+          " WHERE state = 0 AND priority = ? GROUP BY lane");
+      query.bind(priority);
+      while (query.step()) {
+        tally.add(query.integer(0), TaskState::pending, query.integer(1));
+        auto& oldest = tally.of_lane(query.integer(0)).oldest_pending;
+        auto ready_since = query.time(2);
+        if (ready_since <= now) oldest = std::min(oldest.value_or(ready_since), ready_since);
+      }
+    });
+  }
+}
+
+void count_running_and_waiting(Reader& reader, Tally& tally) {
+  reader.read([&](Connection& db) {
+    auto query = db.use(
+        "SELECT lane, 1, count(*) FROM holdfast_tasks WHERE state = 1 GROUP BY lane UNION ALL"
+        " SELECT lane, state, count(*) FROM holdfast_tasks WHERE state IN (5, 6)"
+        " GROUP BY lane, state");
+    while (query.step())
+      tally.add(query.integer(0), static_cast<TaskState>(query.integer(1)), query.integer(2));
+  });
+}
+
+/// There may be a million of these, so it reads the index in portions.
+void count_finished(Reader& reader, Tally& tally, TaskState state) {
+  std::int64_t time = -1, lane = -1, seq = -1;
+  for (int rows = rows_at_once; rows == rows_at_once;) {
+    rows = reader.read([&](Connection& db) {
+      auto query = db.use(
+          "SELECT finished_at, lane, seq FROM holdfast_tasks INDEXED BY holdfast_finished"
+          " WHERE state IN (2, 3, 4) AND state = ? AND (finished_at, lane, seq) > (?, ?, ?)"
+          " ORDER BY finished_at, lane, seq LIMIT ?");
+      query.bind(static_cast<std::int64_t>(state), time, lane, seq, rows_at_once);
+      int read = 0;
+      for (; query.step(); ++read) {
+        time = query.integer(0), lane = query.integer(1), seq = query.integer(2);
+        tally.add(lane, state, 1);
+      }
+      return read;
+    });
+  }
+}
+
+}  // namespace
+
+std::vector<QueueStatus> queue_statuses(Reader& reader, WallTime now) {
+  auto tally = reader.read([](Connection& db) { return Tally{db}; });
+  count_pending(reader, tally, now);
+  count_running_and_waiting(reader, tally);
+  for (auto state : {TaskState::completed, TaskState::failed, TaskState::cancelled})
+    count_finished(reader, tally, state);
+  return tally.list();
+}
+
+}  // namespace holdfast::sqlite
