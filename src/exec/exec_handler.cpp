@@ -1,0 +1,77 @@
+#include "exec/exec_handler.hpp"
+
+#include <sys/mman.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "exec/supervise.hpp"
+
+namespace holdfast {
+
+namespace {
+
+/// The payload as a file in memory: a program that does not read it, or closes its standard input
+/// early, cannot block or fail a writer, because there is none.
+Descriptor payload_file(const std::string& payload) {
+  Descriptor file{::memfd_create("payload", MFD_CLOEXEC)};
+  std::size_t written = 0;
+  while (file && written < payload.size()) {
+    auto count = ::write(file.get(), payload.data() + written, payload.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) break;
+    written += static_cast<std::size_t>(count);
+  }
+  if (!file || written < payload.size() || ::lseek(file.get(), 0, SEEK_SET) != 0)
+    throw std::system_error{errno, std::system_category(), "cannot hand over the payload"};
+  return file;
+}
+
+std::string describe(const Ending& ending) {
+  if (!ending.by_signal) return fmt::format("the program exited with code {}", ending.number);
+  const char* name = ::sigdescr_np(ending.number);
+  return fmt::format("the program was ended by signal {} ({})", ending.number,
+                     name ? name : "unnamed");
+}
+
+Outcome outcome_of(const Ending& ending, bool asked_to_stop, const Output& output) {
+  if (!ending.by_signal && ending.number == EX_OK)
+    return Done{output.result().value_or(boost::json::value{})};
+  auto reason = describe(ending);
+  if (asked_to_stop) reason += " after it was asked to stop";
+  if (auto errors = output.last_errors(); !errors.empty()) reason += ":\n" + errors;
+  if (!ending.by_signal && ending.number == EX_DATAERR) return fail(reason);
+  return retry(reason);
+}
+
+Outcome run_program(const ExecOptions& options, Attempt& attempt) {
+  auto stop = attempt.stop_token();
+  if (stop.stop_requested()) return retry("asked to stop before the program was started");
+  Output output{[&](std::string_view line) { attempt.log(line); }, options.log_lines,
+                options.result_bytes};
+  auto program = program_for(options.command, attempt);
+  auto child =
+      ChildProcess::start(program, payload_file(attempt.payload()).get(), attempt.child_lock());
+  auto ending = supervise(child, stop, options.stop_grace, output);
+  return outcome_of(ending, stop.stop_requested(), output);
+}
+
+}  // namespace
+
+Handler exec_handler(ExecOptions options) {
+  if (options.command.empty()) throw ConfigError{"a program to run is needed, but none was given"};
+  return [options = std::move(options)](Attempt& attempt) -> Outcome {
+    try {
+      return run_program(options, attempt);
+    } catch (const NotRunnable& error) {
+      return fail(error.what());
+    }
+  };
+}
+
+}  // namespace holdfast

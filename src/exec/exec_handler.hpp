@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <holdfast/tasks.hpp>
+
+namespace holdfast {
+
+/// Any program as a handler.
+struct ExecOptions {
+  /// Several words: a program (looked up in PATH) and its arguments, run without a shell.
+  /// One word: a line for `/bin/sh -c`.
+  std::vector<std::string> command;
+  /// Between SIGTERM and SIGKILL when the attempt has to stop. Shorter than the worker's own
+  /// `stop_grace`, or the worker gives the attempt up before the program has ended.
+  std::chrono::milliseconds stop_grace{5'000};
+  int log_lines = 1'000;                 ///< of one attempt; the rest is dropped
+  std::size_t result_bytes = 1'000'000;  ///< a longer last line is not a result
+};
+
+/// Runs the command once for each attempt. The payload is its standard input; HOLDFAST_TASK_ID,
+/// HOLDFAST_KIND, HOLDFAST_ATTEMPT, HOLDFAST_TOKEN and HOLDFAST_IDEMPOTENCY_KEY are in its
+/// environment. What it writes to standard output and standard error becomes log lines of the task.
+///
+///     exit 0      done; the last line of standard output is the result, if it is JSON
+///     exit 75     retry (EX_TEMPFAIL)
+///     exit 65     fail for good (EX_DATAERR)
+///     otherwise   failed, and tried again; so does a signal
+///
+/// The program runs in a process group of its own. The group gets SIGTERM when the attempt has to
+/// stop, and nothing of it outlives the attempt or the worker. Throws `ConfigError` if there is no
+/// command.
+Handler exec_handler(ExecOptions options);
+
+}  // namespace holdfast

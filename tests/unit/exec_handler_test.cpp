@@ -1,0 +1,210 @@
+#include "exec/exec_handler.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <boost/json/parse.hpp>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "exec/descriptor.hpp"
+#include "support/fake_attempt.hpp"
+
+namespace holdfast {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
+using namespace std::chrono_literals;
+
+Outcome run_words(FakeAttempt& attempt, std::vector<std::string> words) {
+  return exec_handler({.command = std::move(words)})(attempt);
+}
+Outcome run(FakeAttempt& attempt, std::string line, std::chrono::milliseconds grace = 5s) {
+  return exec_handler({.command = {std::move(line)}, .stop_grace = grace})(attempt);
+}
+Outcome run(std::string line) {
+  FakeAttempt attempt;
+  return run(attempt, std::move(line));
+}
+
+std::string retry_reason(const Outcome& outcome) {
+  EXPECT_TRUE(std::holds_alternative<Retry>(outcome)) << "variant " << outcome.index();
+  auto* retry = std::get_if<Retry>(&outcome);
+  return retry ? retry->reason : "";
+}
+std::string fail_reason(const Outcome& outcome) {
+  EXPECT_TRUE(std::holds_alternative<Fail>(outcome)) << "variant " << outcome.index();
+  auto* fail = std::get_if<Fail>(&outcome);
+  return fail ? fail->reason : "";
+}
+boost::json::value result(const Outcome& outcome) {
+  EXPECT_TRUE(std::holds_alternative<Done>(outcome)) << "variant " << outcome.index();
+  auto* done = std::get_if<Done>(&outcome);
+  return done ? done->result : "not done";
+}
+
+std::ptrdiff_t open_descriptors() {
+  std::filesystem::directory_iterator all{"/proc/self/fd"};
+  return std::distance(begin(all), end(all));
+}
+
+TEST(ExecHandler, ExitZeroIsDone) { EXPECT_TRUE(result(run("exit 0")).is_null()); }
+
+TEST(ExecHandler, ExitCodesDecide) {
+  EXPECT_THAT(retry_reason(run("exit 75")), HasSubstr("code 75"));
+  EXPECT_THAT(retry_reason(run("exit 1")), HasSubstr("code 1"));
+  EXPECT_THAT(retry_reason(run("exit 127")), HasSubstr("code 127"));
+  EXPECT_THAT(fail_reason(run("exit 65")), HasSubstr("code 65"));
+}
+
+TEST(ExecHandler, ASignalIsAFailureThatNamesIt) {
+  EXPECT_EQ(retry_reason(run("kill -SEGV $$")),
+            "the program was ended by signal 11 (Segmentation fault)");
+  // 65 is an exit code; a signal's number must not be taken for one.
+  EXPECT_THAT(retry_reason(run("kill -9 $$")), HasSubstr("signal 9 (Killed)"));
+}
+
+TEST(ExecHandler, TheReasonEndsWithTheLastErrors) {
+  EXPECT_EQ(retry_reason(run("echo chatter; echo 'no route to host' >&2; exit 7")),
+            "the program exited with code 7:\nno route to host");
+  EXPECT_THAT(fail_reason(run("echo 'bad row' >&2; exit 65")), HasSubstr(":\nbad row"));
+}
+
+TEST(ExecHandler, TheLastLineIsTheResultIfItIsJson) {
+  EXPECT_EQ(result(run("echo working; echo '{\"rows\": 3}'")), boost::json::parse(R"({"rows":3})"));
+  EXPECT_TRUE(result(run("echo '{\"rows\": 3}'; echo bye")).is_null());
+}
+
+TEST(ExecHandler, WhatTheProgramSaysIsLogged) {
+  FakeAttempt attempt;
+  run(attempt, "echo one; echo two; printf 'no newline'");
+  EXPECT_THAT(attempt.logged, ElementsAre("one", "two", "no newline"));
+  FakeAttempt complaining;
+  run(complaining, "echo oops >&2");
+  EXPECT_THAT(complaining.logged, ElementsAre("oops"));
+}
+
+TEST(ExecHandler, ThePayloadIsItsStandardInput) {
+  auto payload = R"({"text":")" + std::string(900'000, 'x') + "\"}";
+  FakeAttempt attempt{payload};
+  EXPECT_EQ(result(run(attempt, "cat")), boost::json::parse(payload));
+}
+
+TEST(ExecHandler, AProgramThatDoesNotReadALargePayloadIsFine) {
+  FakeAttempt ignored{std::string(3'000'000, 'x')};
+  EXPECT_TRUE(result(run(ignored, "exit 0")).is_null());
+  FakeAttempt closed{std::string(3'000'000, 'x')};
+  EXPECT_EQ(result(run(closed, "exec 0<&-; echo 1")), boost::json::value(1));
+}
+
+TEST(ExecHandler, LargeOutputDoesNotBlockIt) {
+  FakeAttempt attempt;
+  EXPECT_EQ(result(run(attempt,
+                       "head -c 3000000 /dev/zero | tr '\\0' x; echo; "
+                       "head -c 3000000 /dev/zero | tr '\\0' y >&2; echo 5")),
+            boost::json::value(5));
+}
+
+TEST(ExecHandler, SeveralWordsAreRunWithoutAShell) {
+  FakeAttempt attempt;
+  run_words(attempt, {"printf", "%s\\n", "$HOME; two words"});
+  EXPECT_THAT(attempt.logged, ElementsAre("$HOME; two words"));
+}
+
+TEST(ExecHandler, TheEnvironmentNamesTheAttempt) {
+  ::setenv("HOLDFAST_TOKEN", "of somebody else", 1);
+  ::setenv("HOLDFAST_EXEC_TEST", "inherited", 1);
+  FakeAttempt attempt;
+  run_words(attempt, {"env", "--"});
+  ::unsetenv("HOLDFAST_TOKEN");
+  ::unsetenv("HOLDFAST_EXEC_TEST");
+  EXPECT_THAT(
+      attempt.logged,
+      AllOf(IsSupersetOf({"HOLDFAST_TASK_ID=" + attempt.task().text(),
+                          std::string{"HOLDFAST_KIND=resize"}, std::string{"HOLDFAST_ATTEMPT=2"},
+                          std::string{"HOLDFAST_TOKEN=4711"},
+                          "HOLDFAST_IDEMPOTENCY_KEY=" + attempt.idempotency_key(),
+                          std::string{"HOLDFAST_EXEC_TEST=inherited"}}),
+            Not(Contains("HOLDFAST_TOKEN=of somebody else"))));
+}
+
+TEST(ExecHandler, AProgramThatIsNotThereFailsForGood) {
+  FakeAttempt attempt;
+  EXPECT_EQ(fail_reason(run_words(attempt, {"holdfast-no-such-program", "x"})),
+            "cannot run holdfast-no-such-program: there is no such program in PATH");
+  EXPECT_EQ(fail_reason(run_words(attempt, {"/no/such/program", "x"})),
+            "cannot run /no/such/program: No such file or directory");
+  EXPECT_EQ(fail_reason(run_words(attempt, {"/etc/passwd", "x"})),
+            "cannot run /etc/passwd: Permission denied");
+}
+
+TEST(ExecHandler, AskedToStopItEndsTheProgramWithSigterm) {
+  FakeAttempt attempt;
+  attempt.on_log = [&](std::string_view) { attempt.stop.request_stop(); };
+  auto reason = retry_reason(run(attempt, "echo ready; exec sleep 1000"));
+  EXPECT_THAT(reason, HasSubstr("signal 15 (Terminated) after it was asked to stop"));
+}
+
+TEST(ExecHandler, AProgramThatStopsCleanlyWhenAskedIsDone) {
+  FakeAttempt attempt;
+  attempt.on_log = [&](std::string_view) { attempt.stop.request_stop(); };
+  auto outcome = run(attempt, "trap 'echo 8; exit 0' TERM; echo ready; sleep 1000 & wait");
+  EXPECT_EQ(result(outcome), boost::json::value(8));
+}
+
+TEST(ExecHandler, AProgramThatIgnoresSigtermIsKilledAfterItsGrace) {
+  FakeAttempt attempt;
+  attempt.on_log = [&](std::string_view) { attempt.stop.request_stop(); };
+  auto start = std::chrono::steady_clock::now();
+  auto reason = retry_reason(
+      run(attempt, "trap '' TERM; echo ready; while true; do sleep 1000; done", 300ms));
+  auto took = std::chrono::steady_clock::now() - start;
+  EXPECT_THAT(reason, HasSubstr("signal 9 (Killed) after it was asked to stop"));
+  EXPECT_GE(took, 300ms);
+  EXPECT_LT(took, 5s);
+}
+
+TEST(ExecHandler, AStopFromAnotherThreadIsHeardByAQuietProgram) {
+  Descriptor lock{::memfd_create("lock", MFD_CLOEXEC)};
+  FakeAttempt attempt;
+  attempt.lock = lock.get();
+  std::jthread stopper{[&] {  // the program's first act is to write into its lock
+    auto deadline = std::chrono::steady_clock::now() + 10s;
+    while (::lseek(lock.get(), 0, SEEK_END) == 0 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::yield();
+    attempt.stop.request_stop();
+  }};
+  EXPECT_THAT(retry_reason(run(attempt, "exec sleep 1000")), HasSubstr("signal 15"));
+}
+
+TEST(ExecHandler, NothingIsStartedOnceStopWasRequested) {
+  FakeAttempt attempt;
+  attempt.stop.request_stop();
+  EXPECT_THAT(retry_reason(run(attempt, "echo started")), HasSubstr("before"));
+  EXPECT_TRUE(attempt.logged.empty());
+}
+
+TEST(ExecHandler, NoCommandIsAConfigurationError) { EXPECT_THROW(exec_handler({}), ConfigError); }
+
+TEST(ExecHandler, NoDescriptorIsLeft) {
+  FakeAttempt attempt;
+  run(attempt, "exit 0");
+  auto before = open_descriptors();
+  for (int i = 0; i < 100; ++i) {
+    if (i % 3 == 0) run_words(attempt, {"/no/such/program", "x"});
+    if (i % 3 == 1) run_words(attempt, {"true", "--"});
+    if (i % 3 == 2) run(attempt, "sleep 1000 & exit 1");
+  }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,92 @@
+#include "exec/output.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <boost/json/parse.hpp>
+
+#include <vector>
+
+namespace holdfast {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+struct Listener {
+  std::vector<std::string> lines;
+  Output output;
+  explicit Listener(int log_lines = 100, std::size_t result_bytes = 10'000)
+      : output{[this](std::string_view line) { lines.emplace_back(line); }, log_lines,
+               result_bytes} {}
+};
+
+TEST(ExecOutput, JoinsPiecesAndCutsLines) {
+  Listener listener;
+  for (auto piece : {"one\ntw", "o", "\r\n\nthr", "ee"}) listener.output.on_output(piece);
+  listener.output.finish();
+  EXPECT_THAT(listener.lines, ElementsAre("one", "two", "", "three"));
+}
+
+TEST(ExecOutput, KeepsOnlyTheStartOfALongLine) {
+  Listener listener;
+  listener.output.on_errors(std::string(5'000, 'x') + "\nshort\n");
+  EXPECT_THAT(listener.lines, ElementsAre(std::string(4'096, 'x') + " (904 bytes more)", "short"));
+}
+
+TEST(ExecOutput, SaysOnceThatItStopsLogging) {
+  Listener listener{2};
+  listener.output.on_output("1\n2\n3\n4\n");
+  listener.output.finish();
+  ASSERT_THAT(listener.lines, SizeIs(3));
+  EXPECT_THAT(listener.lines[2], testing::HasSubstr("more than is kept"));
+  EXPECT_EQ(listener.output.result(), boost::json::value(4));
+}
+
+TEST(ExecOutput, TheResultIsTheLastLineThatIsNotBlank) {
+  Listener listener;
+  listener.output.on_output("{\"not\": \"this\"}\n{\"rows\": [1, 2]}\n  \n\n");
+  listener.output.finish();
+  EXPECT_EQ(listener.output.result(), boost::json::parse(R"({"rows": [1, 2]})"));
+}
+
+TEST(ExecOutput, TextIsNoResult) {
+  Listener listener;
+  EXPECT_EQ(listener.output.result(), std::nullopt);
+  listener.output.on_output("{\"a\": 1}\nall done\n");
+  EXPECT_EQ(listener.output.result(), std::nullopt);
+}
+
+TEST(ExecOutput, TheResultMayBeLongerThanALogLineButNotThanItsLimit) {
+  Listener listener;
+  auto fits = "\"" + std::string(9'998, 'r') + "\"";
+  listener.output.on_output(fits + "\n");
+  EXPECT_EQ(listener.output.result(), boost::json::value(std::string(9'998, 'r')));
+  listener.output.on_output("\"" + std::string(9'999, 'r') + "\"\n");
+  EXPECT_EQ(listener.output.result(), std::nullopt);
+}
+
+TEST(ExecOutput, JsonOfAbsurdDepthIsNoResult) {
+  Listener listener;
+  listener.output.on_output(std::string(4'000, '[') + std::string(4'000, ']') + "\n");
+  EXPECT_EQ(listener.output.result(), std::nullopt);
+}
+
+TEST(ExecOutput, RemembersTheLastErrors) {
+  Listener listener{0};
+  for (int i = 1; i <= 9; ++i) listener.output.on_errors("error " + std::to_string(i) + "\n\n");
+  EXPECT_EQ(listener.output.last_errors(), "error 5\nerror 6\nerror 7\nerror 8\nerror 9");
+}
+
+TEST(ExecOutput, ReplacesWhatIsNotUtf8) {
+  EXPECT_EQ(as_utf8("gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x99\x82"),
+            "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x99\x82");
+  const std::string bad = "\xEF\xBF\xBD";
+  EXPECT_EQ(as_utf8("a\xFFz"), "a" + bad + "z");
+  EXPECT_EQ(as_utf8("cut \xE2\x82"), "cut " + bad + bad);
+  EXPECT_EQ(as_utf8("\xC0\xAF"), bad + bad);                      // overlong
+  EXPECT_EQ(as_utf8("\xED\xA0\x80"), bad + bad + bad);            // half of a surrogate pair
+  EXPECT_EQ(as_utf8("\xF4\x90\x80\x80"), bad + bad + bad + bad);  // beyond the last character
+}
+
+}  // namespace
+}  // namespace holdfast
