@@ -26,7 +26,7 @@ Part part_of(const Orphan& orphan, const Remains* remains) {
 }
 
 std::string what_happened(const Orphan& orphan, const Remains* remains, Part part) {
-  auto worker = orphan.worker.text();
+  auto worker = orphan.worker.is_nil() ? std::string{"unknown"} : orphan.worker.text();
   auto evidence = remains && !remains->evidence.empty() ? fmt::format(" ({})", remains->evidence)
                                                         : std::string{};
   switch (part) {
@@ -41,7 +41,7 @@ std::string what_happened(const Orphan& orphan, const Remains* remains, Part par
       break;
   }
   if (!remains || !remains->readable)
-    return fmt::format("Worker {} died and left no record of what it was running", worker);
+    return fmt::format("Worker {} is gone and left no record of what it was running", worker);
   return fmt::format("Worker {} died{} while running this task and {} more", worker, evidence,
                      remains->running.size() - 1);
 }

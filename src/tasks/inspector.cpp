@@ -1,0 +1,138 @@
+#include <holdfast/inspector.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "recovery/recovery.hpp"
+#include "tasks/engine_parts.hpp"
+#include "tasks/explain.hpp"
+#include "tasks/history.hpp"
+
+namespace holdfast {
+
+namespace {
+
+TaskFilter only(std::vector<TaskId> ids) {
+  TaskFilter filter;
+  filter.ids = std::move(ids);
+  return filter;
+}
+
+std::vector<TaskRecord> find(TaskAdmin& admin, std::vector<TaskId> ids) {
+  if (ids.empty()) return {};
+  auto limit = static_cast<int>(ids.size());
+  return admin.search(only(std::move(ids)), {.limit = limit});
+}
+
+}  // namespace
+
+Inspector::Inspector(Engine engine, std::string actor)
+    : engine_{std::move(engine)}, actor_{std::move(actor)} {}
+
+std::optional<TaskRecord> Inspector::task(TaskId id) const {
+  auto found = find(engine_.parts().admin(), {id});
+  if (found.empty()) return {};
+  return std::move(found.front());
+}
+
+std::vector<TaskRecord> Inspector::tasks(const TaskFilter& filter, TaskPage page) const {
+  return engine_.parts().admin().search(filter, page);
+}
+
+std::int64_t Inspector::count(const TaskFilter& filter) const {
+  return engine_.parts().admin().count(filter);
+}
+
+std::vector<Transition> Inspector::history(TaskId id) const {
+  auto found = task(id);
+  if (!found) return {};
+  return full_history(*found, engine_.parts().admin().recorded_history(id));
+}
+
+std::vector<LogLine> Inspector::logs(TaskId id) const { return engine_.parts().admin().logs(id); }
+
+std::string Inspector::explain(TaskId id) const {
+  auto found = task(id);
+  if (!found) throw InvalidRequest{fmt::format("there is no task {}", id.text())};
+  auto& parts = engine_.parts();
+  Circumstances around;
+  around.now = parts.clock().wall();
+  around.workers = parts.workers().list();
+  around.dependencies = find(parts.admin(), found->waits_for);
+  around.queue_paused = std::ranges::any_of(parts.admin().queues(), [&](const QueueStatus& queue) {
+    return queue.queue == found->queue && queue.paused;
+  });
+  return holdfast::explain(*found, around);
+}
+
+std::vector<QueueStatus> Inspector::queues() const { return engine_.parts().admin().queues(); }
+
+std::vector<WorkerStatus> Inspector::workers() const { return engine_.parts().workers().list(); }
+
+std::vector<RecoveryReport> Inspector::reports(int newest) const {
+  return engine_.parts().reports().newest(newest);
+}
+
+std::int64_t Inspector::stale_writes_refused() const {
+  return engine_.parts().reports().stale_writes_refused();
+}
+
+std::string Inspector::durability() const {
+  return engine_.settings().durability == Durability::power_safe ? "power-safe" : "crash-safe";
+}
+
+std::int64_t Inspector::cancel(const TaskFilter& filter, bool force) {
+  TaskAdmin::Move move;
+  move.to = TaskState::cancelled;
+  move.from = {TaskState::pending, TaskState::running, TaskState::blocked, TaskState::held,
+               TaskState::failed};
+  move.ask_running = !force;
+  move.actor = actor_;
+  move.reason = force ? "It was cancelled by force." : "It was cancelled.";
+  return engine_.parts().admin().move(filter, move);
+}
+
+std::int64_t Inspector::retry(const TaskFilter& filter) {
+  TaskAdmin::Move move;
+  move.to = TaskState::pending;
+  move.from = {TaskState::failed, TaskState::held, TaskState::cancelled};
+  move.fresh_attempts = true;
+  move.actor = actor_;
+  move.reason = "It is to be tried again with fresh attempts.";
+  return engine_.parts().admin().move(filter, move);
+}
+
+std::int64_t Inspector::hold(const TaskFilter& filter, const std::string& cause) {
+  TaskAdmin::Move move;
+  move.to = TaskState::held;
+  move.from = {TaskState::pending, TaskState::blocked};
+  move.actor = actor_;
+  move.reason = cause.empty() ? "An operator put it on hold." : cause;
+  return engine_.parts().admin().move(filter, move);
+}
+
+void Inspector::pause(const std::string& queue) {
+  engine_.parts().admin().set_paused(queue, true, actor_);
+}
+
+void Inspector::resume(const std::string& queue) {
+  engine_.parts().admin().set_paused(queue, false, actor_);
+}
+
+RecoveryReport Inspector::recover(std::optional<RecoveryAction> action) {
+  auto& parts = engine_.parts();
+  auto settings = parts.settings().recovery;
+  if (action) settings.action = *action;
+  Recovery recovery{parts.tasks(),  parts.workers(), parts.reports(),
+                    parts.events(), parts.clock(),   settings};
+  return recovery.run_once("operator");
+}
+
+std::int64_t Inspector::prune() {
+  return engine_.parts().admin().prune(engine_.settings().retention);
+}
+
+}  // namespace holdfast
