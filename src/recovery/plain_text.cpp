@@ -12,6 +12,15 @@ std::uint32_t byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
+std::string escaped(std::uint32_t code) {
+  if (code == '\n') return "\\n";
+  if (code == '\r') return "\\r";
+  if (code == '\t') return "\\t";
+  return code < 0x80 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
+}
+
+}  // namespace
+
 std::uint32_t code_point(std::string_view text, std::size_t size) {
   if (size == 1) return byte_at(text, 0);
   std::uint32_t code = byte_at(text, 0) & (0x7fU >> size);
@@ -24,15 +33,6 @@ bool steers(std::uint32_t code) {
          code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
          (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
-
-std::string escaped(std::uint32_t code) {
-  if (code == '\n') return "\\n";
-  if (code == '\r') return "\\r";
-  if (code == '\t') return "\\t";
-  return code < 0x80 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
-}
-
-}  // namespace
 
 std::size_t utf8_character(std::string_view text) {
   if (text.empty()) return 0;

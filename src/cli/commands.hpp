@@ -1,0 +1,36 @@
+#pragma once
+
+#include "cli/context.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace holdfast::cli {
+
+/// Each adds one command to `parent`. When the command line names it, it sets `Context::command`.
+void add_task_add(CLI::App& parent, Context& context);
+void add_task_list(CLI::App& parent, Context& context);
+void add_task_show(CLI::App& parent, Context& context);
+void add_task_retry(CLI::App& parent, Context& context);
+void add_task_cancel(CLI::App& parent, Context& context);
+void add_task_explain(CLI::App& parent, Context& context);
+void add_task_logs(CLI::App& parent, Context& context);
+
+void add_queue_status(CLI::App& parent, Context& context);
+void add_queue_recover(CLI::App& parent, Context& context);
+void add_queue_recovery_status(CLI::App& parent, Context& context);
+void add_queue_recovery_report(CLI::App& parent, Context& context);
+void add_queue_pause(CLI::App& parent, Context& context);
+void add_queue_resume(CLI::App& parent, Context& context);
+
+void add_worker_run(CLI::App& parent, Context& context);
+void add_worker_list(CLI::App& parent, Context& context);
+
+void add_config_check(CLI::App& parent, Context& context);
+void add_demo(CLI::App& parent, Context& context);
+void add_version(CLI::App& parent, Context& context);
+/// Needs the whole tree, so it is added last.
+void add_completion(CLI::App& parent, Context& context);
+
+}  // namespace holdfast::cli

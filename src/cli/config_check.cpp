@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "cli/command.hpp"
+#include "cli/json.hpp"
+#include "settings/keys.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {
+  std::string file;
+};
+
+std::string value_json(const Key& key, const Settings& settings) {
+  const std::string text = key.text(settings);
+  return key.kind == KeyKind::choice ? json_string(text) : text;
+}
+
+Exit run(Context& context, const Options& options) {
+  if (!options.file.empty()) context.config_path = options.file;
+  if (context.config_path.empty())
+    throw InvalidRequest{"which file? Write 'holdfast config check FILE'"};
+  const ConfigFile& config = context.config();
+  const std::string store = context.store_address();
+  if (context.json) {
+    JsonObject document;
+    document.text("file", context.config_path).text("store", store);
+    for (const Key& key : setting_keys())
+      document.json(key.path(), value_json(key, config.settings));
+    context.print_json(document.str());
+    return Exit::ok;
+  }
+  context.confirm(fmt::format("{} is fine; in force are:", context.config_path));
+  context.say(fmt::format("{:<40} {}", "store", store));
+  for (const Key& key : setting_keys())
+    context.say(fmt::format("{:<40} {}", key.path(), key.text(config.settings)));
+  return Exit::ok;
+}
+
+}  // namespace
+
+void add_config_check(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      parent.add_subcommand("check", "Check a configuration file and print what is in force");
+  command->add_option("FILE", options->file, "The file; default: what --config names")
+      ->type_name("");
+  chosen(*command, context, options, run);
+}
+
+}  // namespace holdfast::cli

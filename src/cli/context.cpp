@@ -1,0 +1,72 @@
+#include "cli/context.hpp"
+
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "recovery/clock.hpp"
+#include "recovery/plain_text.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+constexpr std::string_view default_store = "sqlite:holdfast.db";
+
+// The file of a SQLite address; nothing for other addresses, which `open` deals with.
+std::optional<std::string> sqlite_file(std::string_view address) {
+  constexpr std::string_view scheme = "sqlite:";
+  if (!address.starts_with(scheme)) return {};
+  address.remove_prefix(scheme.size());
+  return std::string{address.substr(0, address.find('?'))};
+}
+
+}  // namespace
+
+const ConfigFile& Context::config() {
+  if (!config_) config_ = config_path.empty() ? ConfigFile{} : load_config(config_path);
+  return *config_;
+}
+
+std::string Context::store_address() {
+  if (!store_option.empty()) return store_option;
+  return config().store.empty() ? std::string{default_store} : config().store;
+}
+
+Engine Context::engine() {
+  if (!engine_) engine_ = open(store_address(), config().settings);
+  return *engine_;
+}
+
+Engine Context::existing_engine() {
+  const auto file = sqlite_file(store_address());
+  std::error_code unknown;
+  if (file && !file->empty() && !std::filesystem::exists(*file, unknown) && !unknown)
+    throw InvalidRequest{fmt::format(
+        "there is no store at {}; name one with --store or HOLDFAST_STORE, or begin one with "
+        "'holdfast task add'",
+        *file)};
+  return engine();
+}
+
+void Context::say(std::string_view line) const { print(plain(line) + "\n"); }
+
+void Context::confirm(std::string_view line) const {
+  if (!quiet) say(line);
+}
+
+void Context::print(std::string_view text) const {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Context::print_json(std::string_view document) const {
+  print(document);
+  print("\n");
+}
+
+WallTime wall_now() { return system_clock().wall(); }
+
+}  // namespace holdfast::cli

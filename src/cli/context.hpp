@@ -1,0 +1,57 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <holdfast/engine.hpp>
+#include <holdfast/inspector.hpp>
+#include <holdfast/settings.hpp>
+
+#include "cli/failure.hpp"
+#include "cli/terminal.hpp"
+
+namespace holdfast::cli {
+
+/// What every command is given: the options before it, the store (opened when first asked for) and
+/// the way out. Whatever is printed goes through here, so nothing reaches a terminal raw.
+class Context {
+ public:
+  std::string store_option;  ///< --store or HOLDFAST_STORE; empty: neither
+  std::string config_path;   ///< --config
+  bool json = false;
+  bool quiet = false;
+  /// What the command line asked for. Set while it is read, run afterwards.
+  std::function<Exit()> command;
+
+  Terminal out = Terminal::of(1);
+  Terminal err = Terminal::of(2);
+
+  /// The configuration file, or the defaults where none was named.
+  const ConfigFile& config();
+  std::string store_address();
+
+  /// Opens the store, creating it if it is not there.
+  Engine engine();
+  /// Opens the store; where there is none it throws, because a question must not create one.
+  Engine existing_engine();
+  Inspector inspector() { return Inspector{existing_engine()}; }
+
+  /// A line for people, on standard output, made visible.
+  void say(std::string_view line) const;
+  /// The same unless --quiet was given: for what only confirms.
+  void confirm(std::string_view line) const;
+  /// Text of ours that is safe already: tables, help, generated scripts.
+  void print(std::string_view text) const;
+  /// One JSON document, on a line of its own.
+  void print_json(std::string_view document) const;
+
+ private:
+  std::optional<ConfigFile> config_;
+  std::optional<Engine> engine_;
+};
+
+WallTime wall_now();
+
+}  // namespace holdfast::cli

@@ -1,0 +1,135 @@
+#include "cli/program.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <clocale>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/json.hpp"
+#include "recovery/plain_text.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+CLI::App& add_group(CLI::App& app, const std::string& name, const std::string& description) {
+  CLI::App* group = app.add_subcommand(name, description);
+  group->require_subcommand(1);
+  return *group;
+}
+
+void add_commands(CLI::App& app, Context& context) {
+  CLI::App& task = add_group(app, "task", "Enqueue tasks, look at them, act on them");
+  add_task_add(task, context);
+  add_task_list(task, context);
+  add_task_show(task, context);
+  add_task_explain(task, context);
+  add_task_logs(task, context);
+  add_task_retry(task, context);
+  add_task_cancel(task, context);
+  CLI::App& queue = add_group(app, "queue", "Look at queues, pause them, recover their work");
+  add_queue_status(queue, context);
+  add_queue_pause(queue, context);
+  add_queue_resume(queue, context);
+  add_queue_recover(queue, context);
+  add_queue_recovery_status(queue, context);
+  add_queue_recovery_report(queue, context);
+  CLI::App& worker = add_group(app, "worker", "Run a worker, list workers");
+  add_worker_run(worker, context);
+  add_worker_list(worker, context);
+  CLI::App& config = add_group(app, "config", "Configuration files");
+  add_config_check(config, context);
+  add_demo(app, context);
+  add_version(app, context);
+  add_completion(app, context);
+}
+
+// The command that was named, as far as it was understood: `holdfast task add`.
+std::string named_command(const CLI::App& app) {
+  std::string name = app.get_name();
+  const CLI::App* at = &app;
+  for (auto named = at->get_subcommands(); !named.empty(); named = at->get_subcommands()) {
+    at = named.front();
+    name += " " + at->get_name();
+  }
+  return name;
+}
+
+void complain(const Context& context, std::string_view what, Exit code) {
+  std::string line;
+  if (context.json)
+    line = JsonObject{}.text("error", what).number("exit", static_cast<int>(code)).str();
+  else
+    line = painted(context.err, Colour::red, "holdfast:") + " " + plain(what);
+  fmt::print(stderr, "{}\n", line);
+}
+
+Exit finish_output(const Context& context, Exit code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  complain(context, fmt::format("cannot write the output: {}", std::strerror(errno)), Exit::system);
+  return Exit::system;
+}
+
+// CLI11 quotes what was typed, so its messages are made visible like everything else.
+Exit explain_misuse(const CLI::App& app, const Context& context, const CLI::ParseError& error) {
+  complain(context, fmt::format("{}; see '{} --help'", error.what(), named_command(app)),
+           Exit::refused);
+  return Exit::refused;
+}
+
+// Commands that have something to say when they are interrupted watch for the signal themselves.
+// For the others there is nothing to tidy up: the store recovers from harsher ends than this.
+void end_on_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { ::_exit(static_cast<int>(Exit::interrupted)); };
+  ::sigaction(SIGINT, &action, nullptr);
+}
+
+}  // namespace
+
+std::unique_ptr<CLI::App> make_app(Context& context) {
+  auto app = std::make_unique<CLI::App>("Work that survives kill -9.", "holdfast");
+  app->require_subcommand(1);
+  app->fallthrough();
+  app->add_option("--store", context.store_option,
+                  "Address of the store; default: the configuration's, else sqlite:holdfast.db")
+      ->envname("HOLDFAST_STORE")
+      ->type_name("URL");
+  app->add_option("--config", context.config_path, "Configuration file (YAML)")->type_name("FILE");
+  app->add_flag("--json", context.json, "Print JSON: one object a line");
+  app->add_flag("--quiet", context.quiet, "Print results only, no confirmations");
+  app->footer(
+      "Exit codes: 0 ok, 1 refused, 2 system error, 3 store is read-only, 4 store needs a person,\n"
+      "5 storage failed, 130 interrupted. 'holdfast demo' shows what it is about.");
+  add_commands(*app, context);
+  return app;
+}
+
+int run_program(int argc, const char* const* argv) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  end_on_interrupt();
+  Context context;
+  const auto app = make_app(context);
+  Exit code = Exit::ok;
+  try {
+    app->parse(argc, argv);
+    code = context.command();
+  } catch (const CLI::CallForHelp&) {
+    context.print(app->help());
+  } catch (const CLI::ParseError& error) {
+    code = explain_misuse(*app, context, error);
+  } catch (const std::exception& error) {
+    code = exit_for(error);
+    complain(context, error.what(), code);
+  }
+  return static_cast<int>(finish_output(context, code));
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "cli/command.hpp"
+#include "cli/json.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {
+  std::string queue;
+};
+
+void print(const Context& context, const std::string& queue, bool paused, std::string_view words) {
+  if (context.json)
+    context.print_json(JsonObject{}.text("queue", queue).flag("paused", paused).str());
+  else
+    context.confirm(fmt::format("queue {} {}", queue, words));
+}
+
+Exit pause(Context& context, const Options& options) {
+  context.inspector().pause(options.queue);
+  print(context, options.queue, true, "is paused; what is running goes on");
+  return Exit::ok;
+}
+
+Exit resume(Context& context, const Options& options) {
+  context.inspector().resume(options.queue);
+  print(context, options.queue, false, "goes on");
+  return Exit::ok;
+}
+
+void add(CLI::App& parent, Context& context, const std::string& name,
+         const std::string& description, Exit (*run)(Context&, const Options&)) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = parent.add_subcommand(name, description);
+  command->add_option("QUEUE", options->queue, "The queue")->required()->type_name("");
+  chosen(*command, context, options, run);
+}
+
+}  // namespace
+
+void add_queue_pause(CLI::App& parent, Context& context) {
+  add(parent, context, "pause", "Start no more tasks of a queue", pause);
+}
+
+void add_queue_resume(CLI::App& parent, Context& context) {
+  add(parent, context, "resume", "Let a paused queue go on", resume);
+}
+
+}  // namespace holdfast::cli

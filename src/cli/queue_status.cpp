@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "cli/command.hpp"
+#include "cli/json.hpp"
+#include "cli/table.hpp"
+#include "cli/task_text.hpp"
+#include "recovery/time_text.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {
+  std::string queue;
+};
+
+std::int64_t count_of(const QueueStatus& queue, TaskState state) {
+  return queue.counts[static_cast<std::size_t>(state)];
+}
+
+std::string queue_json(const QueueStatus& queue) {
+  JsonObject counts;
+  for (int i = 0; i < task_state_count; ++i) {
+    const auto state = static_cast<TaskState>(i);
+    counts.number(to_string(state), count_of(queue, state));
+  }
+  return JsonObject{}
+      .text("queue", queue.queue)
+      .flag("paused", queue.paused)
+      .json("counts", counts.str())
+      .json("oldest_pending",
+            queue.oldest_pending ? json_string(iso8601(*queue.oldest_pending)) : "")
+      .str();
+}
+
+void print_table(const Context& context, const std::vector<QueueStatus>& queues, WallTime now) {
+  std::vector<Column> columns{{"QUEUE"}};
+  for (int i = 0; i < task_state_count; ++i) {
+    std::string name{to_string(static_cast<TaskState>(i))};
+    for (char& letter : name) letter = static_cast<char>(letter - 'a' + 'A');
+    columns.push_back({name, true});
+  }
+  columns.push_back({"OLDEST READY"});
+  Table table{columns};
+  for (const QueueStatus& queue : queues) {
+    std::vector<Cell> row{queue.paused ? Cell{queue.queue + " (paused)", Colour::yellow}
+                                       : Cell{queue.queue}};
+    for (int i = 0; i < task_state_count; ++i) {
+      const auto state = static_cast<TaskState>(i);
+      const auto count = count_of(queue, state);
+      row.emplace_back(std::to_string(count), count == 0 ? Colour::dim : colour_of(state));
+    }
+    row.emplace_back(queue.oldest_pending ? age_text(*queue.oldest_pending, now) : "");
+    table.add(std::move(row));
+  }
+  context.print(table.text(context.out));
+}
+
+Exit run(Context& context, const Options& options) {
+  const Engine engine = context.existing_engine();
+  const Inspector inspector{engine};
+  auto queues = inspector.queues();
+  if (!options.queue.empty()) {
+    std::erase_if(queues, [&](const QueueStatus& queue) { return queue.queue != options.queue; });
+    if (queues.empty())
+      throw InvalidRequest{fmt::format(
+          "there is no queue '{}' in this store; 'holdfast queue status' lists those there are",
+          options.queue)};
+  }
+  const std::string durability = inspector.durability();
+  if (context.json) {
+    std::vector<std::string> documents;
+    for (const QueueStatus& queue : queues) documents.push_back(queue_json(queue));
+    context.print_json(JsonObject{}
+                           .text("store", engine.name())
+                           .text("durability", durability)
+                           .number("stale_writes_refused", inspector.stale_writes_refused())
+                           .json("queues", json_list(documents))
+                           .str());
+    return Exit::ok;
+  }
+  context.confirm(fmt::format("store {}, {}, {} stale writes refused", engine.name(), durability,
+                              inspector.stale_writes_refused()));
+  if (queues.empty())
+    context.confirm("no tasks yet");
+  else
+    print_table(context, queues, wall_now());
+  return Exit::ok;
+}
+
+}  // namespace
+
+void add_queue_status(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = parent.add_subcommand("status", "Count the tasks of each queue by state");
+  command->add_option("QUEUE", options->queue, "Only this queue")->type_name("");
+  chosen(*command, context, options, run);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/json.hpp"
+#include "cli/task_text.hpp"
+#include "recovery/time_text.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {
+  std::string id;
+};
+
+Exit run(Context& context, const Options& options) {
+  const TaskId id = parse_task_id(options.id);
+  const Inspector inspector = context.inspector();
+  require_task(inspector, id);
+  for (const LogLine& line : inspector.logs(id)) {
+    if (context.json)
+      context.print_json(JsonObject{}
+                             .text("at", iso8601(line.at))
+                             .number("attempt", line.attempt)
+                             .text("text", line.text)
+                             .str());
+    else
+      context.say(fmt::format("{}  #{}  {}", iso8601(line.at), line.attempt, line.text));
+  }
+  return Exit::ok;
+}
+
+}  // namespace
+
+void add_task_logs(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = parent.add_subcommand("logs", "Print the log lines of a task");
+  command->add_option("ID", options->id, "The task")->required()->type_name("");
+  chosen(*command, context, options, run);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,28 @@
+#include "cli/command.hpp"
+#include "cli/task_action.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+Exit run(Context& context, const ActionOptions& options) {
+  return act(context, options,
+             {.verb = "retry",
+              .past = "will run again",
+              .can = "only failed, held and cancelled tasks can be retried",
+              .apply = [](Inspector& inspector, const TaskFilter& filter) {
+                return inspector.retry(filter);
+              }});
+}
+
+}  // namespace
+
+void add_task_retry(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<ActionOptions>();
+  CLI::App* command =
+      parent.add_subcommand("retry", "Run failed, held or cancelled tasks again, afresh");
+  add_action_options(*command, *options, "retry");
+  chosen(*command, context, options, run);
+}
+
+}  // namespace holdfast::cli

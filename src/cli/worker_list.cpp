@@ -1,0 +1,123 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/command.hpp"
+#include "cli/json.hpp"
+#include "cli/table.hpp"
+#include "recovery/time_text.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {
+  bool show_heartbeat = false;
+  std::string state;
+};
+
+std::string name_of(WorkerState state) {
+  switch (state) {
+    case WorkerState::running:
+      return "running";
+    case WorkerState::stopped:
+      return "stopped";
+    case WorkerState::dead:
+      return "dead";
+  }
+  return "";
+}
+
+Colour colour_of(WorkerState state) {
+  if (state == WorkerState::running) return Colour::green;
+  return state == WorkerState::dead ? Colour::red : Colour::dim;
+}
+
+std::string worker_json(const WorkerStatus& worker, WallTime now) {
+  std::vector<std::string> holding;
+  for (const TaskId& id : worker.holding) holding.push_back(id.text());
+  return JsonObject{}
+      .text("id", worker.id.text())
+      .text("host", worker.host)
+      .number("pid", worker.pid)
+      .text("state", name_of(worker.state))
+      .text("proof", worker.proof)
+      .text("started_at", iso8601(worker.started_at))
+      .text("last_heartbeat", iso8601(worker.last_heartbeat))
+      .number("heartbeat_age_ms", (now - worker.last_heartbeat).count())
+      .json("queues", json_array(worker.queues))
+      .json("kinds", json_array(worker.kinds))
+      .number("concurrency", worker.concurrency)
+      .json("holding", json_array(holding))
+      .json("cause", worker.cause.empty() ? "" : json_string(worker.cause))
+      .json("evidence", worker.evidence.empty() ? "" : json_string(worker.evidence))
+      .str();
+}
+
+std::string remark(const WorkerStatus& worker) {
+  if (worker.evidence.empty()) return worker.cause;
+  return worker.cause.empty() ? worker.evidence
+                              : fmt::format("{}; {}", worker.cause, worker.evidence);
+}
+
+void print_table(const Context& context, const std::vector<WorkerStatus>& workers,
+                 bool show_heartbeat, WallTime now) {
+  std::vector<Column> columns{{"WORKER"}, {"STATE"},  {"HOST"},          {"PID", true},
+                              {"KINDS"},  {"QUEUES"}, {"THREADS", true}, {"STARTED"}};
+  if (show_heartbeat) columns.insert(columns.end(), {{"HEARTBEAT"}, {"HOLDING", true}, {"PROOF"}});
+  columns.push_back({"REMARK"});
+  Table table{columns};
+  for (const WorkerStatus& worker : workers) {
+    std::vector<Cell> row{
+        worker.id.text(),
+        {name_of(worker.state), colour_of(worker.state)},
+        worker.host,
+        std::to_string(worker.pid),
+        fmt::format("{}", fmt::join(worker.kinds, ",")),
+        worker.queues.empty() ? "all" : fmt::format("{}", fmt::join(worker.queues, ",")),
+        std::to_string(worker.concurrency),
+        age_text(worker.started_at, now)};
+    if (show_heartbeat) {
+      row.emplace_back(age_text(worker.last_heartbeat, now));
+      row.emplace_back(std::to_string(worker.holding.size()));
+      row.emplace_back(worker.proof);
+    }
+    row.emplace_back(remark(worker));
+    table.add(std::move(row));
+  }
+  context.print(table.text(context.out));
+}
+
+Exit run(Context& context, const Options& options) {
+  auto workers = context.inspector().workers();
+  if (!options.state.empty())
+    std::erase_if(workers, [&](const WorkerStatus& worker) {
+      return name_of(worker.state) != options.state;
+    });
+  std::stable_sort(workers.begin(), workers.end(), [](const auto& one, const auto& other) {
+    return one.state == WorkerState::running && other.state != WorkerState::running;
+  });
+  const WallTime now = wall_now();
+  if (context.json)
+    for (const WorkerStatus& worker : workers) context.print_json(worker_json(worker, now));
+  else if (workers.empty())
+    context.confirm("no workers");
+  else
+    print_table(context, workers, options.show_heartbeat, now);
+  return Exit::ok;
+}
+
+}  // namespace
+
+void add_worker_list(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = parent.add_subcommand("list", "List workers, running ones first");
+  command->add_flag("--show-heartbeat", options->show_heartbeat,
+                    "Also when each was last heard of, what it holds, and how we know");
+  command->add_option("--state", options->state, "Only workers in this state")
+      ->check(CLI::IsMember({"running", "stopped", "dead"}));
+  chosen(*command, context, options, run);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,112 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+#include <holdfast/worker.hpp>
+
+#include "cli/command.hpp"
+#include "cli/interrupts.hpp"
+#include "cli/json.hpp"
+#include "exec/exec_handler.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {
+  std::string program;
+  std::vector<std::string> arguments;
+  std::vector<std::string> kinds;
+  WorkerOptions worker;
+};
+
+std::vector<std::string> command_of(const Options& options) {
+  std::vector<std::string> command;
+  if (!options.program.empty()) command.push_back(options.program);
+  command.insert(command.end(), options.arguments.begin(), options.arguments.end());
+  if (command.empty())
+    throw InvalidRequest{
+        "this worker would have no handlers: name a program with --exec and the kinds it is for "
+        "with --kind. Handlers written in C++ run in programs that link libholdfast and call "
+        "holdfast::run"};
+  if (options.kinds.empty())
+    throw InvalidRequest{
+        "which tasks is the program for? Name their kind with --kind; it can be repeated"};
+  return command;
+}
+
+Handler program_handler(const Options& options, const Settings& settings) {
+  ExecOptions exec{.command = command_of(options)};
+  // The program must have ended before the worker gives the attempt up.
+  exec.stop_grace = std::min(exec.stop_grace, settings.worker.stop_grace / 2);
+  exec.log_lines = settings.limits.log_lines_per_attempt;
+  exec.result_bytes = static_cast<std::size_t>(settings.limits.result_bytes);
+  return exec_handler(std::move(exec));
+}
+
+void print_summary(const Context& context, const WorkerSummary& summary) {
+  if (context.json)
+    context.print_json(JsonObject{}
+                           .number("completed", summary.completed)
+                           .number("failed_attempts", summary.failed_attempts)
+                           .number("given_back", summary.given_back)
+                           .number("refused", summary.refused)
+                           .str());
+  else
+    context.confirm(fmt::format(
+        "{} completed, {} failed attempts, {} given back, {} stale writes refused",
+        summary.completed, summary.failed_attempts, summary.given_back, summary.refused));
+}
+
+Exit run(Context& context, const Options& options) {
+  const Handler handler = program_handler(options, context.config().settings);
+  Interrupts interrupts;
+  const Engine engine = context.engine();
+  log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info);
+  Tasks tasks{engine};
+  for (const std::string& kind : options.kinds) tasks.on_json(kind, handler);
+  Worker worker{tasks, options.worker};
+  const InterruptWatch watch{interrupts, [&worker](int count) {
+                               if (count == 1) return worker.drain();
+                               if (count == 2) return worker.hurry();
+                               // Whoever asks a third time wants it gone. Others will recover what
+                               // it held.
+                               ::_exit(static_cast<int>(Exit::interrupted));
+                             }};
+  print_summary(context, worker.run());
+  // SIGTERM is how a worker is told to end; SIGINT is somebody who did not want to wait.
+  return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
+}
+
+}  // namespace
+
+void add_worker_run(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = parent.add_subcommand("run", "Run tasks with a program as their handler");
+  command
+      ->add_option("--exec", options->program,
+                   "Program that gets the payload on its standard input; exit 0 done, 75 retry, "
+                   "65 fail for good, else a failure. One word is a line for the shell")
+      ->type_name("CMD");
+  command
+      ->add_option("ARG", options->arguments,
+                   "Arguments of the program; those with a dash after --")
+      ->type_name("");
+  command->add_option("--kind", options->kinds, "Kind of tasks it is for; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("KIND");
+  command->add_option("--queue", options->worker.queues, "Take from this queue only; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("QUEUE");
+  command
+      ->add_option("--concurrency", options->worker.concurrency,
+                   "So many at once; default: the configuration's, else one for each core")
+      ->check(CLI::Range(1, 4'096));
+  command->add_flag("--until-empty", options->worker.until_empty,
+                    "End when nothing is left to run");
+  chosen(*command, context, options, run);
+}
+
+}  // namespace holdfast::cli
