@@ -9,7 +9,7 @@ namespace {
 class SqliteUnderTest final : public EngineUnderTest {
  public:
   std::shared_ptr<EngineParts> open(const Settings& settings, const Clock& clock) override {
-    return sqlite::open_sqlite(store_.database(), settings, clock);
+    return sqlite::open_store(store_.database(), settings, clock);
   }
 
  private:

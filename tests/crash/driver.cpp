@@ -65,7 +65,7 @@ std::vector<NewTask> some_orders(const Arguments& given, int count, unsigned& se
     if (order.ms < 0) order.ms = static_cast<int>(rand_r(&seed) % 21);
     order.padding.assign(static_cast<std::size_t>(given.number("padding")), 'x');
     TaskOptions options{.max_attempts = given.number("attempts", 3), .id = TaskId::make()};
-    orders.push_back({"order", to_payload(order), options});
+    orders.push_back({given.text("kind", "order"), to_payload(order), options});
   }
   return orders;
 }
@@ -115,7 +115,7 @@ int drive(const std::string& mode, const Arguments& given) {
     add_handlers(tasks, journal);
     work(tasks, given);
   } else if (mode == "work_programs") {
-    tasks.on_json("order", exec_handler({.command = {"/bin/true"}}));
+    tasks.on_json("program", exec_handler({.command = {"/bin/true"}}));
     work(tasks, given);
   } else if (mode == "recover") {
     auto report = inspector.recover();

@@ -1,0 +1,99 @@
+#include <csignal>
+
+#include "crash/crash_test.hpp"
+#include "recovery/kill_point.hpp"
+
+namespace holdfast::test {
+namespace {
+
+/// How to get to a kill point: what must be there, and what the driver is to do.
+struct Scene {
+  std::string mode;
+  std::vector<std::string> words{};
+  std::vector<std::string> orders{};  ///< enqueued before, with these words
+  bool worked_off = false;            ///< and done before
+  bool with_corpse = false;           ///< and held by a worker that died
+  bool again = true;                  ///< the point can be reached a second time
+  Expectations expectations{.recoverers_may_die = true};
+};
+
+bool begins(std::string_view name, std::string_view with) {
+  return name.substr(0, with.size()) == with;
+}
+
+Scene scene_for(std::string_view point) {
+  std::vector<std::string> orders{"count=20", "batch=10", "ms=30", "attempts=100"};
+  if (begins(point, "schema")) return {.mode = "enqueue", .words = {"count=5"}, .again = false};
+  if (begins(point, "enqueue")) return {.mode = "enqueue", .words = {"count=5"}};
+  // 25 MB are more than the log of the store may hold before it is copied into the file.
+  if (begins(point, "checkpoint"))
+    return {.mode = "enqueue", .words = {"count=100", "batch=50", "padding=250000"}};
+  if (begins(point, "renew"))
+    return {.mode = "work", .words = {"until_empty=1", "interval=50"}, .orders = orders};
+  if (begins(point, "child"))
+    return {.mode = "work_programs", .words = {"until_empty=1"}, .orders = {"kind=program"}};
+  if (begins(point, "move")) return {.mode = "cancel", .orders = orders};
+  if (begins(point, "prune"))
+    return {.mode = "prune",
+            .words = {"forget=1"},
+            .orders = orders,
+            .worked_off = true,
+            .expectations = {.recoverers_may_die = true, .may_be_pruned = true}};
+  for (auto part : {"bury", "reclaim", "clear", "report"})
+    if (begins(point, part)) return {.mode = "recover", .orders = orders, .with_corpse = true};
+  return {.mode = "work", .words = {"until_empty=1"}, .orders = orders};
+}
+
+/// Dies at one named place. A place that no run reaches fails the test, so a new kill point needs
+/// its scene.
+class KillPoints : public CrashTest, public testing::WithParamInterface<std::string_view> {
+ protected:
+  void set(const Scene& scene) {
+    if (scene.orders.empty()) return;
+    auto first = enqueue(10, scene.orders).at(0);
+    if (scene.worked_off) work_it_off();
+    if (!scene.with_corpse) return;
+    auto worker = start("work");
+    ASSERT_TRUE(comes_to(Said::started, first));
+    worker.kill();
+  }
+
+  void die(const Scene& scene) {
+    auto victim = start(scene.mode, scene.words, {{"HOLDFAST_KILL_AT", std::string{GetParam()}}});
+    auto ending = victim.wait();
+    ASSERT_TRUE(ending) << "hangs";
+    ASSERT_EQ(ending->signal, SIGKILL)
+        << GetParam() << " was not reached by '" << scene.mode << "'\n"
+        << victim.err();
+  }
+
+  void go_on(const Scene& scene) {
+    finish(scene.mode, scene.words);
+    work_it_off();
+    expect_clean(scene.expectations);
+  }
+};
+
+TEST_P(KillPoints, DyingThereLosesNothing) {
+  auto scene = scene_for(GetParam());
+  ASSERT_NO_FATAL_FAILURE(set(scene));
+  ASSERT_NO_FATAL_FAILURE(die(scene));
+  go_on(scene);
+}
+
+TEST_P(KillPoints, DyingThereTwiceInARowLosesNothing) {
+  auto scene = scene_for(GetParam());
+  ASSERT_NO_FATAL_FAILURE(set(scene));
+  ASSERT_NO_FATAL_FAILURE(die(scene));
+  if (scene.again) {
+    ASSERT_NO_FATAL_FAILURE(set(scene));
+    ASSERT_NO_FATAL_FAILURE(die(scene));
+  }
+  go_on(scene);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, KillPoints, testing::ValuesIn(kill_point_names),
+                         [](const auto& point) { return std::string{point.param}; });
+
+}  // namespace
+}  // namespace holdfast::test
