@@ -61,7 +61,7 @@ class Leases {
   /// its time that nobody took may still be renewed: the same token means nobody else had it.
   virtual std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) = 0;
 
-  /// Up to `limit` orphans, oldest claims first. Work whose effects may still be going on (a child
+  /// Up to `limit` orphans, in any order. Work whose effects may still be going on (a child
   /// process that outlived its worker) is not listed until they are over.
   virtual std::vector<Orphan> orphans(int limit) = 0;
 

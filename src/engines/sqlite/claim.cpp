@@ -52,33 +52,42 @@ std::map<int, std::vector<Lane>> open_lanes(Connection& db, const ClaimRequest& 
 }
 
 struct Candidate {
-  WallTime run_at{};
+  WallTime since{};  ///< when it became ready
   std::int64_t seq = 0;
   bool suspect = false;
   const Lane* lane = nullptr;
-  auto age() const { return std::pair{run_at, seq}; }
+  auto age() const { return std::pair{since, seq}; }
 };
 
-/// Up to `limit` due tasks of one priority, oldest first.
+/// Adds the first rows of `query` that there is room for.
+void collect(Statement& query, const Lane& lane, int room, int suspects,
+             std::vector<Candidate>& into) {
+  while (room > 0 && query.step()) {
+    bool suspect = query.integer(2) != 0;
+    if (suspect && --suspects < 0) continue;
+    into.push_back({query.time(0), query.integer(1), suspect, &lane});
+    --room;
+  }
+}
+
+/// Tasks of one priority that may run now, oldest first. Most were ready from the beginning, which
+/// is written as run_at = 0, so that a wall clock that is set back does not make them wait.
 std::vector<Candidate> candidates(Connection& db, int priority, const std::vector<Lane>& lanes,
-                                  WallTime now, int limit) {
+                                  WallTime now, int room, int suspects) {
   std::vector<Candidate> found;
   for (const auto& lane : lanes) {
-    auto query = db.use(
+    auto ready = db.use(
+        "SELECT created_at, seq, suspect FROM holdfast_tasks INDEXED BY holdfast_ready"
+        " WHERE state = 0 AND priority = ? AND lane = ? AND run_at = 0 ORDER BY seq");
+    collect(ready.bind(priority, lane.id), lane, room, suspects, found);
+    auto due = db.use(
         "SELECT run_at, seq, suspect FROM holdfast_tasks INDEXED BY holdfast_ready"
-        " WHERE state = 0 AND priority = ? AND lane = ? AND run_at <= ?"
-        " ORDER BY run_at, seq LIMIT ?");
-    query.bind(priority, lane.id, now, limit);
-    while (query.step()) {
-      found.push_back({query.time(0), query.integer(1), query.integer(2) != 0, &lane});
-    }
+        " WHERE state = 0 AND priority = ? AND lane = ? AND run_at > 0 AND run_at <= ?"
+        " ORDER BY run_at, seq");
+    collect(due.bind(priority, lane.id, now), lane, room, suspects, found);
   }
-  if (lanes.size() > 1) {
-    std::sort(found.begin(), found.end(),
-              [](const Candidate& a, const Candidate& b) { return a.age() < b.age(); });
-    if (found.size() > static_cast<std::size_t>(limit))
-      found.resize(static_cast<std::size_t>(limit));
-  }
+  std::sort(found.begin(), found.end(),
+            [](const Candidate& a, const Candidate& b) { return a.age() < b.age(); });
   return found;
 }
 
@@ -119,16 +128,15 @@ void claim_tasks(Connection& db, const ClaimRequest& request, const ClaimTime& n
   if (into.buried) return;
   auto owner = find_owner.integer(0);
 
-  int suspects = 0;
+  int room = request.limit, suspects = request.max_suspects;
   for (const auto& [priority, lanes] : open_lanes(db, request)) {
-    // Suspects beyond the limit are passed over, so ask for a few more than there is room for.
-    int room = request.limit - static_cast<int>(into.claimed.size());
-    if (room <= 0) return;
-    for (const auto& candidate : candidates(db, priority, lanes, now.wall, room + 64)) {
-      if (static_cast<int>(into.claimed.size()) >= request.limit) return;
-      if (candidate.suspect && ++suspects > request.max_suspects) continue;
+    for (const auto& candidate : candidates(db, priority, lanes, now.wall, room, suspects)) {
+      if (room == 0) return;
+      if (candidate.suspect && --suspects < 0) continue;
       into.claimed.push_back(take(db, candidate, owner, request, now));
+      --room;
     }
+    suspects = std::max(suspects, 0);
   }
 }
 

@@ -72,8 +72,15 @@ constexpr bool is_default(const Backoff& backoff) {
          backoff.longest == usual.longest && backoff.jitter == usual.jitter;
 }
 
+/// Zero means ready from the beginning, whatever the wall clock does.
 WallTime due(const TaskOptions& options, WallTime now) {
-  return options.at ? *options.at : now + options.delay;
+  if (options.at) return *options.at;
+  return options.delay > Millis{0} ? now + options.delay : WallTime{};
+}
+
+bool exists(Connection& db, TaskId id) {
+  auto find = db.use("SELECT 1 FROM holdfast_tasks WHERE id = ?");
+  return find.bind(id).step();
 }
 
 Inserted insert_one(Connection& db, const NewTask& task, std::int64_t lane, WallTime now) {
@@ -82,8 +89,13 @@ Inserted insert_one(Connection& db, const NewTask& task, std::int64_t lane, Wall
     auto existing = unfinished_with_key(db, options.unique_key);
     if (existing) return {*existing, *existing == options.id};
   }
-  auto waits_for = unfinished_dependencies(db, task);
   auto id = options.id ? *options.id : TaskId::make();
+  if (!options.after.empty() && exists(db, id)) {
+    // What it waits for may have ended, in whatever way, since it was enqueued.
+    expect_same(db, task, id, lane);
+    return {id, false};
+  }
+  auto waits_for = unfinished_dependencies(db, task);
   auto tags = tags_text(options.tags);
   std::optional<std::string> backoff;
   if (!is_default(options.backoff)) backoff = backoff_text(options.backoff);

@@ -65,7 +65,7 @@ void take_back(Connection& db, const Verdict& verdict, const Taken& taken, WallT
   Token token{std::max(verdict.lease.token.value + 1, token_floor)};
   std::optional<WallTime> finished_at, run_at;
   if (final) finished_at = now;
-  if (again) run_at = now + verdict.delay;
+  if (again) run_at = verdict.delay > Millis{0} ? now + verdict.delay : WallTime{};
   std::optional<std::string_view> cause;
   if (!verdict.cause.empty()) cause = verdict.cause;
   auto update = db.use(

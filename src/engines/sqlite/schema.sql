@@ -27,7 +27,7 @@ CREATE TABLE holdfast_tasks (
   lane             INTEGER NOT NULL,
   state            INTEGER NOT NULL,
   priority         INTEGER NOT NULL,
-  run_at           INTEGER NOT NULL,
+  run_at           INTEGER NOT NULL,            -- not before; 0: ready from the beginning
   token            INTEGER NOT NULL DEFAULT 0,
   owner            INTEGER,                     -- holdfast_workers.seq
   lease_until      INTEGER,

@@ -30,18 +30,18 @@ bool apply(Connection& db, const Settlement& settlement, WallTime now) {
   if (!settlement.reason.empty()) reason = settlement.reason;
   std::optional<WallTime> run_at, finished_at;
   if (settlement.to == TaskState::pending) {
-    run_at = now + settlement.delay;
+    run_at = settlement.delay > Millis{0} ? now + settlement.delay : WallTime{};
   } else {
     finished_at = now;
   }
   // Somebody may have asked it to stop after the worker made up its mind to try again.
   auto update = db.use(
       "UPDATE holdfast_tasks SET state = iif(?3 = 0 AND cancel_requested, 4, ?3),"
-      " finished_at = iif(?3 = 0 AND cancel_requested, ?5, ?4), run_at = coalesce(?5, run_at),"
+      " finished_at = iif(?3 = 0 AND cancel_requested, ?9, ?4), run_at = coalesce(?5, run_at),"
       " result = ?6, error = coalesce(?7, error), attempt = ?8, suspect = 0, cancel_requested = 0,"
       " lease_until = NULL WHERE" HOLDFAST_TOKEN_GUARD);
   update.bind(settlement.lease.id, settlement.lease.token, settlement.to, finished_at, run_at,
-              result, reason, settlement.attempt);
+              result, reason, settlement.attempt, now);
   update.run();
   return db.changes() == 1;
 }

@@ -110,7 +110,7 @@ class Moving {
     std::optional<std::string_view> cause, error;
     if (is_finished(to)) finished_at = now_, error = move_.reason;
     if (to == TaskState::held) cause = move_.reason;
-    if (to == TaskState::pending) run_at = now_;
+    if (to == TaskState::pending) run_at = WallTime{};  // at once, whatever the clock does
     db_.use(
            "UPDATE holdfast_tasks SET state = ?2, token = ?3, run_at = coalesce(?4, run_at),"
            " finished_at = ?5, attempt = iif(?6, 0, attempt), crashes = iif(?6, 0, crashes),"

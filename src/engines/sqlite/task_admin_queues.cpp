@@ -44,13 +44,15 @@ void count_pending(Reader& reader, Tally& tally, WallTime now) {
   for (int priority = highest_priority; priority <= lowest_priority; ++priority) {
     reader.read([&](Connection& db) {
       auto query = db.use(
-          "SELECT lane, count(*), min(run_at) FROM holdfast_tasks INDEXED BY holdfast_ready"
+          "SELECT lane, count(*), min(run_at), created_at FROM holdfast_tasks INDEXED BY "
+          "holdfast_ready"
           " WHERE state = 0 AND priority = ? GROUP BY lane");
       query.bind(priority);
       while (query.step()) {
         tally.add(query.integer(0), TaskState::pending, query.integer(1));
         auto& oldest = tally.of_lane(query.integer(0)).oldest_pending;
-        auto ready_since = query.time(2);
+        // The created_at of the row with the smallest run_at, which is 0 if it was ready at once.
+        auto ready_since = query.time(query.integer(2) == 0 ? 3 : 2);
         if (ready_since <= now) oldest = std::min(oldest.value_or(ready_since), ready_since);
       }
     });

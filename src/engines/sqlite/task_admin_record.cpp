@@ -68,7 +68,8 @@ std::optional<TaskRecord> read_record(Connection& db, std::int64_t seq) {
     auto query = db.use(
         "SELECT t.id, l.queue, l.kind, t.state, t.priority, t.payload, t.tags, t.unique_key,"
         " t.max_attempts, t.timeout, t.created_at, t.attempt, t.recoveries, t.crashes, t.suspect,"
-        " t.cancel_requested, t.token, t.run_at, t.claimed_at, t.finished_at, w.id, t.result,"
+        " t.cancel_requested, t.token, iif(t.run_at = 0, t.created_at, t.run_at), t.claimed_at, "
+        "t.finished_at, w.id, t.result,"
         " t.error, t.cause, p.fraction, p.text FROM holdfast_tasks t"
         " JOIN holdfast_lanes l ON l.lane = t.lane"
         " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
