@@ -58,13 +58,14 @@ constexpr int failure_number = 4;
 /// Descriptors move up here before they move down, so that none is overwritten before its turn.
 constexpr int out_of_the_way = 10;
 
+/// At the beginning of the file and no more: what its owner wrote further on stays.
 bool write_decimal(int file, pid_t number) {
   char digits[16];
   char* first = digits + sizeof digits;
+  *--first = '\n';
   for (; number > 0; number /= 10) *--first = static_cast<char>('0' + number % 10);
   auto length = static_cast<std::size_t>(digits + sizeof digits - first);
-  return ::ftruncate(file, 0) == 0 && ::lseek(file, 0, SEEK_SET) == 0 &&
-         ::write(file, first, length) >= 0;
+  return ::lseek(file, 0, SEEK_SET) == 0 && ::write(file, first, length) >= 0;
 }
 
 /// No handler of the parent may run in the child, which shares its memory, and what the parent

@@ -1,11 +1,12 @@
 #include "exec/output.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
 #include <boost/json/parse.hpp>
+#include "recovery/plain_text.hpp"
 
 namespace holdfast {
 
@@ -14,19 +15,11 @@ namespace {
 constexpr std::size_t remembered_errors = 5;
 constexpr std::size_t longest_remembered_error = 400;
 
-/// How many bytes the UTF-8 character at the start of `text` has; 0 if there is none.
-std::size_t utf8_length(std::string_view text) {
-  auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  std::uint8_t first = at(0);
-  if (first < 0x80) return 1;
-  std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((at(i) & 0xC0) != 0x80) return 0;
-  bool overlong = (first == 0xE0 && at(1) < 0xA0) || (first == 0xF0 && at(1) < 0x90);
-  bool surrogate = first == 0xED && at(1) >= 0xA0;
-  bool too_high = first == 0xF4 && at(1) >= 0x90;
-  return overlong || surrogate || too_high ? 0 : length;
+/// At most `limit` bytes of `text`, without half a character at the end.
+std::string_view beginning(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return text;
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
+  return text.substr(0, limit);
 }
 
 bool is_blank(std::string_view line) {
@@ -39,7 +32,7 @@ std::string as_utf8(std::string_view text) {
   std::string valid;
   valid.reserve(text.size());
   while (!text.empty()) {
-    auto length = utf8_length(text);
+    auto length = utf8_character(text);
     valid += length ? text.substr(0, length) : "\xEF\xBF\xBD";
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
@@ -84,7 +77,7 @@ Output::Output(Log log, int log_lines, std::size_t result_bytes)
       errors_{longest_log_line, [this](const std::string& line, std::size_t missing) {
                 this->log(line, missing);
                 if (is_blank(line)) return;
-                last_errors_.push_back(as_utf8(line.substr(0, longest_remembered_error)));
+                last_errors_.push_back(as_utf8(beginning(line, longest_remembered_error)));
                 if (last_errors_.size() > remembered_errors) last_errors_.pop_front();
               }} {}
 
@@ -99,9 +92,11 @@ void Output::log(const std::string& line, std::size_t missing) {
     log_("(the program said more than is kept; the rest is not here)");
     return;
   }
-  auto shown = std::string_view{line}.substr(0, longest_log_line);
-  missing += line.size() - shown.size();
-  log_(missing ? fmt::format("{} ({} bytes more)", as_utf8(shown), missing) : as_utf8(shown));
+  auto kept = beginning(line, longest_log_line);
+  missing += line.size() - kept.size();
+  auto text = as_utf8(kept);  // which may have made it longer
+  auto shown = beginning(text, longest_log_line);
+  log_(missing ? fmt::format("{} ({} bytes more)", shown, missing) : std::string{shown});
 }
 
 std::optional<boost::json::value> Output::result() const {

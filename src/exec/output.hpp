@@ -51,7 +51,8 @@ class Output {
   /// The last lines of standard error, separated by newlines; empty if it said nothing.
   std::string last_errors() const;
 
-  static constexpr std::size_t longest_log_line = 4'096;
+  /// Leaves room in the 4 KB that a log keeps of a line to say that it was cut.
+  static constexpr std::size_t longest_log_line = 4'000;
 
  private:
   void log(const std::string& line, std::size_t missing);

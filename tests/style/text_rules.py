@@ -18,6 +18,9 @@ MACHINE_PATH = re.compile(r"(?<![\w.}/])/(work|root|home/\w+)/")
 PLANS = {"plan", "plans", "progress", "status", "notes", "todo", "roadmap", "worklog"}
 EXAMPLE = re.compile(r"<!-- example: (\S+) -->\n+```\w*\n(.*?)^```$", re.M | re.S)
 
+QUOTED = re.compile(r"^```cpp\n(.*?)^```$", re.M | re.S)
+LINK = re.compile(r"\[[^]]+\]\((?!\w+:)([^)#\s]+)[^)]*\)")
+
 
 def _words(tree, pattern, message):
     for file in tree.files:
@@ -89,5 +92,24 @@ def readme(tree):
             yield Finding(file.path, line, f"example differs from {block.group(1)}")
 
 
+def quoted_code(tree):
+    """What the guides quote is part of a program in examples/, so it compiles."""
+    programs = [file.text for file in tree.files if in_folder(file, "examples") and file.is_code]
+    for file in tree.files:
+        if file.suffix == ".md":
+            for block in QUOTED.finditer(file.text):
+                if not any(block.group(1) in program for program in programs):
+                    yield Finding(file.path, file.line_of(block.start()),
+                                  "this code is in no program of examples/")
+
+
+def dead_links(tree):
+    for file in tree.files:
+        if file.suffix == ".md":
+            for line, link in file.matches(LINK):
+                if not (tree.root / Path(file.path).parent / link.group(1)).exists():
+                    yield Finding(file.path, line, f"{link.group(1)} does not exist")
+
+
 RULES = [unfinished, requirement_ids, machine_paths, whitespace, long_lines, long_files,
-         planning_files, readme]
+         planning_files, readme, quoted_code, dead_links]

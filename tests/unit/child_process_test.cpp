@@ -39,8 +39,8 @@ class Watched {
 };
 
 std::string contents(int file) {
-  char text[64] = {};
-  EXPECT_GE(::pread(file, text, sizeof text - 1, 0), 0);
+  std::string text(64, '\0');
+  text.resize(static_cast<std::size_t>(::pread(file, text.data(), text.size(), 0)));
   return text;
 }
 
@@ -71,11 +71,13 @@ TEST(ChildProcess, EndsWhenItsSupervisionIsCutShort) {
 TEST(ChildProcess, InheritsTheLockAndWritesItsGroupIntoIt) {
   FakeAttempt attempt;
   Descriptor lock{::memfd_create("lock", MFD_CLOEXEC)};
-  ASSERT_EQ(::write(lock.get(), "999999999999", 12), 12);
+  std::string before = std::string(32, '.') + "what the worker wrote";
+  ASSERT_GT(::write(lock.get(), before.data(), before.size()), 0);
   attempt.lock = lock.get();
-  exec_handler({{"echo $$; cat <&3; ls -l /proc/self/fd/3"}})(attempt);
+  exec_handler({{"echo $$; ls -l /proc/self/fd/3"}})(attempt);
   ASSERT_EQ(attempt.logged.size(), 2U);
-  EXPECT_EQ(contents(lock.get()), attempt.logged[0]);
+  auto group = attempt.logged[0] + "\n";
+  EXPECT_EQ(contents(lock.get()), group + before.substr(group.size()));
   EXPECT_THAT(attempt.logged[1], testing::HasSubstr("memfd:lock"));
 }
 
