@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <holdfast/engine.hpp>
+#include <holdfast/error.hpp>
 
 #include "engines/sqlite/engine.hpp"
 

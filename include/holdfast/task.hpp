@@ -59,6 +59,13 @@ struct TaskOptions {
   std::optional<TaskId> id{};
 };
 
+/// A task that is about to be enqueued.
+struct NewTask {
+  std::string kind;
+  std::string payload;  ///< JSON text
+  TaskOptions options{};
+};
+
 /// A task as it stands in the store, for people and tools.
 struct TaskRecord {
   TaskId id;

@@ -14,13 +14,6 @@
 
 namespace holdfast {
 
-/// A task that is about to be enqueued.
-struct NewTask {
-  std::string kind;
-  std::string payload;  ///< JSON text
-  TaskOptions options{};
-};
-
 using Handler = std::function<Outcome(Attempt&)>;
 
 /// Durable tasks on an engine: enqueue them here, say how each kind is handled, and `run` them in

@@ -4,6 +4,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <holdfast/tasks.hpp>
 
 namespace holdfast {
 

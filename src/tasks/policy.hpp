@@ -1,5 +1,7 @@
 #pragma once
 
+#include <holdfast/outcome.hpp>
+
 #include "recovery/backoff.hpp"
 #include "tasks/task_store.hpp"
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <stop_token>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tasks/task_store.hpp"

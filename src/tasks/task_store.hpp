@@ -7,7 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include <holdfast/tasks.hpp>
+#include <holdfast/settings.hpp>
+#include <holdfast/task.hpp>
 
 #include "recovery/leases.hpp"
 
