@@ -121,7 +121,7 @@ std::string duration_text(Millis duration) {
 std::string age_text(WallTime time, WallTime now) {
   auto ago = now - time;
   auto size = abs(ago);
-  if (size < 1s) return "just now";
+  if (size < 1s) return ago < Millis{0} ? "in a moment" : "just now";
   auto total = duration_cast<seconds>(size).count();
   std::string text = total < 60       ? fmt::format("{}s", total)
                      : total < 3'600  ? fmt::format("{}m", total / 60)

@@ -19,7 +19,7 @@ std::optional<WallTime> parse_iso8601(std::string_view text);
 /// For people: `350 ms`, `1.2 s`, `5m 30s`, `3h 20m`, `4d 2h`.
 std::string duration_text(Millis duration);
 
-/// For people: `5m ago`, `in 20s`, `just now`.
+/// For people: `5m ago`, `in 20s`, `just now`, `in a moment`.
 std::string age_text(WallTime time, WallTime now);
 
 }  // namespace holdfast

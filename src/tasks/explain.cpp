@@ -137,7 +137,7 @@ std::string explain_finished(const TaskRecord& task, const Circumstances& around
   auto since = task.finished_at ? moment(*task.finished_at, around.now) : std::string{"its end"};
   if (task.state == TaskState::completed)
     return fmt::format("It has been completed since {}.", since);
-  auto why = task.error.empty() ? std::string{} : fmt::format(" ({})", quoted(task.error));
+  auto why = task.error.empty() ? std::string{} : fmt::format(", with \"{}\"", quoted(task.error));
   return fmt::format("It has been {} since {}{}: retry it to run it again.", to_string(task.state),
                      since, why);
 }

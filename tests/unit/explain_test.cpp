@@ -177,7 +177,7 @@ TEST(Explain, AFinishedTaskSaysSinceWhen) {
   record.state = TaskState::failed;
   record.error = "No route.";
   EXPECT_THAT(explain(record, around()), HasSubstr("failed since"));
-  EXPECT_THAT(explain(record, around()), HasSubstr("(No route): retry it"));
+  EXPECT_THAT(explain(record, around()), HasSubstr("(1h ago), with \"No route\": retry it"));
   record.state = TaskState::cancelled;
   record.error.clear();
   EXPECT_THAT(explain(record, around()), HasSubstr("(1h ago): retry it"));

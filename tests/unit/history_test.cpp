@@ -116,6 +116,18 @@ TEST(History, DerivesTheBeginningOfEachAttemptFromItsRecordedEnd) {
   expect_sound(steps, record);
 }
 
+TEST(History, OfADeadLetterEndsOnceWithItsRecordedFailure) {
+  auto record = task(TaskState::failed);
+  record.attempt = 1;
+  record.worker = first_worker;
+  record.claimed_at = at(1);
+  record.finished_at = at(2);
+  auto steps =
+      full_history(record, {attempt_end(TaskState::failed, "worker/a", 1, 1, 2, first_worker)});
+  EXPECT_THAT(outline(steps),
+              ElementsAre("new>pending@0#0", "pending>running@1#1", "running>failed@2#1"));
+}
+
 TEST(History, OfADeadLetterThatWasRedrivenCountsAttemptsFromOneAgain) {
   auto record = task(TaskState::running);
   record.attempt = 1;

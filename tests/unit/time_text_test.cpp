@@ -59,6 +59,8 @@ TEST(TimeText, NamesAgesByOneUnit) {
   EXPECT_EQ(age_text(now - 3h, now), "3h ago");
   EXPECT_EQ(age_text(now - 49h, now), "2d ago");
   EXPECT_EQ(age_text(now + 20s, now), "in 20s");
+  EXPECT_EQ(age_text(now + 20ms, now), "in a moment");
+  EXPECT_EQ(age_text(now, now), "just now");
 }
 
 }  // namespace

@@ -30,6 +30,8 @@ Orphan read_orphan(const Statement& row) {
   orphan.recoveries = static_cast<int>(row.integer(7));
   orphan.cancel_requested = row.integer(8) != 0;
   if (!row.is_null(9)) orphan.backoff = parse_backoff(row.text(9));
+  orphan.suspect = row.integer(10) != 0;
+  orphan.kind = row.text(11);
   return orphan;
 }
 
@@ -115,8 +117,9 @@ std::vector<Orphan> SqliteTaskStore::orphans(int limit) {
     std::vector<Orphan> orphans;
     auto query = db.use(
         "SELECT t.id, t.token, w.id, w.seq IS NOT NULL AND w.died_at IS NULL AND w.stopped_at IS"
-        " NULL, t.attempt, t.max_attempts, t.crashes, t.recoveries, t.cancel_requested, t.backoff"
-        " FROM holdfast_tasks t LEFT JOIN holdfast_workers w ON w.seq = t.owner"
+        " NULL, t.attempt, t.max_attempts, t.crashes, t.recoveries, t.cancel_requested, t.backoff,"
+        " t.suspect, l.kind FROM holdfast_tasks t JOIN holdfast_lanes l ON l.lane = t.lane"
+        " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
         " WHERE t.state = 1 AND ?1 = ?2 AND" HOLDFAST_ORPHANED);
     query.bind(0, 0, store_.clock.steady(), store_.clock_domain);
     while (static_cast<int>(orphans.size()) < limit && query.step()) {
