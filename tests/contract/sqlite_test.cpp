@@ -1,5 +1,7 @@
 #include "contract/leases_contract.hpp"
+#include "contract/task_admin_contract.hpp"
 #include "contract/task_store_contract.hpp"
+#include "contract/worker_registry_contract.hpp"
 #include "engines/sqlite/engine.hpp"
 #include "support/temp_store.hpp"
 
@@ -19,7 +21,9 @@ class SqliteUnderTest final : public EngineUnderTest {
 const EngineCase sqlite_case{"Sqlite", [] { return std::make_unique<SqliteUnderTest>(); }};
 
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::Values(sqlite_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, TaskAdminContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskStoreContract, testing::Values(sqlite_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, WorkerRegistryContract, testing::Values(sqlite_case), case_name);
 
 }  // namespace
 }  // namespace holdfast::test

@@ -1,0 +1,165 @@
+#include <gmock/gmock.h>
+
+#include "contract/task_admin_contract.hpp"
+
+namespace holdfast::test {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST_P(TaskAdminContract, CancelledTaskDoesNotRun) {
+  auto id = insert("a");
+  EXPECT_EQ(cancel(id), 1);
+  EXPECT_EQ(state(id), TaskState::cancelled);
+  EXPECT_EQ(record(id).finished_at, clock().wall());
+  EXPECT_THAT(claim(enlist()), IsEmpty());
+  EXPECT_EQ(cancel(id), 0) << "it is over";
+}
+
+TEST_P(TaskAdminContract, MovesAreRecordedWithActorReasonAndTime) {
+  auto id = insert("a");
+  cancel(id);
+  clock().advance(seconds{1});
+  retry(id);
+  auto history = admin().recorded_history(id);
+  ASSERT_EQ(history.size(), 2u);
+  EXPECT_EQ(history[0].transition.from, TaskState::pending);
+  EXPECT_EQ(history[0].transition.to, TaskState::cancelled);
+  EXPECT_EQ(history[0].transition.actor, "operator");
+  EXPECT_EQ(history[0].transition.reason, "cancelled by an operator");
+  EXPECT_EQ(history[1].transition.to, TaskState::pending);
+  EXPECT_EQ(history[1].transition.at, clock().wall());
+  EXPECT_FALSE(history[1].claimed_at) << "no attempt ended";
+}
+
+TEST_P(TaskAdminContract, RunningTaskIsAskedToStop) {
+  auto id = insert("a");
+  auto claimed = claim_one(enlist());
+  EXPECT_EQ(cancel(id), 1);
+  EXPECT_EQ(state(id), TaskState::running);
+  EXPECT_TRUE(record(id).cancel_requested);
+  EXPECT_EQ(tasks().renew(std::span{&claimed.lease, 1}, seconds{90}).at(0), Renewal::cancelled);
+  EXPECT_EQ(cancel(id), 0) << "it was asked already";
+}
+
+TEST_P(TaskAdminContract, ForcedCancelTakesTheTaskFromItsWorker) {
+  auto id = insert("a");
+  auto worker = enlist();
+  auto claimed = claim_one(worker);
+  EXPECT_EQ(force_cancel(id), 1);
+  EXPECT_EQ(state(id), TaskState::cancelled);
+  EXPECT_GT(record(id).token, claimed.lease.token);
+  EXPECT_EQ(complete(claimed), Settled::refused);
+  EXPECT_EQ(state(id), TaskState::cancelled);
+  auto history = admin().recorded_history(id);
+  ASSERT_EQ(history.size(), 1u);
+  EXPECT_EQ(history[0].claimed_at, clock().wall()) << "an attempt ended";
+  EXPECT_EQ(history[0].worker, worker);
+}
+
+TEST_P(TaskAdminContract, OnlyStatesThatTheMoveNamesAreMoved) {
+  auto id = insert("a");
+  EXPECT_EQ(force_cancel(id), 0);
+  EXPECT_EQ(retry(id), 0);
+  EXPECT_EQ(state(id), TaskState::pending);
+}
+
+TEST_P(TaskAdminContract, TransitionsThatAreNotAllowedDoNotHappen) {
+  auto id = completed_task();
+  EXPECT_EQ(admin().move({.ids = {id}}, {.to = TaskState::pending,
+                                         .from = {TaskState::completed},
+                                         .actor = "operator",
+                                         .reason = "again"}),
+            0);
+  EXPECT_EQ(state(id), TaskState::completed);
+}
+
+TEST_P(TaskAdminContract, WhatWaitedForACancelledTaskIsCancelledToo) {
+  auto first = insert("a");
+  auto second = insert("a", {.after = {first}});
+  auto third = insert("a", {.after = {second}});
+  auto unrelated = insert("a");
+  EXPECT_GE(cancel(first), 1);
+  EXPECT_EQ(state(second), TaskState::cancelled);
+  EXPECT_EQ(state(third), TaskState::cancelled);
+  EXPECT_EQ(state(unrelated), TaskState::pending);
+  auto history = admin().recorded_history(second);
+  ASSERT_EQ(history.size(), 1u);
+  EXPECT_THAT(history[0].transition.reason, HasSubstr(first.text()));
+}
+
+TEST_P(TaskAdminContract, RetriedTaskStartsAfresh) {
+  auto id = failed_task();
+  ASSERT_EQ(record(id).attempt, 1);
+  clock().advance(seconds{60});
+  EXPECT_EQ(retry(id), 1);
+  auto again = record(id);
+  EXPECT_EQ(again.state, TaskState::pending);
+  EXPECT_EQ(again.attempt, 0);
+  EXPECT_EQ(again.run_at, clock().wall());
+  EXPECT_EQ(again.error, "");
+  EXPECT_FALSE(again.finished_at);
+  EXPECT_EQ(claim_one(enlist()).lease.id, id);
+}
+
+TEST_P(TaskAdminContract, RetriedTaskKeepsATokenThatGrows) {
+  auto id = failed_task();
+  auto before = record(id).token;
+  retry(id);
+  EXPECT_GT(claim_one(enlist()).lease.token, before);
+}
+
+TEST_P(TaskAdminContract, RetryIsSkippedWhileAnotherTaskHasTheKey) {
+  auto old = failed_task({.unique_key = "only one"});
+  auto id = insert("a", {.unique_key = "only one"});
+  ASSERT_NE(id, old);
+  EXPECT_EQ(retry(old), 0);
+  EXPECT_EQ(state(old), TaskState::failed);
+  cancel(id);
+  EXPECT_EQ(retry(old), 1);
+}
+
+TEST_P(TaskAdminContract, HeldTaskWaitsForAnOperatorAndSaysWhy) {
+  auto id = insert("a");
+  EXPECT_EQ(hold(id, "the customer called"), 1);
+  EXPECT_EQ(record(id).cause, "the customer called");
+  EXPECT_THAT(claim(enlist()), IsEmpty());
+  EXPECT_EQ(retry(id), 1);
+  EXPECT_EQ(record(id).cause, "");
+  EXPECT_EQ(state(id), TaskState::pending);
+}
+
+TEST_P(TaskAdminContract, ReleasedTaskStillWaitsForItsDependencies) {
+  auto first = insert("a");
+  auto second = insert("a", {.after = {first}});
+  EXPECT_EQ(hold(second, "wait"), 1);
+  EXPECT_EQ(retry(second), 1);
+  EXPECT_EQ(state(second), TaskState::blocked);
+  complete(claim_one(enlist()));
+  EXPECT_EQ(state(second), TaskState::pending);
+}
+
+TEST_P(TaskAdminContract, ManyAreMovedAtOnce) {
+  std::vector<NewTask> many(2'500, NewTask{"a", "{}"});
+  tasks().insert(many);
+  auto other_kind = insert("b");
+  auto moved = admin().move({.kind = "a"}, {.to = TaskState::cancelled,
+                                            .from = {TaskState::pending},
+                                            .actor = "operator",
+                                            .reason = "no longer needed"});
+  EXPECT_EQ(moved, 2'500);
+  EXPECT_EQ(admin().count({.states = {TaskState::cancelled}}), 2'500);
+  EXPECT_EQ(state(other_kind), TaskState::pending);
+}
+
+TEST_P(TaskAdminContract, RetryAndPauseWakeThoseWhoWait) {
+  auto id = failed_task();
+  while (other().tasks().wait_for_work(Millis{0}) != Wake::nothing) continue;
+  retry(id);
+  EXPECT_EQ(other().tasks().wait_for_work(seconds{30}), Wake::work);
+  admin().set_paused("default", true, "operator");
+  EXPECT_EQ(other().tasks().wait_for_work(seconds{30}), Wake::control);
+}
+
+}  // namespace holdfast::test

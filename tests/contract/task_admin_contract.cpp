@@ -1,0 +1,212 @@
+#include "contract/task_admin_contract.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace holdfast::test {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TaskAdminContract);
+
+std::vector<TaskId> TaskAdminContract::ids(const TaskFilter& filter, const TaskPage& page) {
+  std::vector<TaskId> found;
+  for (const auto& record : admin().search(filter, page)) found.push_back(record.id);
+  return found;
+}
+
+std::int64_t TaskAdminContract::cancel(TaskId id) {
+  return admin().move({.ids = {id}}, {.to = TaskState::cancelled,
+                                      .from = {TaskState::pending, TaskState::blocked,
+                                               TaskState::held, TaskState::failed},
+                                      .ask_running = true,
+                                      .actor = "operator",
+                                      .reason = "cancelled by an operator"});
+}
+
+std::int64_t TaskAdminContract::force_cancel(TaskId id) {
+  return admin().move({.ids = {id}}, {.to = TaskState::cancelled,
+                                      .from = {TaskState::running},
+                                      .actor = "operator",
+                                      .reason = "taken from its worker"});
+}
+
+std::int64_t TaskAdminContract::retry(TaskId id) {
+  return admin().move({.ids = {id}},
+                      {.to = TaskState::pending,
+                       .from = {TaskState::failed, TaskState::held, TaskState::cancelled},
+                       .fresh_attempts = true,
+                       .actor = "operator",
+                       .reason = "retried by an operator"});
+}
+
+std::int64_t TaskAdminContract::hold(TaskId id, const std::string& cause) {
+  return admin().move({.ids = {id}}, {.to = TaskState::held,
+                                      .from = {TaskState::pending, TaskState::blocked},
+                                      .actor = "operator",
+                                      .reason = cause});
+}
+
+TaskId TaskAdminContract::failed_task(TaskOptions options) {
+  auto id = insert("a", std::move(options));
+  auto claimed = claim_one(enlist());
+  if (claimed.lease.id != id) throw std::runtime_error{"claimed another task"};
+  settle({.lease = claimed.lease,
+          .to = TaskState::failed,
+          .reason = "it does not work",
+          .attempt = claimed.attempt});
+  return id;
+}
+
+TaskId TaskAdminContract::completed_task() {
+  auto id = insert("a");
+  complete(claim_one(enlist()));
+  return id;
+}
+
+QueueStatus TaskAdminContract::queue(const std::string& name) {
+  for (const auto& status : admin().queues())
+    if (status.queue == name) return status;
+  throw std::runtime_error{"no such queue: " + name};
+}
+
+TEST_P(TaskAdminContract, SearchShowsTheWholeTask) {
+  auto first = insert("a");
+  auto id = insert("b",
+                   {.queue = "mail",
+                    .priority = 2,
+                    .delay = seconds{5},
+                    .max_attempts = 7,
+                    .timeout = seconds{9},
+                    .unique_key = "key",
+                    .tags = {"red", "blue"},
+                    .after = {first}},
+                   R"({"to":"ada"})");
+  auto shown = record(id);
+  EXPECT_EQ(shown.kind, "b");
+  EXPECT_EQ(shown.queue, "mail");
+  EXPECT_EQ(shown.state, TaskState::blocked);
+  EXPECT_EQ(shown.priority, 2);
+  EXPECT_EQ(shown.max_attempts, 7);
+  EXPECT_EQ(shown.timeout, seconds{9});
+  EXPECT_EQ(shown.unique_key, "key");
+  EXPECT_THAT(shown.tags, ElementsAre("red", "blue"));
+  EXPECT_THAT(shown.waits_for, ElementsAre(first));
+  EXPECT_EQ(shown.payload, R"({"to":"ada"})");
+  EXPECT_EQ(shown.created_at, clock().wall());
+  EXPECT_EQ(shown.run_at, clock().wall() + seconds{5});
+}
+
+TEST_P(TaskAdminContract, SearchShowsARunningTaskWithItsWorkerAndProgress) {
+  auto id = insert("a");
+  auto worker = enlist();
+  auto claimed = claim_one(worker);
+  Note note{claimed.lease, ProgressNote{0.5, "half way"}};
+  tasks().record(std::span{&note, 1});
+  auto shown = record(id);
+  EXPECT_EQ(shown.worker, worker);
+  EXPECT_EQ(shown.token, claimed.lease.token);
+  EXPECT_EQ(shown.claimed_at, clock().wall());
+  EXPECT_EQ(shown.attempt, 1);
+  EXPECT_DOUBLE_EQ(shown.progress, 0.5);
+  EXPECT_EQ(shown.progress_text, "half way");
+}
+
+TEST_P(TaskAdminContract, EachFieldOfTheFilterNarrows) {
+  auto plain = insert("a");
+  clock().advance(seconds{10});
+  auto later = clock().wall();
+  auto mail = insert("b", {.queue = "mail", .priority = 1, .tags = {"red"}});
+  auto tagged = insert("a", {.tags = {"reddish", "blue"}});
+  EXPECT_THAT(ids({}), ElementsAre(tagged, mail, plain));
+  EXPECT_THAT(ids({.queue = "mail"}), ElementsAre(mail));
+  EXPECT_THAT(ids({.kind = "a"}), ElementsAre(tagged, plain));
+  EXPECT_THAT(ids({.queue = "mail", .kind = "a"}), IsEmpty());
+  EXPECT_THAT(ids({.tag = "red"}), ElementsAre(mail));
+  EXPECT_THAT(ids({.priority = 1}), ElementsAre(mail));
+  EXPECT_THAT(ids({.created_since = later}), ElementsAre(tagged, mail));
+  EXPECT_THAT(ids({.ids = {plain, mail, TaskId::make()}}), ElementsAre(mail, plain));
+  EXPECT_THAT(ids({.queue = "mail", .ids = {plain, mail}}), ElementsAre(mail));
+  EXPECT_THAT(ids({.queue = "no such queue"}), IsEmpty());
+  EXPECT_EQ(admin().count({.kind = "a"}), 2);
+  EXPECT_EQ(admin().count({}), 3);
+}
+
+TEST_P(TaskAdminContract, StatesAreFoundAndCounted) {
+  auto done = completed_task();
+  auto failed = failed_task();
+  auto pending = insert("a");
+  auto waiting = insert("a", {.after = {pending}});
+  EXPECT_THAT(ids({.states = {TaskState::completed}}), ElementsAre(done));
+  EXPECT_THAT(ids({.states = {TaskState::failed, TaskState::blocked}}),
+              ElementsAre(waiting, failed));
+  EXPECT_THAT(ids({.states = {TaskState::held}}), IsEmpty());
+  EXPECT_THAT(ids({.states = {TaskState::failed}, .ids = {done}}), IsEmpty());
+  EXPECT_EQ(admin().count({.states = {TaskState::completed, TaskState::failed}}), 2);
+  EXPECT_EQ(admin().count({.states = {TaskState::blocked}, .kind = "b"}), 0);
+}
+
+TEST_P(TaskAdminContract, PagesCoverEverythingOnceInEitherDirection) {
+  std::vector<NewTask> many(1'300, NewTask{"a", "{}"});
+  for (auto& task : many) task.options.tags = {"one"};
+  std::vector<TaskId> all;
+  for (const auto& one : tasks().insert(many)) all.push_back(one.id);
+  for (bool newest_first : {false, true}) {
+    std::vector<TaskId> seen;
+    for (int offset = 0; offset < 1'400; offset += 400)
+      for (auto id : ids({.tag = "one"}, {400, offset, newest_first})) seen.push_back(id);
+    auto expected = all;
+    if (newest_first) std::reverse(expected.begin(), expected.end());
+    EXPECT_EQ(seen, expected);
+  }
+  EXPECT_THAT(ids({}, {.limit = 0}), IsEmpty());
+}
+
+TEST_P(TaskAdminContract, PausedQueueIsShownEvenIfItIsEmpty) {
+  admin().set_paused("night", true, "operator");
+  admin().set_paused("night", true, "somebody else");
+  EXPECT_TRUE(queue("night").paused);
+  insert("a", {.queue = "night"});
+  EXPECT_THAT(claim(enlist()), IsEmpty());
+  admin().set_paused("night", false, "operator");
+  EXPECT_FALSE(queue("night").paused);
+  EXPECT_EQ(claim(enlist()).size(), 1u);
+}
+
+TEST_P(TaskAdminContract, QueuesAreCountedByState) {
+  completed_task();
+  failed_task();
+  auto oldest = clock().wall();
+  auto first = insert("a");
+  clock().advance(seconds{5});
+  insert("b", {.priority = 1});
+  insert("a", {.delay = hours{1}});
+  insert("a", {.after = {first}});
+  insert("a", {.queue = "mail", .delay = hours{1}});
+  auto status = queue("default");
+  EXPECT_THAT(status.counts, ElementsAre(3, 0, 1, 1, 0, 1, 0));
+  EXPECT_EQ(status.oldest_pending, oldest);
+  EXPECT_THAT(queue("mail").counts, ElementsAre(1, 0, 0, 0, 0, 0, 0));
+  EXPECT_FALSE(queue("mail").oldest_pending) << "it is not ready yet";
+  claim(enlist());
+  EXPECT_THAT(queue("default").counts, ElementsAre(2, 1, 1, 1, 0, 1, 0));
+}
+
+TEST_P(TaskAdminContract, LogsAreShownInOrder) {
+  auto id = insert("a");
+  auto claimed = claim_one(enlist());
+  std::vector<Note> notes{{claimed.lease, LogNote{"one", 1}}, {claimed.lease, LogNote{"two", 1}}};
+  tasks().record(notes);
+  auto lines = admin().logs(id);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].text, "one");
+  EXPECT_EQ(lines[1].text, "two");
+  EXPECT_EQ(lines[1].attempt, 1);
+}
+
+}  // namespace holdfast::test
