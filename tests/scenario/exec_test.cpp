@@ -1,0 +1,93 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include <holdfast/holdfast.hpp>
+
+#include "support/process.hpp"
+#include "support/temp_store.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ExecWorker : public testing::Test {
+ protected:
+  ExecWorker() : engine_{open(store_.address())} {}
+
+  /// Writes a shell script, and returns a worker that has it as its handler.
+  Process worker_with(const std::string& script) const {
+    auto path = (store_.folder() / "handler.sh").string();
+    std::ofstream{path} << "cd '" << store_.folder().string() << "'\n" << script;
+    return Process{{HOLDFAST_PROGRAM, "--store", store_.address(), "worker", "run", "--kind",
+                    "resize", "--concurrency", "1", "--exec", "/bin/sh", path}};
+  }
+  TaskRecord task_in(TaskId id, TaskState state) const {
+    Inspector inspector{engine_};
+    EXPECT_TRUE(eventually([&] { return inspector.task(id)->state == state; }))
+        << inspector.explain(id);
+    return *inspector.task(id);
+  }
+  bool appeared(const std::string& file) const {
+    return eventually([&] { return std::filesystem::exists(store_.folder() / file); });
+  }
+
+  TempStore store_;
+  Engine engine_;
+};
+
+TEST_F(ExecWorker, HandsOverThePayloadAndKeepsTheResult) {
+  auto id = Tasks{engine_}.enqueue("resize", std::string{"cat.png"});
+  auto worker = worker_with("echo resizing; cat\n");
+  auto task = task_in(id, TaskState::completed);
+  EXPECT_EQ(task.result, "\"cat.png\"");
+  EXPECT_TRUE(eventually([&] { return Inspector{engine_}.logs(id).size() == 2; }));
+}
+
+TEST_F(ExecWorker, ExitCodeDecidesAndTheReasonIsKept) {
+  auto id = Tasks{engine_}.enqueue("resize", 1);
+  auto worker = worker_with("echo 'not a picture' >&2; exit 65\n");
+  EXPECT_THAT(task_in(id, TaskState::failed).error, HasSubstr("not a picture"));
+}
+
+TEST_F(ExecWorker, CancelledTaskEndsItsProgram) {
+  auto id = Tasks{engine_}.enqueue("resize", 1);
+  auto worker = worker_with("touch started; exec sleep 1000\n");
+  ASSERT_TRUE(appeared("started"));
+  EXPECT_EQ(Inspector{engine_}.cancel({.ids = {id}}), 1);
+  EXPECT_THAT(task_in(id, TaskState::cancelled).error, HasSubstr("signal 15"));
+}
+
+TEST_F(ExecWorker, RecoveredTaskNeverRunsBesideWhatItsDeadWorkerLeft) {
+  // The first attempt leaves a process behind that no death signal reaches; the second one looks
+  // whether it is still there (a dead one that nobody has collected yet is not).
+  const char* script = R"(
+if [ ! -e started ]; then
+  sleep 1000 &
+  echo $! > pid
+  touch started
+  wait
+fi
+case $(grep State: /proc/$(cat pid)/status) in
+  '' | *Z*) echo '"alone"' ;;
+  *) echo '"beside"' ;;
+esac
+)";
+  auto id = Tasks{engine_}.enqueue("resize", 1);
+  auto first = worker_with(script);
+  ASSERT_TRUE(appeared("started"));
+  auto second = worker_with(script);
+  ASSERT_TRUE(eventually([&] { return Inspector{engine_}.workers().size() == 2; }));
+  first.kill();
+  auto task = task_in(id, TaskState::completed);
+  EXPECT_EQ(task.result, "\"alone\"");
+  EXPECT_EQ(task.recoveries, 1);
+}
+
+}  // namespace
+}  // namespace holdfast::test
