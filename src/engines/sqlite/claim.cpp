@@ -32,13 +32,14 @@ std::optional<Lane> open_lane(Connection& db, const ClaimRequest& request, std::
 
 /// The lanes with pending tasks that the request may claim from, by priority. Jumps through the
 /// index from one group to the next, so lanes without pending tasks and the number of tasks in
-/// lanes that are not wanted cost nothing.
+/// lanes that are not wanted cost nothing. The jump asks for `>=` the place after the last group:
+/// for `>` SQLite would seek to the group itself and walk through all of its tasks.
 std::map<int, std::vector<Lane>> open_lanes(Connection& db, const ClaimRequest& request) {
   std::map<int, std::vector<Lane>> open;
   std::map<std::int64_t, std::optional<Lane>> known;
   auto next = db.use(
       "SELECT priority, lane FROM holdfast_tasks INDEXED BY holdfast_ready"
-      " WHERE state = 0 AND (priority, lane) > (?, ?) ORDER BY priority, lane LIMIT 1");
+      " WHERE state = 0 AND (priority, lane) >= (?, ?) ORDER BY priority, lane LIMIT 1");
   std::int64_t priority = 0, lane = 0;
   while (next.bind(priority, lane).step()) {
     priority = next.integer(0);
@@ -46,6 +47,7 @@ std::map<int, std::vector<Lane>> open_lanes(Connection& db, const ClaimRequest& 
     next.again();
     auto [at, is_new] = known.try_emplace(lane);
     if (is_new) at->second = open_lane(db, request, lane);
+    ++lane;
     if (at->second) open[static_cast<int>(priority)].push_back(*at->second);
   }
   return open;
