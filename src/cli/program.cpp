@@ -53,13 +53,8 @@ void add_commands(CLI::App& app, Context& context) {
 
 // The command that was named, as far as it was understood: `holdfast task add`.
 std::string named_command(const CLI::App& app) {
-  std::string name = app.get_name();
-  const CLI::App* at = &app;
-  for (auto named = at->get_subcommands(); !named.empty(); named = at->get_subcommands()) {
-    at = named.front();
-    name += " " + at->get_name();
-  }
-  return name;
+  const auto named = app.get_subcommands();
+  return app.get_name() + (named.empty() ? "" : " " + named_command(*named.front()));
 }
 
 void complain(const Context& context, std::string_view what, Exit code) {
@@ -77,9 +72,29 @@ Exit finish_output(const Context& context, Exit code) {
   return Exit::system;
 }
 
-// CLI11 quotes what was typed, so its messages are made visible like everything else.
-Exit explain_misuse(const CLI::App& app, const Context& context, const CLI::ParseError& error) {
-  complain(context, fmt::format("{}; see '{} --help'", error.what(), named_command(app)),
+const CLI::App& named_app(const CLI::App& app) {
+  const auto named = app.get_subcommands();
+  return named.empty() ? app : named_app(*named.front());
+}
+
+// Where a command is missing or unknown, what would have been one.
+std::string missing_command(const CLI::App& app) {
+  std::string commands;
+  for (const CLI::App* each : named_app(app).get_subcommands([](const CLI::App*) { return true; }))
+    if (!each->get_group().empty()) commands += (commands.empty() ? "" : ", ") + each->get_name();
+  const auto rest = app.remaining(true);
+  if (rest.empty()) return fmt::format("name a command: {}", commands);
+  return fmt::format("unknown command '{}'; there are {}", rest.front(), commands);
+}
+
+Exit explain_misuse(const CLI::App& app, Context& context, const CLI::ParseError& error) {
+  // Where the command line was not understood to its end, its values were not taken over either.
+  context.json = app.get_option("--json")->count() > 0;
+  const bool no_command = named_app(app).get_require_subcommand_min() > 0 &&
+                          error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  complain(context,
+           fmt::format("{}; see '{} --help'", no_command ? missing_command(app) : error.what(),
+                       named_command(app)),
            Exit::refused);
   return Exit::refused;
 }

@@ -21,7 +21,7 @@ class ProgressBar {
   void show(std::int64_t done, std::int64_t total, const std::string& words);
 
  private:
-  const Terminal& terminal_;
+  Terminal terminal_;
   std::string what_;
   std::chrono::steady_clock::time_point drawn_{};
 };

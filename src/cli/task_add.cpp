@@ -1,3 +1,5 @@
+#include <cstdio>
+
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
@@ -62,6 +64,7 @@ class Enqueuer {
       else
         context_.say(id.text());
     }
+    std::fflush(stdout);
   }
 
   std::int64_t enqueued() const { return enqueued_; }
@@ -75,8 +78,13 @@ class Enqueuer {
   std::int64_t enqueued_ = 0;
 };
 
+// Where the ids scroll by, they are the progress.
+Terminal bar_terminal(const Context& context) {
+  return context.out.interactive || context.quiet ? Terminal{} : context.err;
+}
+
 void add_copies(Enqueuer& enqueuer, Context& context, const NewTask& task, std::int64_t count) {
-  ProgressBar bar{context.err, "enqueuing"};
+  ProgressBar bar{bar_terminal(context), "enqueuing"};
   for (std::int64_t i = 0; i < count; ++i) {
     enqueuer.add(task);
     bar.show(i, count, fmt::format("{} of {} tasks", i, count));
@@ -86,7 +94,7 @@ void add_copies(Enqueuer& enqueuer, Context& context, const NewTask& task, std::
 
 void add_lines(Enqueuer& enqueuer, Context& context, const NewTask& task, const std::string& path) {
   PayloadLines lines{path};
-  ProgressBar bar{context.err, "enqueuing"};
+  ProgressBar bar{bar_terminal(context), "enqueuing"};
   try {
     while (auto payload = lines.next()) {
       NewTask next = task;

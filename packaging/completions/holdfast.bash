@@ -1,0 +1,105 @@
+# bash completion for holdfast; made by 'holdfast completion bash'
+_holdfast() {
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+  local path="" next words="" i
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    next="${path:+$path }${COMP_WORDS[i]}"
+    case "$next" in
+      "task") path=$next ;;
+      "task add") path=$next ;;
+      "task list") path=$next ;;
+      "task show") path=$next ;;
+      "task explain") path=$next ;;
+      "task logs") path=$next ;;
+      "task retry") path=$next ;;
+      "task cancel") path=$next ;;
+      "queue") path=$next ;;
+      "queue status") path=$next ;;
+      "queue pause") path=$next ;;
+      "queue resume") path=$next ;;
+      "queue recover") path=$next ;;
+      "queue recovery-status") path=$next ;;
+      "queue recovery-report") path=$next ;;
+      "worker") path=$next ;;
+      "worker run") path=$next ;;
+      "worker list") path=$next ;;
+      "config") path=$next ;;
+      "config check") path=$next ;;
+      "version") path=$next ;;
+      "completion") path=$next ;;
+    esac
+  done
+  case "$path" in
+    "") words="task queue worker config version completion --help --store --config --json --quiet" ;;
+    "task") words="add list show explain logs retry cancel --help --store --config --json --quiet" ;;
+    "task add") words="--help --queue --priority --max-attempts --unique --tag --delay --at --timeout --after --count --file --store --config --json --quiet" ;;
+    "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --json --quiet" ;;
+    "task show") words="--help --store --config --json --quiet" ;;
+    "task explain") words="--help --store --config --json --quiet" ;;
+    "task logs") words="--help --store --config --json --quiet" ;;
+    "task retry") words="--help --status --state --queue --kind --tag --priority --since --all --yes --store --config --json --quiet" ;;
+    "task cancel") words="--help --status --state --queue --kind --tag --priority --since --all --yes --force --store --config --json --quiet" ;;
+    "queue") words="status pause resume recover recovery-status recovery-report --help --store --config --json --quiet" ;;
+    "queue status") words="--help --store --config --json --quiet" ;;
+    "queue pause") words="--help --store --config --json --quiet" ;;
+    "queue resume") words="--help --store --config --json --quiet" ;;
+    "queue recover") words="--help --action --store --config --json --quiet" ;;
+    "queue recovery-status") words="--help --store --config --json --quiet" ;;
+    "queue recovery-report") words="--help --last --store --config --json --quiet" ;;
+    "worker") words="run list --help --store --config --json --quiet" ;;
+    "worker run") words="--help --exec --kind --queue --concurrency --until-empty --store --config --json --quiet" ;;
+    "worker list") words="--help --show-heartbeat --state --store --config --json --quiet" ;;
+    "config") words="check --help --store --config --json --quiet" ;;
+    "config check") words="--help --store --config --json --quiet" ;;
+    "version") words="--help --store --config --json --quiet" ;;
+    "completion") words="bash zsh fish --help --store --config --json --quiet" ;;
+  esac
+  case "$path${path:+ }$prev" in
+    ""*--store) return ;;
+    ""*--config) compopt -o default; return ;;
+    "task add "--queue) return ;;
+    "task add "--priority) return ;;
+    "task add "--max-attempts) return ;;
+    "task add "--unique) return ;;
+    "task add "--tag) return ;;
+    "task add "--delay) return ;;
+    "task add "--at) return ;;
+    "task add "--timeout) return ;;
+    "task add "--after) return ;;
+    "task add "--count) return ;;
+    "task add "--file) compopt -o default; return ;;
+    "task list "--status) words="pending running completed failed cancelled blocked held" ;;
+    "task list "--state) words="pending running completed failed cancelled blocked held" ;;
+    "task list "--queue) return ;;
+    "task list "--kind) return ;;
+    "task list "--tag) return ;;
+    "task list "--priority) return ;;
+    "task list "--since) return ;;
+    "task list "--limit) return ;;
+    "task list "--offset) return ;;
+    "task retry "--status) words="pending running completed failed cancelled blocked held" ;;
+    "task retry "--state) words="pending running completed failed cancelled blocked held" ;;
+    "task retry "--queue) return ;;
+    "task retry "--kind) return ;;
+    "task retry "--tag) return ;;
+    "task retry "--priority) return ;;
+    "task retry "--since) return ;;
+    "task cancel "--status) words="pending running completed failed cancelled blocked held" ;;
+    "task cancel "--state) words="pending running completed failed cancelled blocked held" ;;
+    "task cancel "--queue) return ;;
+    "task cancel "--kind) return ;;
+    "task cancel "--tag) return ;;
+    "task cancel "--priority) return ;;
+    "task cancel "--since) return ;;
+    "queue recover "--action) words="retry fail pending" ;;
+    "queue recovery-report "--last) return ;;
+    "worker run "--exec) return ;;
+    "worker run "--kind) return ;;
+    "worker run "--queue) return ;;
+    "worker run "--concurrency) return ;;
+    "worker list "--state) words="running stopped dead" ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+complete -F _holdfast holdfast

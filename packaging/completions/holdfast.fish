@@ -1,0 +1,112 @@
+# fish completion for holdfast; made by 'holdfast completion fish'
+function __holdfast_at
+    set -l path ''
+    for word in (commandline -opc)[2..-1]
+        set -l next (string trim "$path $word")
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'worker' 'worker run' 'worker list' 'config' 'config check' 'version' 'completion'
+        and set path $next
+    end
+    test "$path" = "$argv[1]"
+end
+complete -c holdfast -f
+complete -c holdfast -n '__holdfast_at \'\'' -a task -d 'Enqueue tasks, look at them, act on them'
+complete -c holdfast -n '__holdfast_at \'\'' -a queue -d 'Look at queues, pause them, recover their work'
+complete -c holdfast -n '__holdfast_at \'\'' -a worker -d 'Run a worker, list workers'
+complete -c holdfast -n '__holdfast_at \'\'' -a config -d 'Configuration files'
+complete -c holdfast -n '__holdfast_at \'\'' -a version -d 'Print the version'
+complete -c holdfast -n '__holdfast_at \'\'' -a completion -d 'Print the completion script of a shell'
+complete -c holdfast -l help -d 'Print this help message and exit'
+complete -c holdfast -l store -d 'Address of the store; default: the configuration\'s, else sqlite:holdfast.db' -x
+complete -c holdfast -l config -d 'Configuration file (YAML)' -r -F
+complete -c holdfast -l json -d 'Print JSON: one object a line'
+complete -c holdfast -l quiet -d 'Print results only, no confirmations'
+complete -c holdfast -n '__holdfast_at \'task\'' -a add -d 'Enqueue tasks; prints one id a line'
+complete -c holdfast -n '__holdfast_at \'task\'' -a list -d 'List tasks, newest first'
+complete -c holdfast -n '__holdfast_at \'task\'' -a show -d 'Show everything about a task'
+complete -c holdfast -n '__holdfast_at \'task\'' -a explain -d 'Say why a task is not running'
+complete -c holdfast -n '__holdfast_at \'task\'' -a logs -d 'Print the log lines of a task'
+complete -c holdfast -n '__holdfast_at \'task\'' -a retry -d 'Run failed, held or cancelled tasks again, afresh'
+complete -c holdfast -n '__holdfast_at \'task\'' -a cancel -d 'Call tasks off; running ones are asked'
+complete -c holdfast -n '__holdfast_at \'task\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'task add\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'task add\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l max-attempts -d 'Failures after which it becomes a dead letter; default: 3' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l unique -d 'At most one unfinished task has this key; prints the id of that one' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l tag -d 'A tag to search by; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l delay -d 'Run no sooner than this from now (10s, 5m)' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l at -d 'Run no sooner than this (2026-03-01T12:00:00Z)' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l timeout -d 'Longest an attempt may take; default: 1h' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l after -d 'Run after this task has completed; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l count -d 'Enqueue so many of them; default: 1' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l file -d 'One task for each line, a JSON payload; - is stdin' -r -F
+complete -c holdfast -n '__holdfast_at \'task list\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'task list\'' -l status -d 'Only tasks in this state; repeatable' -x -a 'pending running completed failed cancelled blocked held'
+complete -c holdfast -n '__holdfast_at \'task list\'' -l state -d 'Only tasks in this state; repeatable' -x -a 'pending running completed failed cancelled blocked held'
+complete -c holdfast -n '__holdfast_at \'task list\'' -l queue -d 'Only tasks of this queue' -x
+complete -c holdfast -n '__holdfast_at \'task list\'' -l kind -d 'Only tasks of this kind' -x
+complete -c holdfast -n '__holdfast_at \'task list\'' -l tag -d 'Only tasks with this tag' -x
+complete -c holdfast -n '__holdfast_at \'task list\'' -l priority -d 'Only tasks of this priority' -x
+complete -c holdfast -n '__holdfast_at \'task list\'' -l since -d 'Only tasks created since a time, or ago (2h)' -x
+complete -c holdfast -n '__holdfast_at \'task list\'' -l limit -d 'At most so many; default: 50' -x
+complete -c holdfast -n '__holdfast_at \'task list\'' -l offset -d 'Skip so many; default: 0' -x
+complete -c holdfast -n '__holdfast_at \'task list\'' -l reverse -d 'Oldest first'
+complete -c holdfast -n '__holdfast_at \'task show\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'task explain\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'task logs\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'task retry\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'task retry\'' -l status -d 'Only tasks in this state; repeatable' -x -a 'pending running completed failed cancelled blocked held'
+complete -c holdfast -n '__holdfast_at \'task retry\'' -l state -d 'Only tasks in this state; repeatable' -x -a 'pending running completed failed cancelled blocked held'
+complete -c holdfast -n '__holdfast_at \'task retry\'' -l queue -d 'Only tasks of this queue' -x
+complete -c holdfast -n '__holdfast_at \'task retry\'' -l kind -d 'Only tasks of this kind' -x
+complete -c holdfast -n '__holdfast_at \'task retry\'' -l tag -d 'Only tasks with this tag' -x
+complete -c holdfast -n '__holdfast_at \'task retry\'' -l priority -d 'Only tasks of this priority' -x
+complete -c holdfast -n '__holdfast_at \'task retry\'' -l since -d 'Only tasks created since a time, or ago (2h)' -x
+complete -c holdfast -n '__holdfast_at \'task retry\'' -l all -d 'Every task that can be'
+complete -c holdfast -n '__holdfast_at \'task retry\'' -l yes -d 'Do not ask'
+complete -c holdfast -n '__holdfast_at \'task cancel\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'task cancel\'' -l status -d 'Only tasks in this state; repeatable' -x -a 'pending running completed failed cancelled blocked held'
+complete -c holdfast -n '__holdfast_at \'task cancel\'' -l state -d 'Only tasks in this state; repeatable' -x -a 'pending running completed failed cancelled blocked held'
+complete -c holdfast -n '__holdfast_at \'task cancel\'' -l queue -d 'Only tasks of this queue' -x
+complete -c holdfast -n '__holdfast_at \'task cancel\'' -l kind -d 'Only tasks of this kind' -x
+complete -c holdfast -n '__holdfast_at \'task cancel\'' -l tag -d 'Only tasks with this tag' -x
+complete -c holdfast -n '__holdfast_at \'task cancel\'' -l priority -d 'Only tasks of this priority' -x
+complete -c holdfast -n '__holdfast_at \'task cancel\'' -l since -d 'Only tasks created since a time, or ago (2h)' -x
+complete -c holdfast -n '__holdfast_at \'task cancel\'' -l all -d 'Every task that can be'
+complete -c holdfast -n '__holdfast_at \'task cancel\'' -l yes -d 'Do not ask'
+complete -c holdfast -n '__holdfast_at \'task cancel\'' -l force -d 'Take running tasks from their workers now; whatever those write is refused'
+complete -c holdfast -n '__holdfast_at \'queue\'' -a status -d 'Count the tasks of each queue by state'
+complete -c holdfast -n '__holdfast_at \'queue\'' -a pause -d 'Start no more tasks of a queue'
+complete -c holdfast -n '__holdfast_at \'queue\'' -a resume -d 'Let a paused queue go on'
+complete -c holdfast -n '__holdfast_at \'queue\'' -a recover -d 'Take back now what dead workers held, and report'
+complete -c holdfast -n '__holdfast_at \'queue\'' -a recovery-status -d 'Say whether work of dead workers waits to be taken back'
+complete -c holdfast -n '__holdfast_at \'queue\'' -a recovery-report -d 'Print the last report of a recovery'
+complete -c holdfast -n '__holdfast_at \'queue\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'queue status\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'queue pause\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'queue resume\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'queue recover\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'queue recover\'' -l action -d 'What to do with their tasks; default: the configuration\'s' -x -a 'retry fail pending'
+complete -c holdfast -n '__holdfast_at \'queue recovery-status\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'queue recovery-report\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'queue recovery-report\'' -l last -d 'So many, newest first; default: 1' -x
+complete -c holdfast -n '__holdfast_at \'worker\'' -a run -d 'Run tasks with a program as their handler'
+complete -c holdfast -n '__holdfast_at \'worker\'' -a list -d 'List workers, running ones first'
+complete -c holdfast -n '__holdfast_at \'worker\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l exec -d 'Program that gets the payload on its standard input; exit 0 done, 75 retry, 65 fail for good, else a failure. One word is a line for the shell' -x
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l kind -d 'Kind of tasks it is for; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l queue -d 'Take from this queue only; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l concurrency -d 'So many at once; default: the configuration\'s, else one for each core' -x
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l until-empty -d 'End when nothing is left to run'
+complete -c holdfast -n '__holdfast_at \'worker list\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'worker list\'' -l show-heartbeat -d 'Also when each was last heard of, what it holds, and how we know'
+complete -c holdfast -n '__holdfast_at \'worker list\'' -l state -d 'Only workers in this state' -x -a 'running stopped dead'
+complete -c holdfast -n '__holdfast_at \'config\'' -a check -d 'Check a configuration file and print what is in force'
+complete -c holdfast -n '__holdfast_at \'config\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'config check\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'version\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'completion\'' -a bash
+complete -c holdfast -n '__holdfast_at \'completion\'' -a zsh
+complete -c holdfast -n '__holdfast_at \'completion\'' -a fish
+complete -c holdfast -n '__holdfast_at \'completion\'' -l help -d 'Print this help message and exit'

@@ -1,0 +1,282 @@
+#compdef holdfast
+# zsh completion for holdfast; made by 'holdfast completion zsh'
+_holdfast() {
+  local path_="" next i
+  local -a commands options choices everywhere
+  everywhere=(
+        '--help:Print this help message and exit'
+        '--store:Address of the store; default\: the configuration'\''s, else sqlite\:holdfast.db'
+        '--config:Configuration file (YAML)'
+        '--json:Print JSON\: one object a line'
+        '--quiet:Print results only, no confirmations')
+  for ((i = 2; i < CURRENT; i++)); do
+    next="${path_:+$path_ }${words[i]}"
+    case "$next" in
+      "task") path_=$next ;;
+      "task add") path_=$next ;;
+      "task list") path_=$next ;;
+      "task show") path_=$next ;;
+      "task explain") path_=$next ;;
+      "task logs") path_=$next ;;
+      "task retry") path_=$next ;;
+      "task cancel") path_=$next ;;
+      "queue") path_=$next ;;
+      "queue status") path_=$next ;;
+      "queue pause") path_=$next ;;
+      "queue resume") path_=$next ;;
+      "queue recover") path_=$next ;;
+      "queue recovery-status") path_=$next ;;
+      "queue recovery-report") path_=$next ;;
+      "worker") path_=$next ;;
+      "worker run") path_=$next ;;
+      "worker list") path_=$next ;;
+      "config") path_=$next ;;
+      "config check") path_=$next ;;
+      "version") path_=$next ;;
+      "completion") path_=$next ;;
+    esac
+  done
+  case "$path_ ${words[CURRENT - 1]}" in
+    *--store) return ;;
+    *--config) _files; return ;;
+    "task add --queue") return ;;
+    "task add --priority") return ;;
+    "task add --max-attempts") return ;;
+    "task add --unique") return ;;
+    "task add --tag") return ;;
+    "task add --delay") return ;;
+    "task add --at") return ;;
+    "task add --timeout") return ;;
+    "task add --after") return ;;
+    "task add --count") return ;;
+    "task add --file") _files; return ;;
+    "task list --status") compadd -- pending running completed failed cancelled blocked held; return ;;
+    "task list --state") compadd -- pending running completed failed cancelled blocked held; return ;;
+    "task list --queue") return ;;
+    "task list --kind") return ;;
+    "task list --tag") return ;;
+    "task list --priority") return ;;
+    "task list --since") return ;;
+    "task list --limit") return ;;
+    "task list --offset") return ;;
+    "task retry --status") compadd -- pending running completed failed cancelled blocked held; return ;;
+    "task retry --state") compadd -- pending running completed failed cancelled blocked held; return ;;
+    "task retry --queue") return ;;
+    "task retry --kind") return ;;
+    "task retry --tag") return ;;
+    "task retry --priority") return ;;
+    "task retry --since") return ;;
+    "task cancel --status") compadd -- pending running completed failed cancelled blocked held; return ;;
+    "task cancel --state") compadd -- pending running completed failed cancelled blocked held; return ;;
+    "task cancel --queue") return ;;
+    "task cancel --kind") return ;;
+    "task cancel --tag") return ;;
+    "task cancel --priority") return ;;
+    "task cancel --since") return ;;
+    "queue recover --action") compadd -- retry fail pending; return ;;
+    "queue recovery-report --last") return ;;
+    "worker run --exec") return ;;
+    "worker run --kind") return ;;
+    "worker run --queue") return ;;
+    "worker run --concurrency") return ;;
+    "worker list --state") compadd -- running stopped dead; return ;;
+  esac
+  case "$path_" in
+    "")
+      commands=(
+        'task:Enqueue tasks, look at them, act on them'
+        'queue:Look at queues, pause them, recover their work'
+        'worker:Run a worker, list workers'
+        'config:Configuration files'
+        'version:Print the version'
+        'completion:Print the completion script of a shell')
+      options=(
+        '--help:Print this help message and exit'
+        '--store:Address of the store; default\: the configuration'\''s, else sqlite\:holdfast.db'
+        '--config:Configuration file (YAML)'
+        '--json:Print JSON\: one object a line'
+        '--quiet:Print results only, no confirmations')
+      ;;
+    "task")
+      commands=(
+        'add:Enqueue tasks; prints one id a line'
+        'list:List tasks, newest first'
+        'show:Show everything about a task'
+        'explain:Say why a task is not running'
+        'logs:Print the log lines of a task'
+        'retry:Run failed, held or cancelled tasks again, afresh'
+        'cancel:Call tasks off; running ones are asked')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "task add")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--queue:Queue; default\: default'
+        '--priority:1 (first) to 5 (last); default\: 3'
+        '--max-attempts:Failures after which it becomes a dead letter; default\: 3'
+        '--unique:At most one unfinished task has this key; prints the id of that one'
+        '--tag:A tag to search by; repeatable'
+        '--delay:Run no sooner than this from now (10s, 5m)'
+        '--at:Run no sooner than this (2026-03-01T12\:00\:00Z)'
+        '--timeout:Longest an attempt may take; default\: 1h'
+        '--after:Run after this task has completed; repeatable'
+        '--count:Enqueue so many of them; default\: 1'
+        '--file:One task for each line, a JSON payload; - is stdin')
+      ;;
+    "task list")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--status:Only tasks in this state; repeatable'
+        '--state:Only tasks in this state; repeatable'
+        '--queue:Only tasks of this queue'
+        '--kind:Only tasks of this kind'
+        '--tag:Only tasks with this tag'
+        '--priority:Only tasks of this priority'
+        '--since:Only tasks created since a time, or ago (2h)'
+        '--limit:At most so many; default\: 50'
+        '--offset:Skip so many; default\: 0'
+        '--reverse:Oldest first')
+      ;;
+    "task show")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "task explain")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "task logs")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "task retry")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--status:Only tasks in this state; repeatable'
+        '--state:Only tasks in this state; repeatable'
+        '--queue:Only tasks of this queue'
+        '--kind:Only tasks of this kind'
+        '--tag:Only tasks with this tag'
+        '--priority:Only tasks of this priority'
+        '--since:Only tasks created since a time, or ago (2h)'
+        '--all:Every task that can be'
+        '--yes:Do not ask')
+      ;;
+    "task cancel")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--status:Only tasks in this state; repeatable'
+        '--state:Only tasks in this state; repeatable'
+        '--queue:Only tasks of this queue'
+        '--kind:Only tasks of this kind'
+        '--tag:Only tasks with this tag'
+        '--priority:Only tasks of this priority'
+        '--since:Only tasks created since a time, or ago (2h)'
+        '--all:Every task that can be'
+        '--yes:Do not ask'
+        '--force:Take running tasks from their workers now; whatever those write is refused')
+      ;;
+    "queue")
+      commands=(
+        'status:Count the tasks of each queue by state'
+        'pause:Start no more tasks of a queue'
+        'resume:Let a paused queue go on'
+        'recover:Take back now what dead workers held, and report'
+        'recovery-status:Say whether work of dead workers waits to be taken back'
+        'recovery-report:Print the last report of a recovery')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "queue status")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "queue pause")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "queue resume")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "queue recover")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--action:What to do with their tasks; default\: the configuration'\''s')
+      ;;
+    "queue recovery-status")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "queue recovery-report")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--last:So many, newest first; default\: 1')
+      ;;
+    "worker")
+      commands=(
+        'run:Run tasks with a program as their handler'
+        'list:List workers, running ones first')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "worker run")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--exec:Program that gets the payload on its standard input; exit 0 done, 75 retry, 65 fail for good, else a failure. One word is a line for the shell'
+        '--kind:Kind of tasks it is for; repeatable'
+        '--queue:Take from this queue only; repeatable'
+        '--concurrency:So many at once; default\: the configuration'\''s, else one for each core'
+        '--until-empty:End when nothing is left to run')
+      ;;
+    "worker list")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--show-heartbeat:Also when each was last heard of, what it holds, and how we know'
+        '--state:Only workers in this state')
+      ;;
+    "config")
+      commands=(
+        'check:Check a configuration file and print what is in force')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "config check")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "version")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "completion")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      choices=(bash zsh fish)
+      ;;
+  esac
+  (( $#commands )) && _describe command commands
+  (( $#choices )) && compadd -- $choices
+  _describe option options
+  [[ -n $path_ ]] && _describe 'option of every command' everywhere
+}
+_holdfast "$@"

@@ -1,0 +1,131 @@
+#include <signal.h>
+
+#include <fstream>
+
+#include <boost/json/serialize.hpp>
+
+#include "scenario/cli_scenario.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+class CliWorker : public CliScenario {
+ protected:
+  // A worker whose program says that it runs and then waits to be ended.
+  Process start_waiting() const {
+    return start({"worker", "run", "--kind", "wait", "--exec", "echo started; exec sleep 600"});
+  }
+  bool is_running(const std::string& id) const {
+    return eventually([&] {
+      return ok({"task", "logs", id}).find("started") != std::string::npos;
+    });
+  }
+};
+
+TEST_F(CliWorker, RunsAProgramForEachTask) {
+  const std::string id = add({"greet", R"({"name":"ada"})"});
+  const std::string out = ok({"worker", "run", "--kind", "greet", "--until-empty", "--exec",
+                              R"(cat; echo; echo '{"hello":"ada"}')"});
+  EXPECT_THAT(out, HasSubstr("1 completed"));
+  const auto task = json({"task", "show", id}).at(0);
+  EXPECT_EQ(task.at("state"), "completed");
+  EXPECT_EQ(task.at("result").at("hello"), "ada");
+  EXPECT_THAT(ok({"task", "logs", id}), HasSubstr(R"(#1  {"name":"ada"})"));
+}
+
+TEST_F(CliWorker, ArgumentsWithDashesFollowTwoDashes) {
+  const std::string id = add({"greet"});
+  ok({"worker", "run", "--kind", "greet", "--until-empty", "--", "printf", "%s-%s", "-n", "[1,2]"});
+  EXPECT_THAT(ok({"task", "logs", id}), HasSubstr("-n-[1,2]"));
+}
+
+TEST_F(CliWorker, WhatAProgramPrintsIsNeverSentToTheTerminalRaw) {
+  const std::string id = add({"nasty", "--max-attempts", "1"});
+  const Finished finished = cli(
+      {"worker", "run", "--kind", "nasty", "--until-empty", "--exec",
+       R"(printf '\033[2J\302\233 \342\200\256\377\n'; printf '\033]0;owned\007\n' >&2; exit 65)"});
+  EXPECT_THAT(finished.err, Not(HasSubstr("\x1b")));
+  EXPECT_EQ(state_of(id), "failed");
+  for (const char* command : {"show", "logs", "explain"}) {
+    const std::string out = ok({"task", command, id});
+    EXPECT_THAT(out, Not(HasSubstr("\x1b"))) << command;
+    EXPECT_THAT(out, Not(HasSubstr("\xc2\x9b"))) << command;
+    EXPECT_THAT(out, Not(HasSubstr("\xe2\x80\xae"))) << command;
+    EXPECT_THAT(ok({"--json", "task", command, id}), Not(HasSubstr("\x1b"))) << command;
+    json({"task", command, id});
+  }
+  EXPECT_THAT(ok({"task", "logs", id}), HasSubstr("\\x1b[2J"));
+  EXPECT_THAT(ok({"task", "list"}), Not(HasSubstr("\x1b")));
+}
+
+TEST_F(CliWorker, TerminationGivesTheTaskBackAndIsNoError) {
+  const std::string id = add({"wait"});
+  Process worker = start_waiting();
+  ASSERT_TRUE(is_running(id));
+  worker.signal(SIGTERM);
+  worker.signal(SIGTERM);
+  const auto ending = worker.wait();
+  ASSERT_TRUE(ending);
+  EXPECT_EQ(ending->code, 0) << worker.err();
+  EXPECT_THAT(worker.out(), HasSubstr("1 given back"));
+  const auto task = json({"task", "show", id}).at(0);
+  EXPECT_EQ(task.at("state"), "pending");
+  EXPECT_EQ(task.at("attempt"), 0);
+}
+
+TEST_F(CliWorker, AnInterruptSaysSo) {
+  const std::string id = add({"wait"});
+  Process worker = start_waiting();
+  ASSERT_TRUE(is_running(id));
+  worker.signal(SIGINT);
+  worker.signal(SIGINT);
+  const auto ending = worker.wait();
+  ASSERT_TRUE(ending);
+  EXPECT_EQ(ending->code, 130) << worker.err();
+  EXPECT_EQ(state_of(id), "pending");
+}
+
+TEST_F(CliWorker, AForcedCancelEndsTheProgram) {
+  const std::string id = add({"wait"});
+  Process worker = start_waiting();
+  ASSERT_TRUE(is_running(id));
+  ok({"task", "cancel", id});
+  EXPECT_TRUE(eventually([&] { return state_of(id) == "cancelled"; }));
+}
+
+TEST_F(CliWorker, WorkOfAKilledWorkerIsSeenAndTakenBack) {
+  const std::string id = add({"wait"});
+  Process worker = start_waiting();
+  ASSERT_TRUE(is_running(id));
+  EXPECT_EQ(json({"worker", "list"}).at(0).at("state"), "running");
+  EXPECT_EQ(json({"queue", "recovery-status"}).at(0).at("waiting"), 0);
+  worker.kill();
+  EXPECT_EQ(json({"queue", "recovery-status"}).at(0).at("waiting"), 1);
+  EXPECT_THAT(ok({"queue", "recovery-status"}), HasSubstr("'holdfast queue recover'"));
+  const auto report = json({"queue", "recover"}).at(0);
+  EXPECT_THAT(boost::json::serialize(report), HasSubstr(id));
+  EXPECT_EQ(state_of(id), "pending");
+  EXPECT_EQ(json({"queue", "recovery-status"}).at(0).at("waiting"), 0);
+  EXPECT_EQ(json({"queue", "recovery-status"}).at(0).at("last_recovered"), 1);
+  EXPECT_THAT(json({"queue", "recovery-report", "--last", "5"}), SizeIs(1));
+  EXPECT_THAT(ok({"queue", "recovery-report"}), HasSubstr(id));
+  EXPECT_THAT(ok({"worker", "list", "--show-heartbeat"}), HasSubstr("dead"));
+}
+
+TEST_F(CliWorker, TheConfigurationNamesStoreAndSettings) {
+  const std::string path = store_.folder() / "work.yaml";
+  std::ofstream{path} << "store: " << store_.address() << "?durability=crash-safe\n";
+  const Finished added = run({HOLDFAST_PROGRAM, "--config", path, "task", "add", "mail"});
+  EXPECT_TRUE(added.ending.ok()) << added.err;
+  EXPECT_THAT(ok({"queue", "status"}), HasSubstr("1"));
+  const Finished status = run({HOLDFAST_PROGRAM, "queue", "status", "--json"},
+                              {{"HOLDFAST_STORE", store_.address() + "?durability=crash-safe"}});
+  EXPECT_THAT(status.out, HasSubstr(R"("durability":"crash-safe")"));
+}
+
+}  // namespace
+}  // namespace holdfast::test
