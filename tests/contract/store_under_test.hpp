@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <holdfast/error.hpp>
+
 #include "support/manual_clock.hpp"
 #include "tasks/engine_parts.hpp"
 

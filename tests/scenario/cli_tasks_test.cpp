@@ -80,7 +80,7 @@ TEST_F(CliTasks, ListNarrowsAndPages) {
   add({"mail", "--queue", "b", "--priority", "1"});
   const std::string newest = add({"resize", "--queue", "b"});
   EXPECT_THAT(json({"task", "list"}), SizeIs(3));
-  EXPECT_EQ(json({"task", "list"}).at(0).at("id"), newest);
+  EXPECT_EQ(json({"task", "list"}).at(0).at("id").as_string(), newest);
   EXPECT_THAT(json({"task", "list", "--queue", "b"}), SizeIs(2));
   EXPECT_THAT(json({"task", "list", "--kind", "resize"}), SizeIs(1));
   EXPECT_THAT(json({"task", "list", "--tag", "x"}), SizeIs(1));
