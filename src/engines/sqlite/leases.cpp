@@ -1,4 +1,7 @@
+#include <poll.h>
+
 #include <algorithm>
+#include <chrono>
 
 #include "engines/sqlite/child_lock.hpp"
 #include "engines/sqlite/statements.hpp"
@@ -12,6 +15,8 @@ constexpr Writer::KillPoints renew_points{KillPoint::renew_before_commit,
                                           KillPoint::renew_after_commit};
 constexpr Writer::KillPoints reclaim_points{KillPoint::reclaim_before_commit,
                                             KillPoint::reclaim_after_commit};
+
+constexpr std::chrono::milliseconds time_to_die{500};
 
 /// Whose work may be taken: workers that were buried, said goodbye, or are not known at all, and
 /// claims past their time, if that can be read on our clock. ?3 is now, ?4 our clock's domain.
@@ -33,6 +38,19 @@ Orphan read_orphan(const Statement& row) {
   orphan.suspect = row.integer(10) != 0;
   orphan.kind = row.text(11);
   return orphan;
+}
+
+/// A child process that outlived its worker is killed by the first look at it, and gone a moment
+/// later; work of one that is not gone yet is left for the next time.
+void leave_out_running_children(const SideFiles& files, std::vector<Orphan>& orphans) {
+  auto give_up = std::chrono::steady_clock::now() + time_to_die;
+  std::erase_if(orphans, [&](const Orphan& orphan) {
+    while (child_still_running(files, orphan.lease.id)) {
+      if (std::chrono::steady_clock::now() >= give_up) return true;
+      ::poll(nullptr, 0, 2);
+    }
+    return false;
+  });
 }
 
 struct Taken {
@@ -112,9 +130,8 @@ std::vector<Renewal> SqliteTaskStore::renew(std::span<const Lease> leases, Milli
 }
 
 std::vector<Orphan> SqliteTaskStore::orphans(int limit) {
-  bool children = any_child_locks(store_.files);
-  return store_.reader.read([&](Connection& db) {
-    std::vector<Orphan> orphans;
+  auto orphans = store_.reader.read([&](Connection& db) {
+    std::vector<Orphan> found;
     auto query = db.use(
         "SELECT t.id, t.token, w.id, w.seq IS NOT NULL AND w.died_at IS NULL AND w.stopped_at IS"
         " NULL, t.attempt, t.max_attempts, t.crashes, t.recoveries, t.cancel_requested, t.backoff,"
@@ -122,13 +139,15 @@ std::vector<Orphan> SqliteTaskStore::orphans(int limit) {
         " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
         " WHERE t.state = 1 AND ?1 = ?2 AND" HOLDFAST_ORPHANED);
     query.bind(0, 0, store_.clock.steady(), store_.clock_domain);
-    while (static_cast<int>(orphans.size()) < limit && query.step()) {
-      auto orphan = read_orphan(query);
-      if (children && child_still_running(store_.files, orphan.lease.id)) continue;
-      orphans.push_back(std::move(orphan));
+    while (static_cast<int>(found.size()) < limit && query.step()) {
+      found.push_back(read_orphan(query));
     }
-    return orphans;
+    return found;
   });
+  if (!orphans.empty() && any_child_locks(store_.files)) {
+    leave_out_running_children(store_.files, orphans);
+  }
+  return orphans;
 }
 
 std::vector<bool> SqliteTaskStore::reclaim(std::span<const Verdict> verdicts) {
