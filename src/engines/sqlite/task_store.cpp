@@ -20,18 +20,28 @@ constexpr Writer::KillPoints exchange_points{KillPoint::exchange_before_commit,
 constexpr Writer::KillPoints record_points{KillPoint::record_before_commit,
                                            KillPoint::record_after_commit};
 
+/// What the tasks will take on disk, roughly: once in the WAL, once in the database.
+std::int64_t disk_bytes(std::span<const NewTask> tasks) {
+  constexpr std::int64_t besides_payload = 300;
+  std::int64_t bytes = 0;
+  for (const auto& task : tasks) {
+    bytes += 2 * (static_cast<std::int64_t>(task.payload.size()) + besides_payload);
+  }
+  return bytes;
+}
+
 /// Running work must still be able to settle when the disk is almost full, so new work is refused
 /// while there is some room left.
-void expect_room(const Store& store, Connection& db) {
+void expect_room(const Store& store, Connection& db, std::int64_t bytes) {
   struct statvfs disk {};
   if (::statvfs(store.files.folder().c_str(), &disk) != 0) return;
   auto total = static_cast<std::int64_t>(disk.f_blocks) * static_cast<std::int64_t>(disk.f_frsize);
   auto free = static_cast<std::int64_t>(disk.f_bavail) * static_cast<std::int64_t>(disk.f_frsize);
   auto reserve = std::min<std::int64_t>(std::int64_t{32} << 20, total / 10);
-  if (free >= reserve) return;
-  // Pages that shed history left behind in the file are room too.
-  constexpr std::int64_t enough_pages = 1'000;
-  if (db.number("PRAGMA freelist_count") >= enough_pages) return;
+  if (free >= reserve + bytes) return;
+  // Pages that shed history left behind in the file are room too, but the WAL needs some as well.
+  auto inside = db.number("PRAGMA freelist_count") * db.number("PRAGMA page_size");
+  if (free >= reserve / 2 && inside >= bytes) return;
   throw StoreFull{
       fmt::format("the disk of {} is almost full ({} of {} MB free; {} MB are kept for finishing "
                   "running work); "
@@ -85,8 +95,9 @@ Recorded record_one(Connection& db, const Note& note, WallTime now) {
 }  // namespace
 
 std::vector<Inserted> SqliteTaskStore::insert(std::span<const NewTask> tasks) {
+  auto bytes = disk_bytes(tasks);
   auto inserted = store_.writer.write(enqueue_points, [&](Connection& db) {
-    expect_room(store_, db);
+    expect_room(store_, db, bytes);
     return insert_tasks(db, tasks, store_.clock.wall());
   });
   store_.watch.announce_work();
