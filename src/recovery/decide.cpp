@@ -13,6 +13,7 @@ namespace {
 /// What we know about the part that a task played in the end of its worker.
 enum class Part {
   unknown_worker_silent,  ///< the worker may be alive: only its lease ran out
+  swept_away,             ///< the whole machine went down
   bystander,              ///< was not in a handler when the worker died
   suspect,                ///< may or may not have caused it
   culprit,                ///< nothing else was running
@@ -20,6 +21,7 @@ enum class Part {
 
 Part part_of(const Orphan& orphan, const Remains* remains) {
   if (orphan.expired) return Part::unknown_worker_silent;
+  if (remains && remains->machine_restarted) return Part::swept_away;
   if (!remains || !remains->readable) return Part::suspect;
   if (std::ranges::count(remains->running, orphan.lease) == 0) return Part::bystander;
   return remains->running.size() == 1 ? Part::culprit : Part::suspect;
@@ -32,6 +34,8 @@ std::string what_happened(const Orphan& orphan, const Remains* remains, Part par
   switch (part) {
     case Part::unknown_worker_silent:
       return fmt::format("Worker {} did not renew its lease in time", worker);
+    case Part::swept_away:
+      return fmt::format("The machine was restarted while worker {} had this task", worker);
     case Part::bystander:
       return fmt::format("Worker {} died{} while this task was not being run", worker, evidence);
     case Part::culprit:
@@ -63,7 +67,7 @@ class Judge {
   Verdict judge(int max_crashes) {
     if (orphan_.cancel_requested)
       return end(TaskState::cancelled, "it had been asked to stop, so it is cancelled");
-    if (part_ == Part::bystander) {
+    if (part_ == Part::bystander || part_ == Part::swept_away) {
       verdict_.suspect = orphan_.suspect;
       return run_again_uncharged("it runs again at once and no attempt is charged");
     }

@@ -38,9 +38,10 @@ class Enlistment {
 
 /// What a dead worker left on its board.
 struct Remains {
-  bool readable = false;       ///< false: nothing is known about what it was running
-  std::vector<Lease> running;  ///< in a handler at the moment of death
-  std::string evidence;        ///< signal, out-of-memory kills; empty if nothing was visible
+  bool readable = false;           ///< false: nothing is known about what it was running
+  bool machine_restarted = false;  ///< it ended with everything else: no task is to blame
+  std::vector<Lease> running;      ///< in a handler at the moment of death
+  std::string evidence;            ///< signal, out-of-memory kills; empty if nothing was visible
 };
 
 struct Sighting {

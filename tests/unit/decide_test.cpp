@@ -25,7 +25,7 @@ Orphan orphan() {
 }
 
 Remains board(std::vector<Lease> running, std::string evidence = {}) {
-  return {true, std::move(running), std::move(evidence)};
+  return {.readable = true, .running = std::move(running), .evidence = std::move(evidence)};
 }
 
 const Remains alone = board({mine});
@@ -42,6 +42,16 @@ TEST(Decide, WorkThatHadNotStartedRunsAgainWhateverTheActionAndCostsNothing) {
     EXPECT_FALSE(verdict.suspect);
     EXPECT_EQ(verdict.delay, Millis{0});
   }
+}
+
+TEST(Decide, ARestartOfTheMachineIsNoTasksFault) {
+  Remains restarted;
+  restarted.machine_restarted = true;
+  auto verdict = decide(orphan(), &restarted, RecoveryAction::retry, max_crashes, middle);
+  EXPECT_EQ(verdict.to, TaskState::pending);
+  EXPECT_EQ(verdict.attempt, 1);
+  EXPECT_FALSE(verdict.suspect);
+  EXPECT_THAT(verdict.reason, HasSubstr("machine was restarted"));
 }
 
 TEST(Decide, AClaimOfTheSameTaskWithAnotherTokenOnTheBoardIsNotThisOne) {

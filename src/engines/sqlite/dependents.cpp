@@ -32,7 +32,7 @@ void add_history(Connection& db, const HistoryRow& row) {
   insert.run();
 }
 
-int release_dependents(Connection& db, std::int64_t seq) {
+int release_dependents(Connection& db, std::int64_t seq, WallTime now) {
   int released = 0;
   for (auto dependent : dependents_of(db, seq)) {
     db.use("DELETE FROM holdfast_blocks WHERE on_seq = ? AND seq = ?").bind(seq, dependent).run();
@@ -40,7 +40,14 @@ int release_dependents(Connection& db, std::int64_t seq) {
         "UPDATE holdfast_tasks SET state = 0 WHERE seq = ?1 AND state = 5"
         " AND NOT EXISTS (SELECT 1 FROM holdfast_blocks WHERE seq = ?1)");
     release.bind(dependent).run();
-    released += static_cast<int>(db.changes());
+    if (db.changes() == 0) continue;
+    add_history(db, {.task = dependent,
+                     .from = TaskState::blocked,
+                     .to = TaskState::pending,
+                     .actor = "system/dependency",
+                     .reason = "Everything it waited for has completed.",
+                     .at = now});
+    ++released;
   }
   return released;
 }

@@ -3,6 +3,7 @@
 #include <holdfast/sqlite.hpp>
 
 #include "engines/sqlite/adopt.hpp"
+#include "engines/sqlite/disk.hpp"
 #include "engines/sqlite/reports.hpp"
 #include "engines/sqlite/schema.hpp"
 #include "engines/sqlite/statements.hpp"
@@ -55,7 +56,8 @@ Store::Store(const std::string& file, std::unique_ptr<Connection> first, Durabil
       files{file},
       clock{a_clock},
       clock_domain{holdfast::clock_domain()},
-      writer{std::move(first), std::make_unique<FairLock>(files.write_lock())},
+      writer{std::move(first), std::make_unique<FairLock>(files.write_lock()),
+             disk_of(files.folder()).large_wal_pages()},
       reader{(prepare_schema(writer, file, clock.wall()),
               connect(file, Connection::Mode::read_only, durability))},
       watch{files, events} {}

@@ -101,7 +101,7 @@ void take_back(Connection& db, const Verdict& verdict, const Taken& taken, WallT
                    .to = to,
                    .actor = "system/recovery",
                    .reason = verdict.reason,
-                   .token = token,
+                   .token = verdict.lease.token,
                    .attempt = verdict.attempt,
                    .claimed_at = taken.claimed_at,
                    .worker = taken.worker,

@@ -38,10 +38,10 @@ bool apply(Connection& db, const Settlement& settlement, WallTime now) {
   auto update = db.use(
       "UPDATE holdfast_tasks SET state = iif(?3 = 0 AND cancel_requested, 4, ?3),"
       " finished_at = iif(?3 = 0 AND cancel_requested, ?9, ?4), run_at = coalesce(?5, run_at),"
-      " result = ?6, error = coalesce(?7, error), attempt = ?8, suspect = 0, cancel_requested = 0,"
-      " lease_until = NULL WHERE" HOLDFAST_TOKEN_GUARD);
+      " result = ?6, error = coalesce(?7, error), attempt = ?8, suspect = iif(?10, 0, suspect),"
+      " cancel_requested = 0, lease_until = NULL WHERE" HOLDFAST_TOKEN_GUARD);
   update.bind(settlement.lease.id, settlement.lease.token, settlement.to, finished_at, run_at,
-              result, reason, settlement.attempt, now);
+              result, reason, settlement.attempt, now, settlement.was_attempt);
   update.run();
   return db.changes() == 1;
 }
@@ -86,7 +86,7 @@ SettleResult settle_task(Connection& db, const Settlement& settlement, WallTime 
     bool unusual = settlement.was_attempt || row->state != settlement.to;
     if (unusual && row->state != TaskState::completed) add_unusual_end(db, settlement, *row, now);
     if (row->state == TaskState::completed) {
-      result.woke_others = release_dependents(db, row->seq) > 0;
+      result.woke_others = release_dependents(db, row->seq, now) > 0;
     } else if (row->state == TaskState::cancelled) {
       cancel_dependents(db, row->seq, now, "system/dependency");
     }

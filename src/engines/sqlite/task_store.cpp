@@ -1,12 +1,10 @@
 #include "engines/sqlite/task_store.hpp"
 
-#include <sys/statvfs.h>
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "engines/sqlite/child_lock.hpp"
+#include "engines/sqlite/disk.hpp"
 #include "engines/sqlite/statements.hpp"
 
 namespace holdfast::sqlite {
@@ -33,20 +31,16 @@ std::int64_t disk_bytes(std::span<const NewTask> tasks) {
 /// Running work must still be able to settle when the disk is almost full, so new work is refused
 /// while there is some room left.
 void expect_room(const Store& store, Connection& db, std::int64_t bytes) {
-  struct statvfs disk {};
-  if (::statvfs(store.files.folder().c_str(), &disk) != 0) return;
-  auto total = static_cast<std::int64_t>(disk.f_blocks) * static_cast<std::int64_t>(disk.f_frsize);
-  auto free = static_cast<std::int64_t>(disk.f_bavail) * static_cast<std::int64_t>(disk.f_frsize);
-  auto reserve = std::min<std::int64_t>(std::int64_t{32} << 20, total / 10);
-  if (free >= reserve + bytes) return;
+  auto disk = disk_of(store.files.folder());
+  if (disk.free >= disk.reserve() + bytes) return;
   // Pages that shed history left behind in the file are room too, but the WAL needs some as well.
   auto inside = db.number("PRAGMA freelist_count") * db.number("PRAGMA page_size");
-  if (free >= reserve / 2 && inside >= bytes) return;
+  if (disk.free >= disk.reserve() / 2 && inside >= bytes) return;
   throw StoreFull{
       fmt::format("the disk of {} is almost full ({} of {} MB free; {} MB are kept for finishing "
                   "running work); "
                   "new tasks are refused. Free some space or lower the retention limits",
-                  store.path, free >> 20, total >> 20, reserve >> 20)};
+                  store.path, disk.free >> 20, disk.total >> 20, disk.reserve() >> 20)};
 }
 
 struct RecordStep {

@@ -109,8 +109,11 @@ std::vector<Sighting> SqliteWorkerRegistry::look() {
     const auto& id = row.status.id;
     abandoned.erase(id);
     auto seen = judge(row, files.locked(id), store_.clock_domain, store_.clock.steady());
-    if (seen.proven_dead && !restarted_between(row.clock, store_.clock_domain))
-      seen.remains = read_board(store_.files.worker(id));
+    if (seen.proven_dead) {
+      // After a restart the board shows whatever happened to reach the disk.
+      seen.remains.machine_restarted = restarted_between(row.clock, store_.clock_domain);
+      if (!seen.remains.machine_restarted) seen.remains = read_board(store_.files.worker(id));
+    }
     sightings.push_back(std::move(seen));
   }
   // A dead worker without a row died before it was registered or after it was cleared.

@@ -10,7 +10,6 @@ namespace holdfast::sqlite {
 
 namespace {
 
-constexpr int large_wal_pages = 4'000;
 /// A foreign connection may hold SQLite's lock for a while; a checkpoint must not wait as long for
 /// readers, because everybody waits for the checkpoint.
 constexpr int patience_ms = 30'000;
@@ -47,8 +46,12 @@ struct Writer::Job {
   std::binary_semaphore woken{0};
 };
 
-Writer::Writer(std::unique_ptr<Connection> connection, std::unique_ptr<FairLock> lock)
-    : connection_{std::move(connection)}, lock_{std::move(lock)}, checkpoint_at_{large_wal_pages} {
+Writer::Writer(std::unique_ptr<Connection> connection, std::unique_ptr<FairLock> lock,
+               int large_wal_pages)
+    : connection_{std::move(connection)},
+      lock_{std::move(lock)},
+      large_wal_pages_{large_wal_pages},
+      checkpoint_at_{large_wal_pages} {
   sqlite3_wal_hook(connection_->handle(), note_wal_size, &wal_pages_);
 }
 
@@ -142,7 +145,7 @@ void Writer::run_in_transaction(std::vector<Job*>& jobs) {
 void Writer::checkpoint_if_large() {
   if (!checkpoint_wanted_.exchange(false) && wal_pages_ < checkpoint_at_) return;
   // A reader may be in the way; then the next try comes when the WAL has grown by as much again.
-  checkpoint_at_ = checkpoint_now() ? large_wal_pages : wal_pages_ + large_wal_pages;
+  checkpoint_at_ = checkpoint_now() ? large_wal_pages_ : wal_pages_ + large_wal_pages_;
 }
 
 bool Writer::checkpoint_now() {
@@ -155,6 +158,7 @@ bool Writer::checkpoint_now() {
                                        nullptr, nullptr);
   sqlite3_busy_timeout(connection_->handle(), patience_ms);
   kill_point(KillPoint::checkpoint_after);
+  if (code == SQLITE_OK) wal_pages_ = 0;
   return code == SQLITE_OK;
 }
 

@@ -27,7 +27,9 @@ class Writer {
     KillPoint after_commit;
   };
 
-  Writer(std::unique_ptr<Connection> connection, std::unique_ptr<FairLock> lock);
+  /// The WAL is copied into the database when it has grown to `large_wal_pages`.
+  Writer(std::unique_ptr<Connection> connection, std::unique_ptr<FairLock> lock,
+         int large_wal_pages);
 
   /// Runs `work(Connection&)` in a transaction and returns its result when it is committed. If it
   /// throws, nothing of it is written. It may be run a second time (when another write in the same
@@ -63,6 +65,7 @@ class Writer {
   std::mutex mutex_;
   std::vector<Job*> waiting_;
   bool busy_ = false;
+  const int large_wal_pages_;
   // Touched by the leader only.
   int wal_pages_ = 0;
   int checkpoint_at_ = 0;
