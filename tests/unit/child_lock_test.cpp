@@ -37,7 +37,14 @@ class Bystander {
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
   pid_t pid() const { return pid_; }
-  bool runs() const { return ::waitpid(pid_, nullptr, WNOHANG) == 0; }
+  /// A SIGKILL that was sent before would win, even if it has not struck yet.
+  bool lives_until_we_end_it() {
+    int status = 0;
+    ::kill(pid_, SIGTERM);
+    ::waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+  }
 
  private:
   pid_t pid_;
@@ -114,7 +121,7 @@ TEST_F(ChildLock, ProcessesThatOnlyLookAtTheFileAreNotKilled) {
   ASSERT_TRUE(test::eventually([&] { return std::filesystem::exists(ready); }));
   EXPECT_TRUE(child_still_running(files_, task_));
   EXPECT_TRUE(test::eventually([&] { return child.was_killed(); }));
-  EXPECT_TRUE(looker.runs());
+  EXPECT_TRUE(looker.lives_until_we_end_it());
 }
 
 TEST_F(ChildLock, GroupOfAnInnocentInTheFileIsNotKilled) {
@@ -126,7 +133,7 @@ TEST_F(ChildLock, GroupOfAnInnocentInTheFileIsNotKilled) {
   std::ofstream{path(), std::ios::in} << innocent.pid();
   EXPECT_TRUE(child_still_running(files_, task_));
   EXPECT_TRUE(test::eventually([&] { return child.was_killed(); }));
-  EXPECT_TRUE(innocent.runs());
+  EXPECT_TRUE(innocent.lives_until_we_end_it());
 }
 
 TEST_F(ChildLock, StoppedWorkerWhoseChildIsGoneKeepsNobodyFromTheTask) {

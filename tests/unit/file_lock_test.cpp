@@ -11,6 +11,7 @@
 #include <thread>
 
 #include <holdfast/error.hpp>
+#include <holdfast/task.hpp>
 
 #include "support/process.hpp"
 #include "support/temp_store.hpp"
@@ -85,11 +86,12 @@ TEST_F(FileLock, FairLockLetsTheNextOneInBeforeTheSameOneAgain) {
       had_it = true;
       patient.release();
     }};
-    ASSERT_TRUE(test::eventually([&] { return is_locked(watch.get(), 0); }));
+    bool in_line = test::eventually([&] { return is_locked(watch.get(), 0); }, Millis{2'000});
     busy.release();
     busy.acquire();
     EXPECT_TRUE(had_it);
     busy.release();
+    ASSERT_TRUE(in_line);
   }
 }
 
