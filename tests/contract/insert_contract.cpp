@@ -77,6 +77,14 @@ TEST_P(TaskStoreContract, RepeatedInsertWithTheSameIdIsFine) {
   EXPECT_EQ(state(*task.options.id), TaskState::completed);
 }
 
+TEST_P(TaskStoreContract, RepeatedInsertWithAUniqueKeyIsRecognisedByItsId) {
+  NewTask task{"a", "{}", {.unique_key = "k", .id = TaskId::make()}};
+  EXPECT_TRUE(tasks().insert(std::span{&task, 1})[0].created);
+  EXPECT_FALSE(tasks().insert(std::span{&task, 1})[0].created);
+  task.payload = "[]";
+  EXPECT_THROW(tasks().insert(std::span{&task, 1}), InvalidRequest);
+}
+
 TEST_P(TaskStoreContract, SameIdWithAnotherPayloadIsAnError) {
   auto id = insert("a", {}, R"({"n":1})");
   std::vector<NewTask> clash{{"a", "{}"}, {"a", R"({"n":2})", {.id = id}}};

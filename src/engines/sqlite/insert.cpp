@@ -85,15 +85,17 @@ bool exists(Connection& db, TaskId id) {
 
 Inserted insert_one(Connection& db, const NewTask& task, std::int64_t lane, WallTime now) {
   const auto& options = task.options;
-  if (!options.unique_key.empty()) {
-    auto existing = unfinished_with_key(db, options.unique_key);
-    if (existing) return {*existing, *existing == options.id};
-  }
   auto id = options.id ? *options.id : TaskId::make();
-  if (!options.after.empty() && exists(db, id)) {
-    // What it waits for may have ended, in whatever way, since it was enqueued.
+  bool plain = options.unique_key.empty() && options.after.empty();
+  if (!plain && exists(db, id)) {
+    // What it waits for may have ended, in whatever way, since it was enqueued; and its own key is
+    // no other task's.
     expect_same(db, task, id, lane);
     return {id, false};
+  }
+  if (!options.unique_key.empty()) {
+    auto existing = unfinished_with_key(db, options.unique_key);
+    if (existing) return {*existing, false};
   }
   auto waits_for = unfinished_dependencies(db, task);
   auto tags = tags_text(options.tags);

@@ -137,7 +137,7 @@ std::vector<Orphan> SqliteTaskStore::orphans(int limit) {
         " NULL, t.attempt, t.max_attempts, t.crashes, t.recoveries, t.cancel_requested, t.backoff,"
         " t.suspect, l.kind FROM holdfast_tasks t JOIN holdfast_lanes l ON l.lane = t.lane"
         " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
-        " WHERE t.state = 1 AND ?1 = ?2 AND" HOLDFAST_ORPHANED);
+        " WHERE t.state = 1 AND ?1 = ?2 AND" HOLDFAST_ORPHANED "ORDER BY t.claimed_at, t.seq");
     query.bind(0, 0, store_.clock.steady(), store_.clock_domain);
     while (static_cast<int>(found.size()) < limit && query.step()) {
       found.push_back(read_orphan(query));
