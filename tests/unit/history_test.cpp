@@ -111,7 +111,7 @@ TEST(History, DerivesTheBeginningOfEachAttemptFromItsRecordedEnd) {
   EXPECT_EQ(steps[1].actor, "worker/" + first_worker.text());
   EXPECT_EQ(steps[1].token, Token{102});
   EXPECT_EQ(steps[3].actor, "worker/" + second_worker.text());
-  EXPECT_EQ(steps[3].token, Token{0}) << "recovery had raised the token before it was recorded";
+  EXPECT_EQ(steps[3].token, steps[4].token) << "recovery names the claim that it ended";
   EXPECT_EQ(steps[4].actor, "system/recovery");
   expect_sound(steps, record);
 }
