@@ -116,8 +116,11 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
   app->add_option("--store", context.store_option,
                   "Address of the store; default: the configuration's, else sqlite:holdfast.db")
       ->envname("HOLDFAST_STORE")
-      ->type_name("URL");
-  app->add_option("--config", context.config_path, "Configuration file (YAML)")->type_name("FILE");
+      ->type_name("URL")
+      ->take_last();
+  app->add_option("--config", context.config_path, "Configuration file (YAML)")
+      ->type_name("FILE")
+      ->take_last();
   app->add_flag("--json", context.json, "Print JSON: one object a line");
   app->add_flag("--quiet", context.quiet, "Print results only, no confirmations");
   app->footer(

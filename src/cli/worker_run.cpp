@@ -60,6 +60,17 @@ void print_summary(const Context& context, const WorkerSummary& summary) {
         summary.completed, summary.failed_attempts, summary.given_back, summary.refused));
 }
 
+// The first signal lets handlers finish, the second stops them. Whoever asks a third time wants it
+// gone, and others will recover what it held.
+void wind_down(Worker& worker, const Context& context, int count) {
+  if (count > 2) ::_exit(static_cast<int>(Exit::interrupted));
+  if (!context.quiet)
+    fmt::print(stderr, "holdfast: {}\n",
+               count == 1 ? "finishing what is running; once more to stop it now"
+                          : "stopping what is running and giving it back");
+  count == 1 ? worker.drain() : worker.hurry();
+}
+
 Exit run(Context& context, const Options& options) {
   const Handler handler = program_handler(options, context.config().settings);
   Interrupts interrupts;
@@ -68,13 +79,7 @@ Exit run(Context& context, const Options& options) {
   Tasks tasks{engine};
   for (const std::string& kind : options.kinds) tasks.on_json(kind, handler);
   Worker worker{tasks, options.worker};
-  const InterruptWatch watch{interrupts, [&worker](int count) {
-                               if (count == 1) return worker.drain();
-                               if (count == 2) return worker.hurry();
-                               // Whoever asks a third time wants it gone. Others will recover what
-                               // it held.
-                               ::_exit(static_cast<int>(Exit::interrupted));
-                             }};
+  const InterruptWatch watch{interrupts, [&](int count) { wind_down(worker, context, count); }};
   print_summary(context, worker.run());
   // SIGTERM is how a worker is told to end; SIGINT is somebody who did not want to wait.
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
@@ -93,6 +98,8 @@ void add_worker_run(CLI::App& parent, Context& context) {
   command
       ->add_option("ARG", options->arguments,
                    "Arguments of the program; those with a dash after --")
+      ->expected(0, 10'000)
+      ->allow_extra_args(false)  // or a word such as [1,2] would be taken apart
       ->type_name("");
   command->add_option("--kind", options->kinds, "Kind of tasks it is for; repeatable")
       ->allow_extra_args(false)

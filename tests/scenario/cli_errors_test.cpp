@@ -145,7 +145,7 @@ TEST_F(CliErrors, NothingThatIsTypedReachesTheTerminalRaw) {
        std::vector<std::vector<std::string>>{{"task", "show", "\x1b[2J"},
                                              {"\x1b[2J"},
                                              {"task", "list", "--status", "\x1b[2J"},
-                                             {"task", "add", "mail", "{\x1b[2J"},
+                                             {"task", "add", "mail", "--after", "\x1b[2J"},
                                              {"--store", "\x1b[2J", "task", "add", "mail"}}) {
     const Finished finished = cli(arguments);
     EXPECT_EQ(finished.ending.code, 1);
