@@ -52,6 +52,10 @@ void throw_sqlite_error(sqlite3* db, int code, std::string_view doing) {
                       "recovery repair it",
                       file, doing, said)};
     case SQLITE_READONLY:
+      throw StoreReadOnly{fmt::format(
+          "{} cannot be changed by us (while {}: {}); check the permissions of the file "
+          "and of its folder",
+          file, doing, said)};
     case SQLITE_PERM:
     case SQLITE_CANTOPEN:
       throw StoreError{
@@ -148,7 +152,7 @@ Connection::Connection(const std::string& path, Mode mode, Durability durability
                                         : SQLITE_OPEN_READONLY);
   int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
   try {
-    if (code != SQLITE_OK) throw_sqlite_error(db_, code, "opening it");
+    if (code != SQLITE_OK) throw_sqlite_error(db_, code, fmt::format("opening {}", path));
     sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     sqlite3_busy_timeout(db_, 30'000);
