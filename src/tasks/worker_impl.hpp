@@ -38,7 +38,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   void begin();  ///< recovers and enlists, however often it takes
   void work();
   bool turn();  ///< one settle-and-claim; false: nothing to do but wait
-  void send_notes();
+  void send_notes(const std::vector<Note>& notes);
   bool send(std::vector<Settlement> settlements, int claim);
   void account(const std::vector<Settlement>& sent, const Exchanged& answer);
   void wait_for_news();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "tasks/policy.hpp"
 #include "tasks/worker_impl.hpp"
@@ -63,26 +64,33 @@ void Worker::Impl::wait_for_news() {
 }
 
 bool Worker::Impl::turn() {
-  send_notes();
+  // What an attempt noted is there before its settlement is. Taken together and sent in this order,
+  // no note comes so late that its task is not running any more.
+  std::vector<Note> notes;
   std::vector<Settlement> settlements;
   int room = 0;
   {
     std::lock_guard lock{mutex_};
+    notes.swap(notes_);
     settlements = session_.settlements();
     bool may_claim = mode_ == Mode::working && (!hungry_ || look_again_);
     if (may_claim) room = session_.room();
-    if (settlements.empty() && room == 0) return false;
     if (room > 0) look_again_ = false;
   }
+  try {
+    send_notes(notes);
+  } catch (const StoreError&) {
+    std::lock_guard lock{mutex_};
+    notes_.insert(notes_.begin(), std::make_move_iterator(notes.begin()),
+                  std::make_move_iterator(notes.end()));
+    session_.unsent(std::move(settlements));
+    throw;
+  }
+  if (settlements.empty() && room == 0) return false;
   return send(std::move(settlements), room);
 }
 
-void Worker::Impl::send_notes() {
-  std::vector<Note> notes;
-  {
-    std::lock_guard lock{mutex_};
-    notes.swap(notes_);
-  }
+void Worker::Impl::send_notes(const std::vector<Note>& notes) {
   if (notes.empty()) return;
   auto recorded = parts_.tasks().record(notes);
   for (std::size_t i = 0; i < notes.size(); ++i) {

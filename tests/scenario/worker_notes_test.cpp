@@ -1,0 +1,35 @@
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <holdfast/holdfast.hpp>
+
+#include "support/temp_store.hpp"
+
+namespace holdfast::test {
+namespace {
+
+TEST(WorkerNotes, QuickTasksLoseNoLogLineAndNoneIsTakenForStale) {
+  constexpr int rounds = 20;
+  constexpr int tasks_each = 200;
+  constexpr int lines_each = 5;
+  TempStore store;
+  auto engine = open(store.address() + "?durability=crash-safe");
+  Tasks tasks{engine};
+  tasks.on<int>("chatter", [](int, Attempt& attempt) {
+    for (int line = 1; line <= lines_each; ++line) attempt.log(fmt::format("line {}", line));
+    return done;
+  });
+  Inspector inspector{engine};
+  // Whether a line is late is a matter of who is faster at the start of a worker, so it starts
+  // often.
+  for (int round = 0; round < rounds; ++round) {
+    auto ids = tasks.enqueue_all(std::vector(tasks_each, NewTask{"chatter", "1"}));
+    Worker{tasks, {.concurrency = 4, .until_empty = true}}.run();
+    for (auto id : ids) ASSERT_EQ(inspector.logs(id).size(), lines_each) << "round " << round;
+  }
+  EXPECT_EQ(inspector.stale_writes_refused(), 0);
+}
+
+}  // namespace
+}  // namespace holdfast::test
