@@ -29,7 +29,7 @@ std::vector<Old> oldest(Connection& db, TaskState state, WallTime before, std::i
   std::vector<Old> found;
   auto query = db.use(
       "SELECT t.finished_at, t.seq FROM holdfast_tasks t INDEXED BY holdfast_finished"
-      " WHERE t.state IN (2, 3, 4) AND t.state = ? AND t.finished_at < ? AND NOT EXISTS"
+      " WHERE t.state BETWEEN 2 AND 4 AND t.state = ? AND t.finished_at < ? AND NOT EXISTS"
       " (SELECT 1 FROM holdfast_blocks b JOIN holdfast_tasks d ON d.seq = b.seq"
       " WHERE b.on_seq = t.seq AND d.state IN (5, 6)) ORDER BY t.finished_at LIMIT ?");
   query.bind(state, before, limit);
@@ -72,7 +72,7 @@ std::int64_t bytes_in_use(Connection& db) {
 }
 
 std::int64_t count_finished(Connection& db) {
-  return db.number("SELECT count(*) FROM holdfast_tasks WHERE state IN (2, 3, 4)");
+  return db.number("SELECT count(*) FROM holdfast_tasks WHERE state BETWEEN 2 AND 4");
 }
 
 /// Removes portion after portion of what `choose` names, until it names nothing more or this call

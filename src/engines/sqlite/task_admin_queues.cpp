@@ -77,7 +77,7 @@ void count_finished(Reader& reader, Tally& tally, TaskState state) {
     rows = reader.read([&](Connection& db) {
       auto query = db.use(
           "SELECT finished_at, lane, seq FROM holdfast_tasks INDEXED BY holdfast_finished"
-          " WHERE state IN (2, 3, 4) AND state = ? AND (finished_at, lane, seq) > (?, ?, ?)"
+          " WHERE state BETWEEN 2 AND 4 AND state = ? AND (finished_at, lane, seq) > (?, ?, ?)"
           " ORDER BY finished_at, lane, seq LIMIT ?");
       query.bind(static_cast<std::int64_t>(state), time, lane, seq, rows_at_once);
       int read = 0;
