@@ -26,12 +26,12 @@ class Chaos : public CrashTest {
 
   /// Random kills hit innocents again and again, so nobody is given up for it.
   Process start_worker(const Words& more = {}) {
-    Words words{"crashes=100000", "concurrency=4"};
+    Words words{"crashes=1000", "concurrency=4"};
     words.insert(words.end(), more.begin(), more.end());
     return start("work", words);
   }
   Process start_enqueuer() {
-    return start("enqueue", {"count=1000000", "batch=5", "pause=20", "attempts=100000"});
+    return start("enqueue", {"count=1000000", "batch=5", "pause=20", "attempts=1000"});
   }
 
   bool working(pid_t pid) const {
@@ -48,7 +48,7 @@ class Chaos : public CrashTest {
       auto ending = worker.wait();
       EXPECT_TRUE(ending && ending->ok()) << worker.err();
     }
-    work_it_off({"crashes=100000"});
+    work_it_off({"crashes=1000"});
   }
 
   unsigned seed_ = from_environment("HOLDFAST_CHAOS_SEED", std::random_device{}());
