@@ -26,12 +26,13 @@ _holdfast() {
       "worker list") path=$next ;;
       "config") path=$next ;;
       "config check") path=$next ;;
+      "demo") path=$next ;;
       "version") path=$next ;;
       "completion") path=$next ;;
     esac
   done
   case "$path" in
-    "") words="task queue worker config version completion --help --store --config --json --quiet" ;;
+    "") words="task queue worker config demo version completion --help --store --config --json --quiet" ;;
     "task") words="add list show explain logs retry cancel --help --store --config --json --quiet" ;;
     "task add") words="--help --queue --priority --max-attempts --unique --tag --delay --at --timeout --after --count --file --store --config --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --json --quiet" ;;
@@ -52,6 +53,7 @@ _holdfast() {
     "worker list") words="--help --show-heartbeat --state --store --config --json --quiet" ;;
     "config") words="check --help --store --config --json --quiet" ;;
     "config check") words="--help --store --config --json --quiet" ;;
+    "demo") words="--help --seconds --workers --seed --keep --store --config --json --quiet" ;;
     "version") words="--help --store --config --json --quiet" ;;
     "completion") words="bash zsh fish --help --store --config --json --quiet" ;;
   esac
@@ -99,6 +101,10 @@ _holdfast() {
     "worker run "--queue) return ;;
     "worker run "--concurrency) return ;;
     "worker list "--state) words="running stopped dead" ;;
+    "demo "--seconds) return ;;
+    "demo "--workers) return ;;
+    "demo "--seed) return ;;
+    "demo "--keep) return ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }

@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'worker' 'worker run' 'worker list' 'config' 'config check' 'version' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'worker' 'worker run' 'worker list' 'config' 'config check' 'demo' 'version' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -13,6 +13,7 @@ complete -c holdfast -n '__holdfast_at \'\'' -a task -d 'Enqueue tasks, look at 
 complete -c holdfast -n '__holdfast_at \'\'' -a queue -d 'Look at queues, pause them, recover their work'
 complete -c holdfast -n '__holdfast_at \'\'' -a worker -d 'Run a worker, list workers'
 complete -c holdfast -n '__holdfast_at \'\'' -a config -d 'Configuration files'
+complete -c holdfast -n '__holdfast_at \'\'' -a demo -d 'Kill workers at random and see that nothing is lost'
 complete -c holdfast -n '__holdfast_at \'\'' -a version -d 'Print the version'
 complete -c holdfast -n '__holdfast_at \'\'' -a completion -d 'Print the completion script of a shell'
 complete -c holdfast -l help -d 'Print this help message and exit'
@@ -94,7 +95,7 @@ complete -c holdfast -n '__holdfast_at \'worker\'' -a run -d 'Run tasks with a p
 complete -c holdfast -n '__holdfast_at \'worker\'' -a list -d 'List workers, running ones first'
 complete -c holdfast -n '__holdfast_at \'worker\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l help -d 'Print this help message and exit'
-complete -c holdfast -n '__holdfast_at \'worker run\'' -l exec -d 'Program that gets the payload on its standard input; exit 0 done, 75 retry, 65 fail for good, else a failure. One word is a line for the shell' -x
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l exec -d 'Shell command that gets the payload on its standard input; exit 0 done, 75 retry, 65 fail for good, else a failure. Or write the program and its arguments after --' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l kind -d 'Kind of tasks it is for; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l queue -d 'Take from this queue only; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l concurrency -d 'So many at once; default: the configuration\'s, else one for each core' -x
@@ -105,6 +106,11 @@ complete -c holdfast -n '__holdfast_at \'worker list\'' -l state -d 'Only worker
 complete -c holdfast -n '__holdfast_at \'config\'' -a check -d 'Check a configuration file and print what is in force'
 complete -c holdfast -n '__holdfast_at \'config\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'config check\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'demo\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'demo\'' -l seconds -d 'How long, about' -x
+complete -c holdfast -n '__holdfast_at \'demo\'' -l workers -d 'Worker processes' -x
+complete -c holdfast -n '__holdfast_at \'demo\'' -l seed -d 'Repeat the course of kills of an earlier run' -x
+complete -c holdfast -n '__holdfast_at \'demo\'' -l keep -d 'Use this folder and keep it' -x
 complete -c holdfast -n '__holdfast_at \'version\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'completion\'' -a bash
 complete -c holdfast -n '__holdfast_at \'completion\'' -a zsh

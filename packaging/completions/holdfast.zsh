@@ -32,6 +32,7 @@ _holdfast() {
       "worker list") path_=$next ;;
       "config") path_=$next ;;
       "config check") path_=$next ;;
+      "demo") path_=$next ;;
       "version") path_=$next ;;
       "completion") path_=$next ;;
     esac
@@ -80,6 +81,10 @@ _holdfast() {
     "worker run --queue") return ;;
     "worker run --concurrency") return ;;
     "worker list --state") compadd -- running stopped dead; return ;;
+    "demo --seconds") return ;;
+    "demo --workers") return ;;
+    "demo --seed") return ;;
+    "demo --keep") return ;;
   esac
   case "$path_" in
     "")
@@ -88,6 +93,7 @@ _holdfast() {
         'queue:Look at queues, pause them, recover their work'
         'worker:Run a worker, list workers'
         'config:Configuration files'
+        'demo:Kill workers at random and see that nothing is lost'
         'version:Print the version'
         'completion:Print the completion script of a shell')
       options=(
@@ -238,7 +244,7 @@ _holdfast() {
       commands=()
       options=(
         '--help:Print this help message and exit'
-        '--exec:Program that gets the payload on its standard input; exit 0 done, 75 retry, 65 fail for good, else a failure. One word is a line for the shell'
+        '--exec:Shell command that gets the payload on its standard input; exit 0 done, 75 retry, 65 fail for good, else a failure. Or write the program and its arguments after --'
         '--kind:Kind of tasks it is for; repeatable'
         '--queue:Take from this queue only; repeatable'
         '--concurrency:So many at once; default\: the configuration'\''s, else one for each core'
@@ -261,6 +267,15 @@ _holdfast() {
       commands=()
       options=(
         '--help:Print this help message and exit')
+      ;;
+    "demo")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--seconds:How long, about'
+        '--workers:Worker processes'
+        '--seed:Repeat the course of kills of an earlier run'
+        '--keep:Use this folder and keep it')
       ;;
     "version")
       commands=()

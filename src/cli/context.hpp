@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/engine.hpp>
 #include <holdfast/inspector.hpp>
@@ -22,6 +23,8 @@ class Context {
   std::string config_path;   ///< --config
   bool json = false;
   bool quiet = false;
+  /// What followed a lone `--`: another program's words, never looked into.
+  std::vector<std::string> program;
   /// What the command line asked for. Set while it is read, run afterwards.
   std::function<Exit()> command;
 

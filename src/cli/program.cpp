@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <cstdio>
@@ -130,6 +131,16 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
   return app;
 }
 
+/// Takes what follows a lone `--` off the command line, because CLI11 would take words such as
+/// `[1,2]` apart.
+int words_of_ours(int argc, const char* const* argv, Context& context) {
+  const auto* end = argv + argc;
+  const auto* dashes =
+      std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
+  if (dashes != end) context.program.assign(dashes + 1, end);
+  return static_cast<int>(dashes - argv);
+}
+
 int run_program(int argc, const char* const* argv) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   end_on_interrupt();
@@ -137,7 +148,7 @@ int run_program(int argc, const char* const* argv) {
   const auto app = make_app(context);
   Exit code = Exit::ok;
   try {
-    app->parse(argc, argv);
+    app->parse(words_of_ours(argc, argv, context), argv);
     code = context.command();
   } catch (const CLI::CallForHelp&) {
     context.print(app->help());

@@ -16,16 +16,16 @@ namespace holdfast::cli {
 namespace {
 
 struct Options {
-  std::string program;
-  std::vector<std::string> arguments;
+  std::string line;
   std::vector<std::string> kinds;
   WorkerOptions worker;
 };
 
-std::vector<std::string> command_of(const Options& options) {
-  std::vector<std::string> command;
-  if (!options.program.empty()) command.push_back(options.program);
-  command.insert(command.end(), options.arguments.begin(), options.arguments.end());
+std::vector<std::string> command_of(const Options& options, const Context& context) {
+  auto command = context.program;
+  if (!options.line.empty() && !command.empty())
+    throw InvalidRequest{"name the program once: with --exec, or after --"};
+  if (!options.line.empty()) command.push_back(options.line);
   if (command.empty())
     throw InvalidRequest{
         "this worker would have no handlers: name a program with --exec and the kinds it is for "
@@ -37,8 +37,9 @@ std::vector<std::string> command_of(const Options& options) {
   return command;
 }
 
-Handler program_handler(const Options& options, const Settings& settings) {
-  ExecOptions exec{.command = command_of(options)};
+Handler program_handler(const Options& options, Context& context) {
+  const Settings& settings = context.config().settings;
+  ExecOptions exec{.command = command_of(options, context)};
   // The program must have ended before the worker gives the attempt up.
   exec.stop_grace = std::min(exec.stop_grace, settings.worker.stop_grace / 2);
   exec.log_lines = settings.limits.log_lines_per_attempt;
@@ -72,7 +73,7 @@ void wind_down(Worker& worker, const Context& context, int count) {
 }
 
 Exit run(Context& context, const Options& options) {
-  const Handler handler = program_handler(options, context.config().settings);
+  const Handler handler = program_handler(options, context);
   Interrupts interrupts;
   const Engine engine = context.engine();
   log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info);
@@ -91,16 +92,11 @@ void add_worker_run(CLI::App& parent, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = parent.add_subcommand("run", "Run tasks with a program as their handler");
   command
-      ->add_option("--exec", options->program,
-                   "Program that gets the payload on its standard input; exit 0 done, 75 retry, "
-                   "65 fail for good, else a failure. One word is a line for the shell")
+      ->add_option("--exec", options->line,
+                   "Shell command that gets the payload on its standard input; exit 0 done, 75 "
+                   "retry, 65 fail for good, else a failure. Or write the program and its "
+                   "arguments after --")
       ->type_name("CMD");
-  command
-      ->add_option("ARG", options->arguments,
-                   "Arguments of the program; those with a dash after --")
-      ->expected(0, 10'000)
-      ->allow_extra_args(false)  // or a word such as [1,2] would be taken apart
-      ->type_name("");
   command->add_option("--kind", options->kinds, "Kind of tasks it is for; repeatable")
       ->allow_extra_args(false)
       ->type_name("KIND");

@@ -25,7 +25,7 @@ class ExecWorker : public testing::Test {
     auto path = (store_.folder() / "handler.sh").string();
     std::ofstream{path} << "cd '" << store_.folder().string() << "'\n" << script;
     return Process{{HOLDFAST_PROGRAM, "--store", store_.address(), "worker", "run", "--kind",
-                    "resize", "--concurrency", "1", "--exec", "/bin/sh", path}};
+                    "resize", "--concurrency", "1", "--", "/bin/sh", path}};
   }
   TaskRecord task_in(TaskId id, TaskState state) const {
     Inspector inspector{engine_};
