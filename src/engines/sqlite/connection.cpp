@@ -88,6 +88,14 @@ void Statement::run() {
   again();
 }
 
+bool Statement::run_if_allowed() {
+  int code = sqlite3_step(statement_);
+  again();
+  if (code != SQLITE_DONE && (code & 0xff) != SQLITE_CONSTRAINT)
+    throw_sqlite_error(db_, code, "running a statement");
+  return code == SQLITE_DONE;
+}
+
 void Statement::again() { sqlite3_reset(statement_); }
 
 void Statement::bind_one(int index, std::int64_t value) {
@@ -179,7 +187,7 @@ Connection::~Connection() {
 }
 
 Statement Connection::use(std::string_view sql) {
-  auto& cached = statements_[sql];
+  auto& cached = statements_[sql.data()];
   if (!cached) {
     sqlite3_stmt* prepared = nullptr;
     int code = sqlite3_prepare_v3(db_, sql.data(), static_cast<int>(sql.size()),

@@ -35,13 +35,19 @@ class Statement {
   /// tokens integers, empty optionals NULL. Text is not copied: it must outlive the last `step`.
   template <class... Args>
   Statement& bind(const Args&... args) {
-    int index = 0;
-    (bind_one(++index, args), ...);
+    return bind_from(1, args...);
+  }
+  /// The same, but the first argument goes to parameter `first`.
+  template <class... Args>
+  Statement& bind_from(int first, const Args&... args) {
+    (bind_one(first++, args), ...);
     return *this;
   }
 
   bool step();  ///< to the next row; false: no more
   void run();   ///< steps once, expects no row, resets so that it can be bound again
+  /// The same; false, and nothing was changed, if a constraint of the schema forbids it.
+  bool run_if_allowed();
   /// Makes it ready to be bound and stepped again.
   void again();
 
@@ -93,7 +99,8 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
-  /// A statement with this text, prepared on first use. The text must be a constant.
+  /// A statement with this text, prepared on first use. The text must be a constant: it is known
+  /// again by where it is, because hashing it would cost as much as finding a row.
   Statement use(std::string_view sql);
   /// The same for text that is built at run time (searches): prepared each time, not cached.
   class Once;
@@ -109,7 +116,7 @@ class Connection {
   };
   sqlite3* db_ = nullptr;
   bool owned_ = true;
-  std::unordered_map<std::string_view, std::unique_ptr<sqlite3_stmt, Finalizer>> statements_;
+  std::unordered_map<const char*, std::unique_ptr<sqlite3_stmt, Finalizer>> statements_;
 };
 
 /// A statement built at run time, gone after use.

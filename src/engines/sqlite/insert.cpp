@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/sqlite/handfuls.hpp"
 #include "engines/sqlite/statements.hpp"
 
 namespace holdfast::sqlite {
@@ -66,26 +67,14 @@ std::optional<std::string> tags_text(const std::vector<std::string>& tags) {
   return boost::json::serialize(list);
 }
 
-constexpr bool is_default(const Backoff& backoff) {
-  constexpr Backoff usual{};
-  return backoff.first == usual.first && backoff.factor == usual.factor &&
-         backoff.longest == usual.longest && backoff.jitter == usual.jitter;
-}
-
-/// Zero means ready from the beginning, whatever the wall clock does.
-WallTime due(const TaskOptions& options, WallTime now) {
-  if (options.at) return *options.at;
-  return options.delay > Millis{0} ? now + options.delay : WallTime{};
-}
-
 bool exists(Connection& db, TaskId id) {
   auto find = db.use("SELECT 1 FROM holdfast_tasks WHERE id = ?");
   return find.bind(id).step();
 }
 
-Inserted insert_one(Connection& db, const NewTask& task, std::int64_t lane, WallTime now) {
+Inserted insert_one(Connection& db, const NewTask& task, TaskId id, std::int64_t lane,
+                    WallTime now) {
   const auto& options = task.options;
-  auto id = options.id ? *options.id : TaskId::make();
   bool plain = options.unique_key.empty() && options.after.empty();
   if (!plain && exists(db, id)) {
     // What it waits for may have ended, in whatever way, since it was enqueued; and its own key is
@@ -125,6 +114,17 @@ Inserted insert_one(Connection& db, const NewTask& task, std::int64_t lane, Wall
 
 }  // namespace
 
+bool is_default(const Backoff& backoff) {
+  constexpr Backoff usual{};
+  return backoff.first == usual.first && backoff.factor == usual.factor &&
+         backoff.longest == usual.longest && backoff.jitter == usual.jitter;
+}
+
+WallTime due(const TaskOptions& options, WallTime now) {
+  if (options.at) return *options.at;
+  return options.delay > Millis{0} ? now + options.delay : WallTime{};
+}
+
 std::string backoff_text(const Backoff& backoff) {
   return fmt::format("{} {} {} {}", backoff.first.count(), backoff.factor, backoff.longest.count(),
                      backoff.jitter);
@@ -145,13 +145,31 @@ Backoff parse_backoff(const std::string& text) {
 
 std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> tasks, WallTime now) {
   std::map<LaneName, std::int64_t> lanes;
-  std::vector<Inserted> inserted;
-  inserted.reserve(tasks.size());
-  for (const auto& task : tasks) {
+  auto lane_for = [&](const NewTask& task) {
     auto& lane = lanes[{task.options.queue, task.kind}];
     if (lane == 0) lane = lane_of(db, task.options.queue, task.kind);
-    inserted.push_back(insert_one(db, task, lane, now));
+    return lane;
+  };
+  std::vector<Inserted> inserted;
+  inserted.reserve(tasks.size());
+  std::vector<LaneTask> handful;
+  auto one_by_one = [&] {
+    for (const auto& [task, id, lane] : handful)
+      inserted.push_back(insert_one(db, *task, id, lane, now));
+    handful.clear();
+  };
+  for (const auto& task : tasks) {
+    handful.push_back({&task, task.options.id ? *task.options.id : TaskId::make(), lane_for(task)});
+    if (!is_plain(task)) one_by_one();
+    if (handful.size() < tasks_in_handful) continue;
+    if (insert_handful(db, std::span{handful}.first<tasks_in_handful>(), now)) {
+      for (const auto& one : handful) inserted.push_back({one.id, true});
+      handful.clear();
+    } else {
+      one_by_one();
+    }
   }
+  one_by_one();
   return inserted;
 }
 

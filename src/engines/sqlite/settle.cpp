@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "engines/sqlite/handfuls.hpp"
 #include "engines/sqlite/statements.hpp"
 
 namespace holdfast::sqlite {
@@ -73,28 +74,56 @@ bool anything_blocked(Connection& db) {
   return query.step();
 }
 
-}  // namespace
-
-SettleResult settle_task(Connection& db, const Settlement& settlement, WallTime now) {
+Settled settle_one(Connection& db, const Settlement& settlement, WallTime now, bool& woke_others) {
   if (!apply(db, settlement, now)) {
-    return {was_settled_before(db, settlement.lease) ? Settled::repeated : Settled::refused, false};
+    return was_settled_before(db, settlement.lease) ? Settled::repeated : Settled::refused;
   }
-  SettleResult result{Settled::accepted, settlement.to == TaskState::pending};
+  woke_others |= settlement.to == TaskState::pending;
   bool plain = settlement.to == TaskState::completed && !anything_blocked(db);
   if (!plain) {
     auto row = find_row(db, settlement.lease.id);
     bool unusual = settlement.was_attempt || row->state != settlement.to;
     if (unusual && row->state != TaskState::completed) add_unusual_end(db, settlement, *row, now);
     if (row->state == TaskState::completed) {
-      result.woke_others = release_dependents(db, row->seq, now) > 0;
+      woke_others |= release_dependents(db, row->seq, now) > 0;
     } else if (row->state == TaskState::cancelled) {
       cancel_dependents(db, row->seq, now, "system/dependency");
     }
   }
   if (!settlement.follow_ups.empty()) {
     insert_tasks(db, settlement.follow_ups, now);
-    result.woke_others = true;
+    woke_others = true;
   }
+  return Settled::accepted;
+}
+
+}  // namespace
+
+SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlements, WallTime now) {
+  SettleResult result;
+  result.settled.resize(settlements.size());
+  auto place = [&](const Settlement& one) -> Settled& {
+    return result.settled[static_cast<std::size_t>(&one - settlements.data())];
+  };
+  auto settle = [&](auto some) {
+    for (const auto* one : some) place(*one) = settle_one(db, *one, now, result.woke_others);
+  };
+  std::vector<const Settlement*> plain, rest;
+  bool nobody_waits = !anything_blocked(db);
+  for (const auto& one : settlements)
+    (nobody_waits && is_plain(one) ? plain : rest).push_back(&one);
+
+  std::span left{plain};
+  for (; left.size() >= settlements_in_handful; left = left.subspan(settlements_in_handful)) {
+    auto handful = left.first<settlements_in_handful>();
+    if (settle_handful(db, handful, now)) {
+      for (const auto* one : handful) place(*one) = Settled::accepted;
+    } else {
+      settle(handful);
+    }
+  }
+  settle(left);
+  settle(std::span{rest});
   return result;
 }
 

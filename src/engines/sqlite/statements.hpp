@@ -10,8 +10,12 @@
 /// build without it exists to prove that the tests can see what it prevents.
 #ifdef HOLDFAST_ABLATE_TOKEN_GUARD
 #define HOLDFAST_TOKEN_GUARD " id = ?1 AND ?2 > 0 "
+#define HOLDFAST_TOKEN_GUARD_OF(task, claim) " " task ".id = " claim ".id "
 #else
 #define HOLDFAST_TOKEN_GUARD " id = ?1 AND token = ?2 AND state = 1 "
+/// The same where the claims are rows.
+#define HOLDFAST_TOKEN_GUARD_OF(task, claim) \
+  " " task ".id = " claim ".id AND " task ".token = " claim ".token AND " task ".state = 1 "
 #endif
 
 /// The steps of the store, each inside a transaction that the caller has begun.
@@ -29,15 +33,17 @@ void claim_tasks(Connection& db, const ClaimRequest& request, const ClaimTime& n
                  Exchanged& into);
 std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request);
 
-/// True: the settlement made other tasks ready.
 struct SettleResult {
-  Settled settled = Settled::refused;
-  bool woke_others = false;
+  std::vector<Settled> settled{};  ///< one for each settlement
+  bool woke_others = false;        ///< one of them made other tasks ready
 };
-SettleResult settle_task(Connection& db, const Settlement& settlement, WallTime now);
+SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlements, WallTime now);
 
 void count_refused(Connection& db, std::int64_t refused);
 
+bool is_default(const Backoff& backoff);
+/// When a new task may run. Zero means ready from the beginning, whatever the wall clock does.
+WallTime due(const TaskOptions& options, WallTime now);
 std::string backoff_text(const Backoff& backoff);
 Backoff parse_backoff(const std::string& text);
 

@@ -101,17 +101,12 @@ std::vector<Inserted> SqliteTaskStore::insert(std::span<const NewTask> tasks) {
 Exchanged SqliteTaskStore::exchange(const Exchange& exchange) {
   bool woke_others = false;
   auto exchanged = store_.writer.write(exchange_points, [&](Connection& db) {
-    Exchanged done;
-    woke_others = false;
     auto now = store_.clock.wall();
-    std::int64_t refused = 0;
-    for (const auto& settlement : exchange.settle) {
-      auto result = settle_task(db, settlement, now);
-      done.settled.push_back(result.settled);
-      woke_others |= result.woke_others;
-      refused += result.settled == Settled::refused;
-    }
-    count_refused(db, refused);
+    auto result = settle_tasks(db, exchange.settle, now);
+    woke_others = result.woke_others;
+    count_refused(db, std::ranges::count(result.settled, Settled::refused));
+    Exchanged done;
+    done.settled = std::move(result.settled);
     if (exchange.claim) {
       ClaimTime time{now, store_.clock.steady(), store_.token_floor()};
       claim_tasks(db, *exchange.claim, time, done);
