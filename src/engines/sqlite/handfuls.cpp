@@ -22,7 +22,8 @@ const std::string settle_sql =
     repeated("(?, ?, ?, ?)", settlements_in_handful) +
     ") UPDATE holdfast_tasks AS task SET state = 2, finished_at = ended.at,"
     " attempt = ended.attempt, result = NULL, suspect = 0, cancel_requested = 0,"
-    " lease_until = NULL FROM ended WHERE" HOLDFAST_TOKEN_GUARD_OF("task", "ended");
+    " lease_until = NULL FROM ended WHERE" HOLDFAST_TOKEN_GUARD_OF("task",
+                                                                   "ended") " RETURNING id, token";
 
 }  // namespace
 
@@ -50,19 +51,17 @@ bool is_plain(const Settlement& settlement) {
          settlement.result.empty() && settlement.reason.empty() && settlement.follow_ups.empty();
 }
 
-bool settle_handful(Connection& db, SettlementHandful settlements, WallTime now) {
-  db.use("SAVEPOINT handful").run();
+std::unordered_map<TaskId, Token> settle_handful(Connection& db, SettlementHandful settlements,
+                                                 WallTime now) {
+  std::unordered_map<TaskId, Token> accepted;
   auto update = db.use(settle_sql);
   int at = 1;
   for (const auto* one : settlements) {
     update.bind_from(at, one->lease.id, one->lease.token, one->attempt, now);
     at += 4;
   }
-  update.run();
-  bool all = db.changes() == std::ssize(settlements);
-  if (!all) db.use("ROLLBACK TO handful").run();
-  db.use("RELEASE handful").run();
-  return all;
+  while (update.step()) accepted.emplace(update.task_id(0), Token{update.integer(1)});
+  return accepted;
 }
 
 }  // namespace holdfast::sqlite

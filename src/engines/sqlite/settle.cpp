@@ -116,10 +116,15 @@ SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlement
   std::span left{plain};
   for (; left.size() >= settlements_in_handful; left = left.subspan(settlements_in_handful)) {
     auto handful = left.first<settlements_in_handful>();
-    if (settle_handful(db, handful, now)) {
-      for (const auto* one : handful) place(*one) = Settled::accepted;
-    } else {
-      settle(handful);
+    auto accepted = settle_handful(db, handful, now);
+    for (const auto* one : handful) {
+      // The same task may be in it under an older token, too.
+      auto found = accepted.find(one->lease.id);
+      if (found != accepted.end() && found->second == one->lease.token) {
+        place(*one) = Settled::accepted;
+      } else {
+        rest.push_back(one);
+      }
     }
   }
   settle(left);
