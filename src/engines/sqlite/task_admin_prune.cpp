@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engines/sqlite/task_admin_queues.hpp"
+
 namespace holdfast::sqlite {
 
 namespace {
@@ -71,8 +73,17 @@ std::int64_t bytes_in_use(Connection& db) {
          db.number("PRAGMA page_size");
 }
 
-std::int64_t count_finished(Connection& db) {
-  return db.number("SELECT count(*) FROM holdfast_tasks WHERE state BETWEEN 2 AND 4");
+/// How many finished tasks there are beyond a limit. Counting a million of them takes a while, so
+/// first see whether there can be that many at all.
+std::int64_t beyond(Reader& reader, std::int64_t limit) {
+  auto at_most = reader.read([](Connection& db) {
+    return db.number(
+        "SELECT (SELECT max(seq) FROM holdfast_tasks) - (SELECT min(seq) FROM holdfast_tasks) + 1");
+  });
+  if (at_most <= limit) return 0;
+  std::int64_t finished = 0;
+  for (auto state : finished_states) finished += count_in_state(reader, state);
+  return finished - limit;
 }
 
 /// Removes portion after portion of what `choose` names, until it names nothing more or this call
@@ -108,7 +119,7 @@ std::int64_t prune_finished(Store& store, const Settings::Retention& retention) 
     WallTime before = now - (state == TaskState::failed ? retention.failed : retention.completed);
     shedding.shed([&](Connection& db) { return oldest(db, state, before, tasks_at_once); });
   }
-  auto excess = store.reader.read(count_finished) - retention.max_finished;
+  auto excess = beyond(store.reader, retention.max_finished);
   auto shed_before = shedding.total();
   shedding.shed([&](Connection& db) {
     auto left = std::max<std::int64_t>(excess - (shedding.total() - shed_before), 0);

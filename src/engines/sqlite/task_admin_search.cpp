@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engines/sqlite/task_admin_queues.hpp"
+
 namespace holdfast::sqlite {
 
 namespace {
@@ -162,11 +164,7 @@ std::int64_t TaskSearch::count() {
     auto state = static_cast<TaskState>(number);
     const auto& wanted = filter_.states;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), state) == wanted.end()) continue;
-    total += reader_.read([&](Connection& db) {
-      Connection::Once query{db,
-                             "SELECT count(*) FROM holdfast_tasks WHERE " + state_clause(state)};
-      return query->step() ? query->integer(0) : 0;
-    });
+    total += count_in_state(reader_, state);
   }
   return total;
 }

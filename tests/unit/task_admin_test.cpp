@@ -1,0 +1,68 @@
+#include "tasks/task_admin.hpp"
+
+#include <gmock/gmock.h>
+
+#include "engines/sqlite/connection.hpp"
+#include "engines/sqlite/engine.hpp"
+#include "support/temp_store.hpp"
+
+namespace holdfast::sqlite {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+/// More tasks than one read looks at, many of them finished in the same moment.
+class ManyTasks : public testing::Test {
+ protected:
+  ManyTasks() {
+    Connection db{folder_.database(), Connection::Mode::read_write, Durability::crash_safe};
+    db.execute(
+        "INSERT INTO holdfast_lanes (lane, queue, kind) VALUES (1, 'one', 'a'), (2, 'two', 'a');"
+        "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers"
+        " WHERE n < 120000)"
+        "INSERT INTO holdfast_tasks (id, lane, state, priority, run_at, finished_at, created_at,"
+        " max_attempts, timeout, tags, payload)"
+        " SELECT randomblob(16), 1 + (n % 3 = 0), iif(n % 30000 = 0, 3, 2), 3, n, n / 1000, n, 3,"
+        " 1000, iif(n % 50000 = 0, '[\"rare\"]', NULL), '{}' FROM numbers");
+  }
+  TaskAdmin& admin() { return engine_->admin(); }
+
+  static Settings quick() {
+    Settings settings;
+    settings.durability = Durability::crash_safe;
+    return settings;
+  }
+
+  test::TempStore folder_;
+  std::shared_ptr<EngineParts> engine_ = open_store(folder_.database(), quick());
+};
+
+TEST_F(ManyTasks, AreCountedExactly) {
+  EXPECT_EQ(admin().count({}), 120'000);
+  EXPECT_EQ(admin().count({.states = {TaskState::completed}}), 119'996);
+  EXPECT_EQ(admin().count({.states = {TaskState::completed}, .queue = "two"}), 39'996);
+  EXPECT_EQ(admin().count({.tag = "rare"}), 2);
+}
+
+TEST_F(ManyTasks, AreCountedByQueue) {
+  auto queues = admin().queues();
+  ASSERT_THAT(queues, SizeIs(2));
+  EXPECT_THAT(queues[0].counts, ElementsAre(0, 0, 80'000, 0, 0, 0, 0));
+  EXPECT_THAT(queues[1].counts, ElementsAre(0, 0, 39'996, 4, 0, 0, 0));
+}
+
+TEST_F(ManyTasks, RareOnesAreFoundFarBack) {
+  EXPECT_THAT(admin().search({.tag = "rare"}, {}), SizeIs(2));
+  EXPECT_THAT(admin().search({.states = {TaskState::failed}}, {}), SizeIs(4));
+}
+
+TEST_F(ManyTasks, ArePrunedInBoundedSteps) {
+  constexpr std::chrono::hours hour{1}, century{876'000};
+  EXPECT_EQ(admin().prune({.completed = hour, .failed = century}), 100'000);
+  EXPECT_EQ(admin().prune({.completed = hour, .failed = century, .max_finished = 1}), 19'999);
+  EXPECT_EQ(admin().count({.states = {TaskState::failed}}), 1);
+}
+
+}  // namespace
+}  // namespace holdfast::sqlite
