@@ -38,6 +38,10 @@ void Worker::Impl::handle(int slot) {
       work_ready_.wait(lock, [&] { return mode_ != Mode::working || session_.startable(); });
       if (mode_ != Mode::working) break;
       jobs = session_.start(parts_.clock().steady());
+      if (jobs.empty()) {
+        wake_pump();
+        continue;
+      }
       enlistment = enlistment_;
       timer_due_.notify_one();
     }
