@@ -55,6 +55,7 @@ void Worker::Impl::handle(int slot) {
       session_.finished(jobs[i], std::move(settlements[i]), each);
     }
     session_.handler_free();
+    if (enlistment != enlistment_ && --strays_ == 0) enlistment_->not_alone(false);
     if (session_.startable()) work_ready_.notify_one();
     wake_pump();
   }
