@@ -40,7 +40,8 @@ struct Orphan {
 /// What is to become of an orphan. Decided above the stores, applied by them.
 struct Verdict {
   Lease lease;
-  bool expired = false;  ///< reclaim only if the lease still is past its time
+  bool expired = false;           ///< reclaim only if the lease still is past its time
+  bool cancel_requested = false;  ///< as the orphan had it; if not any more, decide again
   TaskState to = TaskState::pending;
   int attempt = 0;
   int crashes = 0;
@@ -66,7 +67,8 @@ class Leases {
   virtual std::vector<Orphan> orphans(int limit) = 0;
 
   /// Takes work back: raises the token and applies the verdict, in one step that also checks that
-  /// the token is unchanged and that the worker is still buried or the lease still expired.
+  /// the token is unchanged, that the worker is still buried or the lease still expired, and that
+  /// nobody has asked the work to stop since.
   /// One answer for each, in order: false if that no longer held, and nothing was done.
   virtual std::vector<bool> reclaim(std::span<const Verdict> verdicts) = 0;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <random>
-#include <set>
 #include <utility>
 
 #include <holdfast/error.hpp>
@@ -15,6 +14,8 @@ namespace holdfast {
 namespace {
 
 constexpr int orphans_at_once = 500;
+/// So often one run tries to take back the same orphan.
+constexpr int enough = 3;
 constexpr std::string_view recovery_actor = "system/recovery";
 
 Recovery::Random machine_random() {
@@ -79,22 +80,23 @@ class Recovery::Run {
     while (!stop_.stop_requested()) {
       auto orphans = recovery_.leases_.orphans(orphans_at_once);
       report_stubborn(orphans);
-      std::erase_if(orphans, [&](const Orphan& orphan) { return tried_.contains(orphan.lease); });
+      std::erase_if(orphans, [&](const Orphan& orphan) { return tries_[orphan.lease] == enough; });
       if (orphans.empty() || !take_back(orphans)) return;
     }
   }
 
-  /// What we failed to take back and is still an orphan under the same token did not go to somebody
-  /// else, so the report has to name it.
+  /// Once is no news: it was renewed and ran out again, or somebody asked it to stop meanwhile.
+  /// What still is an orphan after several refusals did not go to somebody else, so the report
+  /// names it.
   void report_stubborn(std::span<const Orphan> orphans) {
     for (const auto& orphan : orphans) {
-      auto lost = lost_.find(orphan.lease);
-      if (lost == lost_.end()) continue;
-      auto& entry = report_.tasks.emplace_back(std::move(lost->second));
+      auto refused = refused_.find(orphan.lease);
+      if (refused == refused_.end() || tries_[orphan.lease] < enough) continue;
+      auto& entry = report_.tasks.emplace_back(std::move(refused->second));
       entry.success = false;
       entry.now = TaskState::running;
       entry.error = "The store refused to take it back although it is an orphan.";
-      lost_.erase(lost);
+      refused_.erase(refused);
     }
   }
 
@@ -103,7 +105,7 @@ class Recovery::Run {
     std::vector<Verdict> verdicts;
     for (const auto& orphan : orphans) {
       verdicts.push_back(judge(orphan));
-      tried_.insert(orphan.lease);
+      ++tries_[orphan.lease];
     }
     std::vector<bool> taken;
     try {
@@ -118,7 +120,7 @@ class Recovery::Run {
       if (taken[i])
         report_taken(orphans[i], verdicts[i]);
       else
-        lost_.emplace(orphans[i].lease, entry_for(orphans[i], verdicts[i]));
+        refused_[orphans[i].lease] = entry_for(orphans[i], verdicts[i]);
     }
     return true;
   }
@@ -206,8 +208,8 @@ class Recovery::Run {
   Millis began_;
   RecoveryReport report_{};
   std::map<WorkerId, Buried> buried_;
-  std::set<Lease> tried_;
-  std::map<Lease, RecoveredTask> lost_;  // not taken back; perhaps somebody else was faster
+  std::map<Lease, int> tries_;
+  std::map<Lease, RecoveredTask> refused_;  // perhaps somebody else was faster
 };
 
 Recovery::Recovery(Leases& leases, WorkerRegistry& workers, Reports& reports, Events& events,

@@ -31,6 +31,9 @@ class Enlistment {
   /// even if the store was not reached. Costs a few stores to memory.
   virtual void started(int slot, const Lease& lease) = 0;
   virtual void finished(int slot) = 0;
+  /// Notes that handlers from before this enlistment still run in this process, so that a crash is
+  /// not blamed on the only one that is on this board.
+  virtual void not_alone(bool others) = 0;
   /// See `Attempt::child_lock`. Opens and locks; the caller closes with `release_child_lock`.
   virtual int take_child_lock(const Lease& lease) = 0;
   virtual void release_child_lock(const Lease& lease, int fd) = 0;

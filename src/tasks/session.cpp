@@ -46,6 +46,7 @@ bool Session::startable() const {
 
 std::vector<JobPtr> Session::start(Millis now) {
   std::vector<JobPtr> started;
+  give_back_late(now);
   if (!startable()) return started;
   std::size_t handful = 1;
   if (handler_time_ < quick_ns) {
@@ -55,6 +56,7 @@ std::vector<JobPtr> Session::start(Millis now) {
   while (started.size() < handful && !waiting_.empty()) {
     auto& next = waiting_.front();
     if (next->claimed.suspect && (running_ > 0 || !started.empty())) break;
+    if (now >= next->deadline) break;
     next->phase = Job::Phase::running;
     next->times_out = now + next->claimed.timeout;
     next->stop = std::stop_source{};
@@ -67,6 +69,17 @@ std::vector<JobPtr> Session::start(Millis now) {
   // A handful counts as one: it occupies one handler.
   if (!started.empty()) ++running_;
   return started;
+}
+
+/// What waited until its lease was over (this process was stopped, or the store was away) may be
+/// somebody else's by now: it is not started.
+void Session::give_back_late(Millis now) {
+  while (!waiting_.empty() && now >= waiting_.front()->deadline) {
+    auto late = std::move(waiting_.front());
+    waiting_.pop_front();
+    waiting_suspects_ -= late->claimed.suspect;
+    settle_on_behalf(late, give_back(late->claimed));
+  }
 }
 
 bool Session::finished(const JobPtr& job, Settlement settlement,

@@ -51,7 +51,8 @@ class Session {
   void took(std::vector<Claimed> claimed, Millis asked_at);
 
   /// Tasks to start now, in order; a suspect comes alone and only when nothing else runs. Several
-  /// at once only while tasks are so quick that handing them out singly would cost more.
+  /// at once only while tasks are so quick that handing them out singly would cost more. Claims
+  /// past their deadline are given back instead, so there may be nothing although `startable`.
   std::vector<JobPtr> start(Millis now);
   bool startable() const;
   /// A handler returned after running for `took_time`; its settlement waits to be sent. False: the
@@ -98,6 +99,7 @@ class Session {
   void settle_on_behalf(const JobPtr& job, Settlement settlement);
 
  private:
+  void give_back_late(Millis now);
   void ask_to_stop(const JobPtr& job, StopCause cause, Millis now, std::vector<JobPtr>& into);
 
   Limits limits_;

@@ -95,6 +95,8 @@ void Worker::Impl::enlist() {
   parts_.events().emit(WorkerEnlisted{enlisted->id()});
   std::lock_guard lock{mutex_};
   enlistment_ = std::move(enlisted);
+  strays_ = session_.running();
+  if (strays_ > 0) enlistment_->not_alone(true);
   look_again_ = true;
 }
 

@@ -38,6 +38,10 @@ void Worker::Impl::handle(int slot) {
       work_ready_.wait(lock, [&] { return mode_ != Mode::working || session_.startable(); });
       if (mode_ != Mode::working) break;
       jobs = session_.start(parts_.clock().steady());
+      if (jobs.empty()) {
+        wake_pump();
+        continue;
+      }
       enlistment = enlistment_;
       timer_due_.notify_one();
     }
@@ -51,6 +55,7 @@ void Worker::Impl::handle(int slot) {
       session_.finished(jobs[i], std::move(settlements[i]), each);
     }
     session_.handler_free();
+    if (enlistment != enlistment_ && --strays_ == 0) enlistment_->not_alone(false);
     if (session_.startable()) work_ready_.notify_one();
     wake_pump();
   }

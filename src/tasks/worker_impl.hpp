@@ -84,6 +84,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   Session session_;
   Mode mode_ = Mode::working;
   std::shared_ptr<Enlistment> enlistment_;
+  int strays_ = 0;  ///< handlers that still run under an earlier enlistment
   std::vector<Note> notes_;
   WorkerSummary summary_;
   std::exception_ptr fatal_;

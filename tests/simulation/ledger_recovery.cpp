@@ -74,9 +74,11 @@ void Ledger::take_back(RecoveryRun& run, const Verdict& verdict) {
     find(Defect::live_work_taken,
          fmt::format("{} of w{}", name(task), workers_.at(task.worker).number));
   check_charge(task, verdict, run.action);
-  bool called_off = verdict.to == TaskState::pending && task.row.cancel_requested;
-  auto state = called_off ? TaskState::cancelled : verdict.to;
-  if (called_off) hit(Sometimes::cancelled_after_verdict);
+  if (verdict.cancel_requested != task.row.cancel_requested)
+    find(Defect::unexplained, fmt::format("{} was taken by a verdict that knew nothing of its "
+                                          "being called off",
+                                          name(task)));
+  auto state = verdict.to;
   bool charged = verdict.attempt == task.row.attempt;
   if (charged && state != TaskState::cancelled) ++task.failures;
   if (state == TaskState::failed && run.action != RecoveryAction::fail &&
@@ -103,6 +105,8 @@ void Ledger::not_taken(const Verdict& verdict) {
   const auto& task = entry(verdict.lease.id);
   if (task.held != verdict.lease) {
     hit(Sometimes::rival_recovery_was_faster);
+  } else if (verdict.cancel_requested != task.row.cancel_requested) {
+    hit(Sometimes::cancelled_after_verdict);
   } else if (may_be_taken(task)) {
     find(Defect::orphan_refused, name(task));
   } else {

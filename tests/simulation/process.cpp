@@ -7,6 +7,13 @@
 
 namespace holdfast::sim {
 
+namespace {
+
+/// A worker that got less than it asked for waits for news. Here it looks again by chance.
+constexpr int look_again_percent = 25;
+
+}  // namespace
+
 Process::Process(World& world, Traits traits, int number)
     : world_{world},
       traits_{traits},
@@ -35,6 +42,8 @@ void Process::get_quick() {
 void Process::enlist() {
   enlistment_ = world_.engine.workers().enlist(
       WorkerProfile{{}, {task_kind}, traits_.concurrency, lease_length});
+  strays_ = session_.running();
+  if (strays_ > 0) enlistment_->not_alone(true);
   world_.ledger.enlisted(enlistment_->id());
   world_.trace.say("p{} enlists as w{}", number_, world_.ledger.worker(enlistment_->id()).number);
 }
@@ -83,7 +92,8 @@ void Process::pump() {
 
 void Process::exchange() {
   Exchange exchange{.settle = session_.settlements()};
-  int room = draining_ ? 0 : session_.room();
+  int room =
+      draining_ || (hungry_ && !world_.dice.percent(look_again_percent)) ? 0 : session_.room();
   if (room > 0)
     exchange.claim = ClaimRequest{.worker = enlistment_->id(),
                                   .kinds = {task_kind},
@@ -129,6 +139,7 @@ void Process::account(const Exchange& sent, const Exchanged& answer, Millis aske
   if (answer.buried) {
     was_buried();
   } else if (sent.claim) {
+    hungry_ = static_cast<int>(answer.claimed.size()) < sent.claim->limit;
     session_.took(answer.claimed, asked_at);
   }
 }

@@ -84,6 +84,8 @@ class Process {
   bool asked_to_stop_ = false;
   bool pumping_ = false;
   bool beating_ = false;
+  bool hungry_ = false;  ///< the last claim got less than it asked for
+  int strays_ = 0;       ///< handlers that still run under an earlier enlistment
 };
 
 }  // namespace holdfast::sim

@@ -138,7 +138,10 @@ void Process::free(Hand& hand) {
   auto each = traits_.quick ? std::chrono::microseconds{1} : std::chrono::milliseconds{100};
   for (auto& [job, settlement] : hand.done) session_.finished(job, std::move(settlement), each);
   session_.handler_free();
-  if (hand.enlistment != enlistment_) let_go(hand.enlistment);
+  if (hand.enlistment != enlistment_) {
+    let_go(hand.enlistment);
+    if (--strays_ == 0) enlistment_->not_alone(false);
+  }
   std::erase_if(hands_, [&](const auto& other) { return other.get() == &hand; });
 }
 

@@ -7,6 +7,7 @@ namespace holdfast::sim {
 namespace {
 
 constexpr int most_alive = 3;
+constexpr int most_alive_in_calm = 2;
 constexpr int most_processes = 12;
 constexpr int most_rounds = 400;
 
@@ -100,7 +101,9 @@ void Stage::let_time_pass() {
 
 void Stage::start_process() {
   auto alive = std::ranges::count_if(processes_, [](const auto& each) { return each->alive(); });
-  if (alive >= most_alive || processes_.size() >= most_processes + (world_.calm ? 100 : 0)) return;
+  if (alive >= (world_.calm ? most_alive_in_calm : most_alive) ||
+      processes_.size() >= most_processes + (world_.calm ? 100 : 0))
+    return;
   Process::Traits traits{.concurrency = 1 + world_.dice.below(3), .quick = world_.dice.percent(15)};
   auto number = static_cast<int>(processes_.size()) + 1;
   processes_.push_back(std::make_unique<Process>(world_, traits, number));
@@ -118,15 +121,14 @@ void Stage::act_in_turn() {
   start_process();
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     auto& process = *processes_[i];
-    if (!process.alive()) continue;
-    process.timer();
-    process.heart();
-    for (int more = 0; more < 6 && process.alive(); ++more) {
+    for (int more = 0; more < 4 && process.alive(); ++more) {
       process.pump();
       if (process.alive()) process.handlers();
     }
+    if (process.alive()) process.timer();
+    if (process.alive() && round_ % 4 == 0) process.heart();
   }
-  recoverers_.front()->run_once();
+  if (++round_ % 2 == 0) recoverers_.front()->run_once();
   world_.clock.advance(Millis{5'000});
 }
 

@@ -33,6 +33,7 @@ class Stage {
   Person person_;
   std::vector<std::unique_ptr<Process>> processes_;  // the dead stay: frames may be inside them
   std::vector<std::unique_ptr<Recoverer>> recoverers_;
+  int round_ = 0;  // of calm times
 };
 
 }  // namespace holdfast::sim

@@ -28,8 +28,8 @@ struct alignas(64) Header {
   std::uint32_t version;
   std::int32_t pid;
   std::uint32_t slots;
-  std::uint32_t unused;
-  std::uint64_t oom_kills;  ///< on this host, when the worker started
+  std::atomic<std::uint32_t> others;  ///< 1: work that is not on this board runs, too
+  std::uint64_t oom_kills;            ///< on this host, when the worker started
   LastMoment last_moment;
 };
 
@@ -111,6 +111,10 @@ void Board::finished(int slot) {
   page_->slots()[static_cast<std::size_t>(slot)].occupied.store(0, std::memory_order_release);
 }
 
+void Board::not_alone(bool others) {
+  page_->header.others.store(others, std::memory_order_release);
+}
+
 namespace {
 
 /// The dead worker's bytes, copied, so that nothing of them can change or fault under us.
@@ -176,6 +180,9 @@ Remains read_board(const std::string& path) {
     by_slot[i] = lease.id.text();
     remains.running.push_back(lease);
   }
+  // Nobody knows what it is, but it may have been to blame.
+  if (field<std::uint32_t>(content, offsetof(Header, others)) != 0)
+    remains.running.push_back(Lease{});
   remains.evidence = death_by_signal(content, by_slot);
   if (remains.evidence.empty()) remains.evidence = death_by_memory(content);
   return remains;

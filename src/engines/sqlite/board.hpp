@@ -25,6 +25,8 @@ class Board {
   /// Called by the handler thread itself; `slot` below the number of slots.
   void started(int slot, const Lease& lease);
   void finished(int slot);
+  /// Something runs in this process that is not on this board.
+  void not_alone(bool others);
 
  private:
   struct Page;

@@ -57,29 +57,26 @@ struct Taken {
   std::int64_t seq = 0;
   std::optional<WallTime> claimed_at{};
   std::optional<WorkerId> worker{};
-  bool cancel_requested = false;
 };
 
 /// The task, if it still is what the verdict was about.
 std::optional<Taken> find_orphan(Connection& db, const Verdict& verdict, Millis now,
                                  const std::string& domain) {
   auto find = db.use(
-      "SELECT t.seq, t.claimed_at, w.id, t.cancel_requested FROM holdfast_tasks t"
+      "SELECT t.seq, t.claimed_at, w.id FROM holdfast_tasks t"
       " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
-      " WHERE t.id = ?1 AND t.token = ?2 AND t.state = 1 AND" HOLDFAST_ORPHANED);
-  find.bind(verdict.lease.id, verdict.lease.token, now, domain);
+      " WHERE t.id = ?1 AND t.token = ?2 AND t.state = 1 AND t.cancel_requested = ?5"
+      " AND" HOLDFAST_ORPHANED);
+  find.bind(verdict.lease.id, verdict.lease.token, now, domain, verdict.cancel_requested);
   if (!find.step()) return {};
   Taken taken{find.integer(0), find.optional_time(1)};
   if (!find.is_null(2)) taken.worker = find.worker_id(2);
-  taken.cancel_requested = find.integer(3) != 0;
   return taken;
 }
 
 void take_back(Connection& db, const Verdict& verdict, const Taken& taken, WallTime now,
                std::int64_t token_floor) {
-  // Somebody may have asked it to stop after the verdict.
-  auto to = verdict.to == TaskState::pending && taken.cancel_requested ? TaskState::cancelled
-                                                                       : verdict.to;
+  auto to = verdict.to;
   bool again = to == TaskState::pending;
   bool final = to == TaskState::failed || to == TaskState::cancelled;
   Token token{std::max(verdict.lease.token.value + 1, token_floor)};

@@ -27,6 +27,7 @@ class SqliteEnlistment final : public Enlistment {
   WorkerId id() const override { return id_; }
   void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
   void finished(int slot) override { board_.finished(slot); }
+  void not_alone(bool others) override { board_.not_alone(others); }
 
   int take_child_lock(const Lease& lease) override {
     return sqlite::take_child_lock(files_, lease.id).release();
