@@ -70,7 +70,7 @@ void Ledger::compare(Entry& task, const TaskRow& row, bool moved_by_person) {
 
 bool Ledger::waits_for_nothing(const Entry& task) const {
   return task.row.state == TaskState::blocked && std::ranges::all_of(task.after, [&](TaskId id) {
-           return entries_.at(id).row.state == TaskState::completed;
+           return entries_.at(id).row.state == TaskState::completed || task.waived.contains(id);
          });
 }
 
