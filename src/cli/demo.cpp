@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include <condition_variable>
+#include <cstdio>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -33,7 +34,7 @@ struct Options {
 constexpr int zombie_interval_ms = 200;
 constexpr Millis tick{50};
 constexpr Millis plain_line_every{2'000};
-constexpr std::int64_t backlog = 150;
+constexpr std::int64_t backlog = 200;
 
 /// Where the demo happens; gone at the end unless it is to be kept.
 class Folder {
@@ -73,9 +74,11 @@ class Demo {
   /// False: interrupted.
   bool run();
   DemoVerdict verdict();
+  /// The newest that took something back.
   RecoveryReport last_report() const {
-    const auto reports = Inspector{engine_}.reports(1);
-    return reports.empty() ? RecoveryReport{} : reports.front();
+    for (auto& report : Inspector{engine_}.reports(100))
+      if (!report.tasks.empty()) return report;
+    return {};
   }
 
  private:
@@ -90,7 +93,9 @@ class Demo {
   }
   std::int64_t unfinished() const;
   void announce(const std::string& line) const {
-    if (!context_.json) context_.confirm(line);
+    if (context_.json) return;
+    context_.confirm(line);
+    std::fflush(stdout);  // whoever reads a pipe wants to see it now
   }
 
   Context& context_;
@@ -153,14 +158,13 @@ void Demo::stop_for(Millis length) {
   while (demo_now() < end && !stop_.stop_requested()) {
     const auto zombie = static_cast<std::size_t>(between(0, options_.workers - 1));
     for (int i = 0; i < 6 && pause(tick); ++i) feed(20, 60);
+    show();
     fleet_.stop(zombie);
     ++stops_;
-    // The lease is three heartbeats; then the others look, take its orders and run them.
+    // The lease is three heartbeats; then the others look, take its orders and run them. We must
+    // not write meanwhile: if it was stopped in the middle of a write, we would wait for ourselves.
     const auto until = demo_now() + Millis{zombie_interval_ms * 5};
-    while (demo_now() < until && pause(tick)) {
-      feed(20, 60);
-      show();
-    }
+    while (demo_now() < until && pause(tick)) show();
     fleet_.carry_on(zombie);
   }
 }
@@ -176,7 +180,7 @@ void Demo::finish() {
 void Demo::feed(int shortest_ms, int longest_ms) {
   if (unfinished() >= backlog) return;
   std::vector<NewTask> orders;
-  for (int i = 0; i < 25; ++i)
+  for (int i = 0; i < 50; ++i)
     orders.push_back({"order", to_payload(DemoOrder{between(shortest_ms, longest_ms)}),
                       TaskOptions{.max_attempts = 20}});
   for (const auto id : Tasks{engine_}.enqueue_all(std::move(orders))) acknowledged_.insert(id);
