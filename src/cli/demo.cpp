@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include <condition_variable>
+#include <cstdio>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -33,7 +34,7 @@ struct Options {
 constexpr int zombie_interval_ms = 200;
 constexpr Millis tick{50};
 constexpr Millis plain_line_every{2'000};
-constexpr std::int64_t backlog = 150;
+constexpr std::int64_t backlog = 200;
 
 /// Where the demo happens; gone at the end unless it is to be kept.
 class Folder {
@@ -73,14 +74,17 @@ class Demo {
   /// False: interrupted.
   bool run();
   DemoVerdict verdict();
+  /// The newest that took something back.
   RecoveryReport last_report() const {
-    const auto reports = Inspector{engine_}.reports(1);
-    return reports.empty() ? RecoveryReport{} : reports.front();
+    for (auto& report : Inspector{engine_}.reports(100))
+      if (!report.tasks.empty()) return report;
+    return {};
   }
 
  private:
   void kill_for(Millis length);
   void stop_for(Millis length);
+  bool stop_outside_a_write(std::size_t n);
   void finish();
   void feed(int shortest_ms, int longest_ms);
   void show();
@@ -88,9 +92,15 @@ class Demo {
   int between(int least, int most) {
     return std::uniform_int_distribution<int>{least, most}(random_);
   }
-  std::int64_t unfinished() const;
+  std::int64_t count(std::initializer_list<TaskState> states) const;
+  std::int64_t unfinished() const {
+    return count({TaskState::pending, TaskState::running, TaskState::blocked, TaskState::held});
+  }
+  std::int64_t finished() const { return count({TaskState::completed, TaskState::failed}); }
   void announce(const std::string& line) const {
-    if (!context_.json) context_.confirm(line);
+    if (context_.json) return;
+    context_.confirm(line);
+    std::fflush(stdout);  // whoever reads a pipe wants to see it now
   }
 
   Context& context_;
@@ -153,16 +163,25 @@ void Demo::stop_for(Millis length) {
   while (demo_now() < end && !stop_.stop_requested()) {
     const auto zombie = static_cast<std::size_t>(between(0, options_.workers - 1));
     for (int i = 0; i < 6 && pause(tick); ++i) feed(20, 60);
-    fleet_.stop(zombie);
+    show();
+    if (!stop_outside_a_write(zombie)) continue;
     ++stops_;
     // The lease is three heartbeats; then the others look, take its orders and run them.
     const auto until = demo_now() + Millis{zombie_interval_ms * 5};
-    while (demo_now() < until && pause(tick)) {
-      feed(20, 60);
-      show();
-    }
+    while (demo_now() < until && pause(tick)) show();
     fleet_.carry_on(zombie);
   }
+}
+
+bool Demo::stop_outside_a_write(std::size_t n) {
+  fleet_.stop(n);
+  // In the middle of a write it would stop everybody, us too if we wrote now. Reading is free.
+  const auto before = finished();
+  const auto until = demo_now() + Millis{500};
+  while (demo_now() < until && pause(tick))
+    if (finished() != before) return true;
+  fleet_.carry_on(n);
+  return false;
 }
 
 void Demo::finish() {
@@ -176,18 +195,17 @@ void Demo::finish() {
 void Demo::feed(int shortest_ms, int longest_ms) {
   if (unfinished() >= backlog) return;
   std::vector<NewTask> orders;
-  for (int i = 0; i < 25; ++i)
+  for (int i = 0; i < 50; ++i)
     orders.push_back({"order", to_payload(DemoOrder{between(shortest_ms, longest_ms)}),
                       TaskOptions{.max_attempts = 20}});
   for (const auto id : Tasks{engine_}.enqueue_all(std::move(orders))) acknowledged_.insert(id);
 }
 
-std::int64_t Demo::unfinished() const {
-  std::int64_t count = 0;
+std::int64_t Demo::count(std::initializer_list<TaskState> states) const {
+  std::int64_t total = 0;
   for (const auto& queue : Inspector{engine_}.queues())
-    for (auto state : {TaskState::pending, TaskState::running, TaskState::blocked, TaskState::held})
-      count += queue.counts[static_cast<std::size_t>(state)];
-  return count;
+    for (const auto state : states) total += queue.counts[static_cast<std::size_t>(state)];
+  return total;
 }
 
 void Demo::show() {

@@ -46,7 +46,8 @@ class Chaos : public CrashTest {
     for (auto& worker : workers) worker.signal(SIGTERM);
     for (auto& worker : workers) {
       auto ending = worker.wait();
-      EXPECT_TRUE(ending && ending->ok()) << worker.err();
+      // One that has only just been started does not listen to the signal yet, and dies of it.
+      EXPECT_TRUE(ending && (ending->ok() || ending->signal == SIGTERM)) << worker.err();
     }
     work_it_off({"crashes=1000"});
   }
@@ -72,7 +73,9 @@ TEST_F(Chaos, RandomKillsLoseNothing) {
   enqueuer.kill();
   calm_down(workers);
   expect_clean({.recoverers_may_die = true});
-  EXPECT_GT(Inspector{open_store()}.count({.states = {TaskState::completed}}), 100);
+  auto completed = Inspector{open_store()}.count({.states = {TaskState::completed}});
+  std::cout << kills << " kills, " << completed << " tasks completed\n";
+  EXPECT_GT(completed, 100);
 }
 
 TEST_F(Chaos, KilledWorkersTaskRunsElsewhereWithinASecond) {

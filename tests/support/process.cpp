@@ -105,6 +105,12 @@ void Process::signal(int number) const {
   if (!ending_) ::kill(pid_, number);
 }
 
+void Process::stop() const {
+  signal(SIGSTOP);
+  siginfo_t stopped{};
+  ::waitid(P_PID, static_cast<id_t>(pid_), &stopped, WSTOPPED);
+}
+
 std::optional<Ending> Process::wait(std::chrono::milliseconds limit) {
   if (ending_) return ending_;
   int handle = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));

@@ -35,6 +35,8 @@ class Process {
   pid_t pid() const { return pid_; }
   bool running();
   void signal(int number) const;
+  /// SIGSTOP, and wait until all its threads stand still.
+  void stop() const;
   /// Waits for its end; nothing if it is still running after `limit`.
   std::optional<Ending> wait(std::chrono::milliseconds limit = std::chrono::seconds{60});
   /// SIGKILL, and wait.
