@@ -84,6 +84,7 @@ class Demo {
  private:
   void kill_for(Millis length);
   void stop_for(Millis length);
+  bool stop_outside_a_write(std::size_t n);
   void finish();
   void feed(int shortest_ms, int longest_ms);
   void show();
@@ -91,7 +92,11 @@ class Demo {
   int between(int least, int most) {
     return std::uniform_int_distribution<int>{least, most}(random_);
   }
-  std::int64_t unfinished() const;
+  std::int64_t count(std::initializer_list<TaskState> states) const;
+  std::int64_t unfinished() const {
+    return count({TaskState::pending, TaskState::running, TaskState::blocked, TaskState::held});
+  }
+  std::int64_t finished() const { return count({TaskState::completed, TaskState::failed}); }
   void announce(const std::string& line) const {
     if (context_.json) return;
     context_.confirm(line);
@@ -159,14 +164,24 @@ void Demo::stop_for(Millis length) {
     const auto zombie = static_cast<std::size_t>(between(0, options_.workers - 1));
     for (int i = 0; i < 6 && pause(tick); ++i) feed(20, 60);
     show();
-    fleet_.stop(zombie);
+    if (!stop_outside_a_write(zombie)) continue;
     ++stops_;
-    // The lease is three heartbeats; then the others look, take its orders and run them. We must
-    // not write meanwhile: if it was stopped in the middle of a write, we would wait for ourselves.
+    // The lease is three heartbeats; then the others look, take its orders and run them.
     const auto until = demo_now() + Millis{zombie_interval_ms * 5};
     while (demo_now() < until && pause(tick)) show();
     fleet_.carry_on(zombie);
   }
+}
+
+bool Demo::stop_outside_a_write(std::size_t n) {
+  fleet_.stop(n);
+  // In the middle of a write it would stop everybody, us too if we wrote now. Reading is free.
+  const auto before = finished();
+  const auto until = demo_now() + Millis{500};
+  while (demo_now() < until && pause(tick))
+    if (finished() != before) return true;
+  fleet_.carry_on(n);
+  return false;
 }
 
 void Demo::finish() {
@@ -186,12 +201,11 @@ void Demo::feed(int shortest_ms, int longest_ms) {
   for (const auto id : Tasks{engine_}.enqueue_all(std::move(orders))) acknowledged_.insert(id);
 }
 
-std::int64_t Demo::unfinished() const {
-  std::int64_t count = 0;
+std::int64_t Demo::count(std::initializer_list<TaskState> states) const {
+  std::int64_t total = 0;
   for (const auto& queue : Inspector{engine_}.queues())
-    for (auto state : {TaskState::pending, TaskState::running, TaskState::blocked, TaskState::held})
-      count += queue.counts[static_cast<std::size_t>(state)];
-  return count;
+    for (const auto state : states) total += queue.counts[static_cast<std::size_t>(state)];
+  return total;
 }
 
 void Demo::show() {

@@ -72,7 +72,12 @@ void DemoFleet::kill(std::size_t n) {
   end(victim);
 }
 
-void DemoFleet::stop(std::size_t n) const { ::kill(workers_.at(n), SIGSTOP); }
+void DemoFleet::stop(std::size_t n) const {
+  ::kill(workers_.at(n), SIGSTOP);
+  siginfo_t stopped{};
+  ::waitid(P_PID, static_cast<id_t>(workers_.at(n)), &stopped, WSTOPPED);
+}
+
 void DemoFleet::carry_on(std::size_t n) const { ::kill(workers_.at(n), SIGCONT); }
 
 void DemoFleet::dismiss() {

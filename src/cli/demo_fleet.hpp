@@ -29,7 +29,7 @@ class DemoFleet {
 
   /// kill -9 of the n-th; nobody is told.
   void kill(std::size_t n);
-  void stop(std::size_t n) const;      ///< SIGSTOP
+  void stop(std::size_t n) const;      ///< SIGSTOP; returns when it stands still
   void carry_on(std::size_t n) const;  ///< SIGCONT
   /// Lets all of them finish what they run and say goodbye.
   void dismiss();

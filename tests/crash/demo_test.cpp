@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Demo, ShowsThatNothingIsLost) {
-  auto demo = run({HOLDFAST_PROGRAM, "demo", "--seconds", "8", "--json"});
+  auto demo = run({HOLDFAST_PROGRAM, "demo", "--seconds", "12", "--json"});
   ASSERT_EQ(demo.ending.code, 0) << demo.out << demo.err;
   auto verdict = boost::json::parse(demo.out).as_object();
   EXPECT_TRUE(verdict.at("good").as_bool());
@@ -29,7 +29,7 @@ TEST(Demo, TellsPeopleTheVerdict) {
 }
 
 TEST(Demo, FailsWithAnEngineThatAcceptsStaleWrites) {
-  auto demo = run({HOLDFAST_UNGUARDED, "demo", "--seconds", "8", "--json"});
+  auto demo = run({HOLDFAST_UNGUARDED, "demo", "--seconds", "12", "--json"});
   EXPECT_EQ(demo.ending.code, 1) << demo.out << demo.err;
 }
 
