@@ -13,6 +13,14 @@ namespace {
 constexpr auto progress_interval = std::chrono::milliseconds{200};
 constexpr std::size_t longest_line = 4'096;
 
+/// The first bytes of a line, without half a character at the end.
+std::string_view beginning(std::string_view line) {
+  if (line.size() <= longest_line) return line;
+  auto end = longest_line;
+  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;
+  return line.substr(0, end);
+}
+
 }  // namespace
 
 LiveAttempt::LiveAttempt(const Job& job, TaskStore& store, Enlistment& enlistment,
@@ -39,7 +47,7 @@ void LiveAttempt::log(std::string_view line) {
   if (lines_ > settings_.limits.log_lines_per_attempt) return;
   auto text = lines_ == settings_.limits.log_lines_per_attempt
                   ? fmt::format("({} lines are enough: the rest is not kept)", lines_)
-                  : std::string{line.substr(0, longest_line)};
+                  : std::string{beginning(line)};
   note_({job_.claimed.lease, LogNote{std::move(text), number()}});
 }
 

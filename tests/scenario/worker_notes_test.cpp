@@ -31,5 +31,23 @@ TEST(WorkerNotes, QuickTasksLoseNoLogLineAndNoneIsTakenForStale) {
   EXPECT_EQ(inspector.stale_writes_refused(), 0);
 }
 
+TEST(WorkerNotes, ALongLineIsCutBetweenCharacters) {
+  TempStore store;
+  auto engine = open(store.address());
+  Tasks tasks{engine};
+  tasks.on<int>("chatter", [](int, Attempt& attempt) {
+    std::string line = "x";
+    for (int i = 0; i < 3'000; ++i) line += "\xc3\xa9";  // é
+    attempt.log(line);
+    return done;
+  });
+  auto id = tasks.enqueue("chatter", 1);
+  Worker{tasks, {.until_empty = true}}.run();
+  auto lines = Inspector{engine}.logs(id);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines.front().text.size(), 4'095u);
+  EXPECT_EQ(lines.front().text.back(), '\xa9');
+}
+
 }  // namespace
 }  // namespace holdfast::test
