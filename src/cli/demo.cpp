@@ -153,7 +153,7 @@ void Demo::kill_for(Millis length) {
       next_kill = demo_now() + Millis{between(300, 500)};
     }
     pause(tick);
-    workers_lost_ += fleet_.lost_one();
+    workers_lost_ += static_cast<std::int64_t>(fleet_.take_lost());
   }
 }
 
@@ -188,7 +188,7 @@ void Demo::finish() {
   // Whatever is not finished after this time is counted as lost.
   const auto limit = demo_now() + std::chrono::seconds{30};
   while (unfinished() > 0 && demo_now() < limit && pause(tick)) show();
-  workers_lost_ += fleet_.lost_one();
+  workers_lost_ += static_cast<std::int64_t>(fleet_.take_lost());
   fleet_.dismiss();
 }
 

@@ -86,12 +86,8 @@ void DemoFleet::dismiss() {
   workers_.clear();
 }
 
-bool DemoFleet::lost_one() const {
-  return std::any_of(workers_.begin(), workers_.end(), [](pid_t pid) {
-    siginfo_t ended{};
-    return ::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           ended.si_pid == pid;
-  });
+std::size_t DemoFleet::take_lost() {
+  return std::erase_if(workers_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) == pid; });
 }
 
 }  // namespace holdfast::cli

@@ -33,8 +33,8 @@ class DemoFleet {
   void carry_on(std::size_t n) const;  ///< SIGCONT
   /// Lets all of them finish what they run and say goodbye.
   void dismiss();
-  /// A worker ended by itself: not part of the plan.
-  bool lost_one() const;
+  /// How many ended by themselves since the last time, which is not part of the plan.
+  std::size_t take_lost();
 
   const std::vector<DemoKill>& kills() const { return kills_; }
 
