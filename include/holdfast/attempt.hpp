@@ -39,7 +39,8 @@ class Attempt {
   virtual void log(std::string_view line) = 0;
 
   /// Another task that comes into being in the same atomic step as this one's completion, and not
-  /// at all if the attempt ends otherwise or the lease was lost. Returns its id.
+  /// at all if the attempt ends otherwise or the lease was lost. One that cannot be (it waits for a
+  /// task that does not exist) fails the task for good. Returns its id.
   template <class T>
   TaskId then(std::string kind, const T& payload, TaskOptions options = {}) {
     return then_json(std::move(kind), to_payload(payload), std::move(options));

@@ -1,4 +1,6 @@
 #include <algorithm>
+
+#include <fmt/format.h>
 #include <iterator>
 
 #include "tasks/policy.hpp"
@@ -115,6 +117,8 @@ bool Worker::Impl::send(std::vector<Settlement> settlements, int claim) {
     std::lock_guard lock{mutex_};
     session_.unsent(std::move(exchange.settle));
     throw;
+  } catch (const InvalidRequest& error) {
+    return send_singly(std::move(exchange.settle), error);
   }
   account(exchange.settle, answer);
   if (answer.buried) {
@@ -130,6 +134,34 @@ bool Worker::Impl::send(std::vector<Settlement> settlements, int claim) {
     timer_due_.notify_one();
   }
   return got_some || session_.anything_to_settle() || (!hungry_ && session_.room() > 0);
+}
+
+bool Worker::Impl::send_singly(std::vector<Settlement> settlements, const InvalidRequest& error) {
+  if (settlements.empty()) throw error;
+  if (settlements.size() == 1) {
+    // It asked for a follow-up that cannot be, such as one after a task that does not exist. The
+    // next attempt would ask again.
+    auto& one = settlements.front();
+    if (one.to == TaskState::failed) throw error;
+    one = {.lease = one.lease,
+           .to = TaskState::failed,
+           .reason = fmt::format("a follow-up of it cannot be: {}", error.what()),
+           .attempt = one.attempt};
+    return send(std::move(settlements), 0);
+  }
+  while (!settlements.empty()) {
+    std::vector<Settlement> one;
+    one.push_back(std::move(settlements.back()));
+    settlements.pop_back();
+    try {
+      send(std::move(one), 0);
+    } catch (const StoreError&) {
+      std::lock_guard lock{mutex_};
+      session_.unsent(std::move(settlements));
+      throw;
+    }
+  }
+  return true;
 }
 
 void Worker::Impl::account(const std::vector<Settlement>& sent, const Exchanged& answer) {

@@ -12,7 +12,8 @@ namespace holdfast::test {
 struct Order {
   int ms = 0;
   /// What else it does: `plain`; `poison` (segmentation fault); `flaky` (fails its first attempt);
-  /// `doomed` (fails for good); `stubborn` (does not listen to its stop token).
+  /// `doomed` (fails for good); `stubborn` (does not listen to its stop token); `hopeful` (asks for
+  /// a follow-up that waits for a task that does not exist).
   std::string manner = "plain";
   std::string padding{};
 };
