@@ -8,6 +8,9 @@
 #include <clocale>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -131,14 +134,17 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
   return app;
 }
 
-/// Takes what follows a lone `--` off the command line, because CLI11 would take words such as
-/// `[1,2]` apart.
+/// Takes what follows a lone `--` after `worker run` off the command line, because CLI11 would take
+/// words such as `[1,2]` apart. Elsewhere `--` means what it always does: a payload of -5 follows.
 int words_of_ours(int argc, const char* const* argv, Context& context) {
-  const auto* end = argv + argc;
-  const auto* dashes =
-      std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
-  if (dashes != end) context.program.assign(dashes + 1, end);
-  return static_cast<int>(dashes - argv);
+  const std::vector<std::string_view> words(argv, argv + argc);
+  const std::string_view command[] = {"worker", "run"};
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  const bool runs_program =
+      std::search(words.begin(), dashes, std::begin(command), std::end(command)) != dashes;
+  if (!runs_program || dashes == words.end()) return argc;
+  context.program.assign(dashes + 1, words.end());
+  return static_cast<int>(dashes - words.begin());
 }
 
 int run_program(int argc, const char* const* argv) {

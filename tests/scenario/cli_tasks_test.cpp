@@ -49,6 +49,10 @@ TEST_F(CliTasks, APayloadThatIsAListOrAWordOfOursIsStillAPayload) {
   EXPECT_EQ(json({"task", "show", add({"show", "\"list\""})}).at(0).at("kind"), "show");
 }
 
+TEST_F(CliTasks, APayloadThatBeginsWithADashFollowsTwoDashes) {
+  EXPECT_EQ(json({"task", "show", add({"number", "--", "-5"})}).at(0).at("payload"), -5);
+}
+
 TEST_F(CliTasks, DelayedTasksSayWhenTheyRun) {
   EXPECT_THAT(ok({"task", "explain", add({"mail", "--delay", "2h"})}), HasSubstr("scheduled"));
   const auto task = json({"task", "show", add({"mail", "--at", "2099-01-01T00:00:00Z"})}).at(0);
