@@ -1,3 +1,5 @@
+#include <signal.h>
+
 #include <fstream>
 #include <set>
 
@@ -57,6 +59,18 @@ TEST_F(CliTasks, DelayedTasksSayWhenTheyRun) {
   EXPECT_THAT(ok({"task", "explain", add({"mail", "--delay", "2h"})}), HasSubstr("scheduled"));
   const auto task = json({"task", "show", add({"mail", "--at", "2099-01-01T00:00:00Z"})}).at(0);
   EXPECT_EQ(task.at("run_at"), "2099-01-01T00:00:00.000Z");
+}
+
+TEST_F(CliTasks, AnInterruptedAddHasPrintedEveryTaskThatItEnqueued) {
+  Process adding = start({"task", "add", "mail", "--count", "10000000"});
+  ASSERT_TRUE(eventually([&] { return !adding.out().empty(); }));
+  adding.signal(SIGINT);
+  const auto ending = adding.wait();
+  ASSERT_TRUE(ending);
+  EXPECT_EQ(ending->code, 130);
+  const auto printed = lines_of(adding.out()).size();
+  EXPECT_THAT(adding.err(), HasSubstr("interrupted; " + std::to_string(printed)));
+  EXPECT_EQ(json({"queue", "status"}).at(0).at("queues").at(0).at("counts").at("pending"), printed);
 }
 
 TEST_F(CliTasks, AFileIsOneTaskALine) {
