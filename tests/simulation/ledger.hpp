@@ -57,8 +57,7 @@ struct Entry {
   Nature nature = Nature::good;
   std::string queue{};
   int max_attempts = 3;
-  std::vector<TaskId> after{};
-  std::set<TaskId> waived{};  ///< of those, the ones that were cancelled once: not waited for again
+  std::vector<TaskId> after{};  ///< without those that were cancelled since
 
   TaskRow row{};                ///< as it must be after the last step
   bool owner_changed = false;   ///< in this step, so its token must have grown

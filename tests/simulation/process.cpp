@@ -162,7 +162,7 @@ void Process::heart() {
   if (beating_) return;
   beating_ = true;
   beat();
-  if (alive_) renew();
+  if (alive_ && !world_.fault(20)) renew();
   beating_ = false;
 }
 

@@ -26,6 +26,9 @@ class Interrupted : public Leases, public WorkerRegistry, public Reports {
     for (const auto& orphan : found)
       world_.trace.say("r{} sees orphan t{}{}", run_.number, world_.number(orphan.lease.id),
                        orphan.expired ? " (expired)" : "");
+    // The moment that a lease protocol is all about, and rare if left to chance.
+    if (!found.empty() && found.front().expired && world_.fault(50))
+      world_.nudge(found.front().worker);
     pause();
     return found;
   }
