@@ -75,7 +75,9 @@ void Ledger::settled(const Settlement& settlement, Settled answer) {
       hit(Sometimes::settlement_repeated);
       break;
     case Settled::refused:
-      if (current) find(Defect::holder_refused, what);
+      // Nobody had it since its settlement was accepted, so it must be called repeated.
+      if (current || (before && task.row.token == settlement.lease.token))
+        find(Defect::holder_refused, what);
       if (!before) hit(Sometimes::stale_settlement_refused);
       ++refusals_;
       break;

@@ -35,6 +35,11 @@ class Interrupted : public Leases, public WorkerRegistry, public Reports {
 
   std::vector<bool> reclaim(std::span<const Verdict> verdicts) override {
     pause();
+    if (world_.fault(4)) {
+      world_.trace.say("r{} does not reach the store", run_.number);
+      run_.ambiguous = true;
+      throw StoreError{"the store was away"};
+    }
     auto taken = world_.engine.tasks().reclaim(verdicts);
     for (std::size_t i = 0; i < taken.size(); ++i)
       world_.trace.say("r{} {} t{} to {}: {}", run_.number, taken[i] ? "takes" : "misses",

@@ -38,7 +38,7 @@ void Stage::play() {
   start_process();
   start_process();
   client_.step();
-  int steps = 30 + world_.dice.below(70);
+  int steps = 20 + world_.dice.below(60);
   while (steps-- > 0 && !defective()) act();
   end_faults();
   for (int round = 0; round < most_rounds && !defective(); ++round) {
