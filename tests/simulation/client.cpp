@@ -8,7 +8,7 @@ namespace holdfast::sim {
 
 namespace {
 
-constexpr int most_tasks = 8;
+constexpr int most_tasks = 6;
 
 Nature nature(Dice& dice) {
   constexpr std::array common = {Nature::good,  Nature::good,  Nature::good,

@@ -26,6 +26,7 @@ enum class Sometimes {
   recovery_reply_lost,
   recovery_finished_by_another,
   retired_worker_left_claim,
+  clearing_refused,
   bystander_uncharged,
   culprit_charged,
   suspect_ran_alone,

@@ -75,7 +75,9 @@ void Ledger::settled(const Settlement& settlement, Settled answer) {
       hit(Sometimes::settlement_repeated);
       break;
     case Settled::refused:
-      if (current) find(Defect::holder_refused, what);
+      // Nobody had it since its settlement was accepted, so it must be called repeated.
+      if (current || (before && task.row.token == settlement.lease.token))
+        find(Defect::holder_refused, what);
       if (!before) hit(Sometimes::stale_settlement_refused);
       ++refusals_;
       break;
@@ -117,12 +119,6 @@ void Ledger::accept(Entry& task, const Settlement& settlement) {
 void Ledger::ended(Entry& task, TaskState state) {
   if (is_finished(state) && ++task.ends > 1)
     find(Defect::settled_twice, fmt::format("{} came to {} ends", name(task), task.ends));
-  if (state != TaskState::cancelled) return;
-  // What waited for it is cancelled, too; whoever retries that does not wait for it again.
-  for (auto& [id, other] : entries_) {
-    for (auto on : other.after)
-      if (&entries_.at(on) == &task) other.waived.insert(on);
-  }
 }
 
 void Ledger::claimed(const Claimed& one, WorkerId worker) {

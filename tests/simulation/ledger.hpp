@@ -57,8 +57,7 @@ struct Entry {
   Nature nature = Nature::good;
   std::string queue{};
   int max_attempts = 3;
-  std::vector<TaskId> after{};
-  std::set<TaskId> waived{};  ///< of those, the ones that were cancelled once: not waited for again
+  std::vector<TaskId> after{};  ///< without those that were cancelled since
 
   TaskRow row{};                ///< as it must be after the last step
   bool owner_changed = false;   ///< in this step, so its token must have grown
@@ -81,6 +80,7 @@ struct WorkerTruth {
   bool retired = false;
   bool buried = false;
   bool buried_for_silence = false;
+  Millis silent_from{};  ///< may be called stale after this
   std::vector<Lease> running_at_death{};
 };
 
@@ -116,7 +116,8 @@ class Ledger {
   void run_ended(const RecoveryRun& run);
 
   // What happened to workers.
-  void enlisted(WorkerId worker);
+  void enlisted(WorkerId worker, Millis lease);
+  void heard_of(WorkerId worker, Millis lease);
   void retired(WorkerId worker);
   void died(WorkerId worker, const std::vector<Lease>& running);
   void handed_out(const Lease& lease, Millis deadline);

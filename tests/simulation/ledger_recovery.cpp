@@ -5,9 +5,14 @@
 
 namespace holdfast::sim {
 
-void Ledger::enlisted(WorkerId worker) {
+void Ledger::enlisted(WorkerId worker, Millis lease) {
   auto number = static_cast<int>(workers_.size()) + 1;
   workers_[worker].number = number;
+  heard_of(worker, lease);
+}
+
+void Ledger::heard_of(WorkerId worker, Millis lease) {
+  workers_.at(worker).silent_from = clock_.steady() + lease;
 }
 
 void Ledger::retired(WorkerId worker) {
@@ -31,6 +36,8 @@ void Ledger::buried(RecoveryRun& run, const Sighting& sighting, bool done) {
   if (sighting.proven_dead && truth.alive)
     find(Defect::false_proof, fmt::format("w{} is alive", truth.number));
   if (done) {
+    if (!sighting.proven_dead && clock_.steady() <= truth.silent_from)
+      find(Defect::live_work_taken, fmt::format("w{} was heard of in time", truth.number));
     if (truth.buried || truth.retired)
       find(Defect::unexplained, fmt::format("w{} was buried twice", truth.number));
     truth.buried = true;
@@ -44,9 +51,12 @@ void Ledger::buried(RecoveryRun& run, const Sighting& sighting, bool done) {
 }
 
 void Ledger::cleared(RecoveryRun& run, WorkerId worker, bool done) {
-  if (!done) return;
   bool holds = std::ranges::any_of(
       there_, [&](TaskId id) { return entries_.at(id).held && entries_.at(id).worker == worker; });
+  if (!done) {
+    if (holds) hit(Sometimes::clearing_refused);
+    return;
+  }
   if (holds) find(Defect::unexplained, "a worker was cleared that still holds work");
   run.buried.erase(worker);
   if (half_recovered_.erase(worker) > 0) hit(Sometimes::recovery_finished_by_another);

@@ -16,6 +16,12 @@ void Ledger::observe(std::optional<TaskId> moved_by_person) {
     ++known;
     compare(entries_.at(row.id), row, row.id == moved_by_person);
   }
+  for (auto id : there_) {
+    // Whoever waited for it is cancelled with it, and if retried does not wait for it again.
+    std::erase_if(entries_.at(id).after, [&](TaskId other) {
+      return entries_.at(other).row.state == TaskState::cancelled;
+    });
+  }
   if (known != there_.size())
     find(Defect::lost, fmt::format("{} tasks of {} are left", known, there_.size()));
 }
@@ -70,7 +76,7 @@ void Ledger::compare(Entry& task, const TaskRow& row, bool moved_by_person) {
 
 bool Ledger::waits_for_nothing(const Entry& task) const {
   return task.row.state == TaskState::blocked && std::ranges::all_of(task.after, [&](TaskId id) {
-           return entries_.at(id).row.state == TaskState::completed || task.waived.contains(id);
+           return entries_.at(id).row.state == TaskState::completed;
          });
 }
 

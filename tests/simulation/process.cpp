@@ -44,7 +44,7 @@ void Process::enlist() {
       WorkerProfile{{}, {task_kind}, traits_.concurrency, lease_length});
   strays_ = session_.running();
   if (strays_ > 0) enlistment_->not_alone(true);
-  world_.ledger.enlisted(enlistment_->id());
+  world_.ledger.enlisted(enlistment_->id(), lease_length);
   world_.trace.say("p{} enlists as w{}", number_, world_.ledger.worker(enlistment_->id()).number);
 }
 
@@ -162,7 +162,7 @@ void Process::heart() {
   if (beating_) return;
   beating_ = true;
   beat();
-  if (alive_) renew();
+  if (alive_ && !world_.fault(20)) renew();
   beating_ = false;
 }
 
@@ -173,6 +173,7 @@ void Process::beat() {
   world_.yield();
   if (!alive_ || world_.fault(5)) return;
   bool known = world_.engine.workers().beat(worker, holding);
+  if (known) world_.ledger.heard_of(worker, lease_length);
   world_.trace.say("p{} beats: {}", number_, known);
 }
 

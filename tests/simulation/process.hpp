@@ -23,6 +23,7 @@ class Process {
   Process(World& world, Traits traits, int number);
 
   bool alive() const { return alive_; }
+  bool is(WorkerId worker) const { return alive_ && enlistment_->id() == worker; }
   bool able() const { return alive_ && !paused_; }
 
   /// One of its threads does something.

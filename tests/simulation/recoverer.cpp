@@ -26,12 +26,20 @@ class Interrupted : public Leases, public WorkerRegistry, public Reports {
     for (const auto& orphan : found)
       world_.trace.say("r{} sees orphan t{}{}", run_.number, world_.number(orphan.lease.id),
                        orphan.expired ? " (expired)" : "");
+    // The moment that a lease protocol is all about, and rare if left to chance.
+    if (!found.empty() && found.front().expired && world_.fault(50))
+      world_.nudge(found.front().worker);
     pause();
     return found;
   }
 
   std::vector<bool> reclaim(std::span<const Verdict> verdicts) override {
     pause();
+    if (world_.fault(4)) {
+      world_.trace.say("r{} does not reach the store", run_.number);
+      run_.ambiguous = true;
+      throw StoreError{"the store was away"};
+    }
     auto taken = world_.engine.tasks().reclaim(verdicts);
     for (std::size_t i = 0; i < taken.size(); ++i)
       world_.trace.say("r{} {} t{} to {}: {}", run_.number, taken[i] ? "takes" : "misses",

@@ -9,7 +9,7 @@
 namespace holdfast::sim {
 namespace {
 
-constexpr std::uint64_t histories_in_ci = 10'000;
+constexpr std::uint64_t histories_in_ci = 5'000;
 
 /// `HOLDFAST_SIM_SEED=n` tells one history aloud; `HOLDFAST_SIM_HISTORIES=n` tells so many.
 TEST(Simulation, KeepsEveryPromise) {

@@ -25,6 +25,11 @@ Stage::Stage(World& world)
     : world_{world}, recovery_{recovery_settings(world.dice)}, client_{world}, person_{world} {
   world_.ledger.limit_crashes(recovery_.max_recovery_attempts);
   world_.others = [this] { act(); };
+  world_.nudge = [this](WorkerId worker) {
+    for (auto& process : processes_) {
+      if (process->is(worker) && process->able()) process->heart();
+    }
+  };
   for (int number = 1; number <= 3; ++number)
     recoverers_.push_back(std::make_unique<Recoverer>(world_, recovery_, number));
 }
@@ -33,7 +38,7 @@ void Stage::play() {
   start_process();
   start_process();
   client_.step();
-  int steps = 30 + world_.dice.below(70);
+  int steps = 20 + world_.dice.below(60);
   while (steps-- > 0 && !defective()) act();
   end_faults();
   for (int round = 0; round < most_rounds && !defective(); ++round) {
@@ -119,16 +124,19 @@ void Stage::end_faults() {
 
 void Stage::act_in_turn() {
   start_process();
+  bool somebody_died = false;
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     auto& process = *processes_[i];
+    if (!process.alive()) continue;
     for (int more = 0; more < 4 && process.alive(); ++more) {
       process.pump();
       if (process.alive()) process.handlers();
     }
     if (process.alive()) process.timer();
     if (process.alive() && round_ % 4 == 0) process.heart();
+    somebody_died |= !process.alive();
   }
-  if (++round_ % 2 == 0) recoverers_.front()->run_once();
+  if (somebody_died || ++round_ % 6 == 0) recoverers_.front()->run_once();
   world_.clock.advance(Millis{5'000});
 }
 

@@ -26,6 +26,8 @@ struct World {
   /// Lets somebody else do something. Every actor calls `yield` around each of its calls to the
   /// store, so that others act in between, and others again in between theirs.
   std::function<void()> others{};
+  /// Lets the owner of a claim renew it.
+  std::function<void(WorkerId)> nudge{};
   int depth = 0;
 
   void yield() {
