@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <holdfast/integrity.hpp>
 #include <holdfast/settings.hpp>
 #include <holdfast/task.hpp>
 
@@ -32,14 +33,42 @@ struct DeadWorker {
   std::string evidence;  ///< signal, out of memory; empty if nothing was visible
 };
 
+/// What the first process to open a store after nobody had it open found, before any work. Reports
+/// of deaths while others go on have none.
+struct StartUp {
+  bool unclean = false;  ///< the last one to have it open did not close it
+  bool rebooted = false;
+  /// The last commit that is on disk: what was acknowledged until then is there.
+  struct RecoveryPoint {
+    int wal_frame = 0;  ///< its last frame in the write-ahead log; 0: the log was empty
+    WallTime at{};      ///< when the files were last written
+    std::optional<TaskId> newest{};  ///< the newest task that is there
+  };
+  std::optional<RecoveryPoint> recovery_point{};
+  IntegrityResult integrity{};
+  std::string journal_mode{};  ///< as found
+  bool wal_restored = false;   ///< the journal mode had been changed and was set back
+  std::int64_t wal_bytes = 0;  ///< size of the write-ahead log as found
+  int wal_frames = 0;          ///< valid frames in it
+  int wal_frames_checkpointed = 0;
+  std::string checkpoint_error{};  ///< why it could not be done (not fatal)
+  std::string evidence{};          ///< where the files were copied before anything was changed
+  std::string repair{};            ///< what was done: `reindexed`, `rebuilt`, `salvaged`
+  std::string kept_aside{};        ///< the damaged file, after a repair that replaced it
+  std::vector<Damage> losses{};    ///< what could not be saved, and what is there in part
+  RunLevel level = RunLevel::normal;
+};
+
 /// What one run of recovery found and did. Stored where anything was found.
 struct RecoveryReport {
   WallTime started_at{};
   WallTime completed_at{};
   Millis duration{0};
   std::string trigger;  ///< `start-up`, `watch`, `operator`
+  std::optional<StartUp> start_up{};
   std::vector<RecoveredTask> tasks;
   std::vector<DeadWorker> dead_workers;
+  std::vector<std::string> errors{};           ///< what did not work, besides single tasks
   int stale_writes_refused = 0;                ///< in this store, since the report before
   std::int64_t stale_writes_refused_ever = 0;  ///< since the store was made
 

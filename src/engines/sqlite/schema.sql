@@ -47,6 +47,8 @@ CREATE TABLE holdfast_tasks (
   error            TEXT,
   cause            TEXT,
   result           TEXT,
+  payload_sum      INTEGER NOT NULL DEFAULT 0,  -- of what never changes; see row_sum.hpp
+  row_sum          INTEGER NOT NULL DEFAULT 0,  -- of what decides what happens next; 0: finished
   payload          TEXT NOT NULL
 );
 

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/integrity.hpp>
+
+#include "engines/sqlite/side_files.hpp"
+
+namespace holdfast::sqlite {
+
+/// What was done about a damaged database, the gentlest that helped.
+struct Repair {
+  enum class How {
+    nothing,    ///< nothing was wrong
+    reindexed,  ///< the rows were sound, their indexes were made anew
+    rebuilt,    ///< every row was copied into a new file without using indexes
+    salvaged,   ///< what could be read page by page was copied into a new file
+  };
+  How how = How::nothing;
+  std::string kept_aside{};      ///< the damaged file, where a new one took its place
+  std::vector<Damage> losses{};  ///< task by task: lost, or there in part (then it is held)
+};
+std::string_view to_string(Repair::How how);
+
+/// Mends the database at `path`. The caller is the only one who has it open, has no connection to
+/// it, and has copied the evidence already. Killed at any moment, it can simply be run again: a new
+/// file takes the old one's place in one step, after it was checked. Throws `StoreUnusable` with
+/// the advice to restore a backup where nothing helps, and then leaves everything as it was.
+Repair repair(const std::string& path, const SideFiles& files);
+
+}  // namespace holdfast::sqlite
