@@ -55,6 +55,10 @@ struct StoreTrouble {
   std::string what;
   std::string why;
 };
+/// Data of a task is not what was written. It is kept from handlers.
+struct DamageFound {
+  Damage damage;
+};
 /// A handler went on after its stop token fired and its grace was over.
 struct HandlerIgnoresStop {
   TaskId id;
@@ -63,7 +67,7 @@ struct HandlerIgnoresStop {
 
 using Event = std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, WorkerEnlisted,
                            WorkerDied, WorkerCleared, StaleWriteRefused, HeartbeatFailed,
-                           LeasesAbandoned, StoreTrouble, HandlerIgnoresStop>;
+                           LeasesAbandoned, StoreTrouble, DamageFound, HandlerIgnoresStop>;
 
 enum class Severity { debug, info, warning, error };
 Severity severity(const Event& event);

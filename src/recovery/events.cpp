@@ -27,6 +27,7 @@ struct SeverityOf {
   Severity operator()(const HeartbeatFailed&) const { return Severity::warning; }
   Severity operator()(const LeasesAbandoned&) const { return Severity::error; }
   Severity operator()(const StoreTrouble&) const { return Severity::error; }
+  Severity operator()(const DamageFound&) const { return Severity::error; }
   Severity operator()(const HandlerIgnoresStop&) const { return Severity::warning; }
 };
 
@@ -84,6 +85,9 @@ struct TextOf {
   }
   std::string operator()(const StoreTrouble& event) const {
     return fmt::format("{} failed and will be tried again: {}", event.what, event.why);
+  }
+  std::string operator()(const DamageFound& event) const {
+    return fmt::format("damage: {} It is held; see holdfast doctor", event.damage.what);
   }
   std::string operator()(const HandlerIgnoresStop& event) const {
     return fmt::format("the handler of task {} ({}) goes on although it was asked to stop",

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <holdfast/report.hpp>
@@ -13,7 +14,14 @@ namespace holdfast {
 struct Lease {
   TaskId id;
   Token token;
-  auto operator<=>(const Lease&) const = default;
+  /// Where the store found it, to find it again without searching; 0: not known. Safe to lose, and
+  /// nobody's business but the store's.
+  std::int64_t place = 0;
+
+  auto operator<=>(const Lease& other) const {
+    return std::tie(id, token) <=> std::tie(other.id, other.token);
+  }
+  bool operator==(const Lease& other) const { return id == other.id && token == other.token; }
 };
 
 enum class Renewal {

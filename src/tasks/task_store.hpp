@@ -70,6 +70,8 @@ struct Exchanged {
   std::vector<Settled> settled{};  ///< one for each settlement, in order
   std::vector<Claimed> claimed{};
   bool buried = false;  ///< the claiming worker was declared dead: it got nothing
+  /// Tasks that could have been claimed but are not what was enqueued: they are held now.
+  std::vector<Damage> damaged{};
 };
 
 struct ProgressNote {

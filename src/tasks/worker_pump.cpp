@@ -180,6 +180,7 @@ void Worker::Impl::account(const std::vector<Settlement>& sent, const Exchanged&
       }
     }
   }
+  for (const auto& damage : answer.damaged) parts_.events().emit(DamageFound{damage});
   if (!parts_.events().heard()) return;
   auto actor = "worker/" + enlistment_->id().text();
   for (std::size_t i = 0; i < sent.size(); ++i) {

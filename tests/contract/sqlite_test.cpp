@@ -3,6 +3,7 @@
 #include "contract/task_store_contract.hpp"
 #include "contract/worker_registry_contract.hpp"
 #include "engines/sqlite/engine.hpp"
+#include "engines/sqlite/row_sum.hpp"
 #include "support/temp_store.hpp"
 
 namespace holdfast::test {
@@ -10,6 +11,12 @@ namespace {
 
 class SqliteUnderTest final : public EngineUnderTest {
  public:
+  /// Whatever the test did, every row that it left has the checksum that fits.
+  ~SqliteUnderTest() override {
+    sqlite::Connection db{store_.database(), sqlite::Connection::Mode::read_only, {}};
+    sqlite::find_damaged_rows(db, [](const sqlite::DamagedRow& row) { ADD_FAILURE() << row.what; });
+  }
+
   std::shared_ptr<EngineParts> open(const Settings& settings, const Clock& clock) override {
     return sqlite::open_store(store_.database(), settings, clock);
   }

@@ -52,6 +52,7 @@ void Probe::wipe() {
       "DELETE FROM holdfast_lanes;"
       "DELETE FROM holdfast_paused;"
       "DELETE FROM holdfast_tasks;"
+      "DELETE FROM sqlite_sequence;"
       "DELETE FROM holdfast_blocks;"
       "DELETE FROM holdfast_history;"
       "DELETE FROM holdfast_progress;"

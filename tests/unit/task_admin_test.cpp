@@ -18,7 +18,8 @@ class ManyTasks : public testing::Test {
   ManyTasks() {
     Connection db{folder_.database(), Connection::Mode::read_write, Durability::crash_safe};
     db.execute(
-        "INSERT INTO holdfast_lanes (lane, queue, kind) VALUES (1, 'one', 'a'), (2, 'two', 'a');"
+        "INSERT INTO holdfast_lanes (lane, queue, kind, sum) VALUES (1, 'one', 'a', 0),"
+        " (2, 'two', 'a', 0);"
         "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers"
         " WHERE n < 45000)"
         "INSERT INTO holdfast_tasks (id, lane, state, priority, run_at, finished_at, created_at,"

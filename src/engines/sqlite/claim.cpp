@@ -10,6 +10,8 @@ namespace holdfast::sqlite {
 
 namespace {
 
+constexpr std::size_t claims_in_handful = 50;
+
 struct Lane {
   std::int64_t id = 0;
   std::string queue;
@@ -23,11 +25,13 @@ bool wanted(const std::vector<std::string>& names, const std::string& name) {
 /// The lane, if the request may claim from it now.
 std::optional<Lane> open_lane(Connection& db, const ClaimRequest& request, std::int64_t id) {
   auto find = db.use(
-      "SELECT queue, kind FROM holdfast_lanes WHERE lane = ?"
+      "SELECT queue, kind, sum FROM holdfast_lanes WHERE lane = ?"
       " AND queue NOT IN (SELECT queue FROM holdfast_paused)");
   find.bind(id);
   if (!find.step()) return {};
   Lane lane{id, find.text(0), find.text(1)};
+  // Damaged names: nobody knows what kind of work this is.
+  if (lane_sum(lane.queue, lane.kind) != find.integer(2)) return {};
   if (!request.queues.empty() && !wanted(request.queues, lane.queue)) return {};
   if (!wanted(request.kinds, lane.kind)) return {};
   return lane;
@@ -57,83 +61,152 @@ std::map<int, std::vector<Lane>> open_lanes(Connection& db, const ClaimRequest& 
 }
 
 struct Candidate {
-  WallTime since{};  ///< when it became ready
+  std::int64_t run_at = 0;  ///< 0: ready from the beginning
   std::int64_t seq = 0;
   bool suspect = false;
   const Lane* lane = nullptr;
+  WallTime since{};  ///< when it became ready
   auto age() const { return std::pair{since, seq}; }
 };
 
-/// Adds the first rows of `query` that there is room for.
-void collect(Statement& query, const Lane& lane, int room, int suspects,
-             std::vector<Candidate>& into) {
-  while (room > 0 && query.step()) {
-    bool suspect = query.integer(2) != 0;
-    if (suspect && --suspects < 0) continue;
-    into.push_back({query.time(0), query.integer(1), suspect, &lane});
-    --room;
+/// Which rows of a lane to look at. Each is found in the index alone, already in the order of age.
+constexpr const char* ready_rows =
+    "SELECT run_at, seq FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+    " AND priority = ? AND lane = ? AND suspect = 0 AND run_at = 0 ORDER BY seq LIMIT ?";
+constexpr const char* due_rows =
+    "SELECT run_at, seq FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+    " AND priority = ? AND lane = ? AND suspect = 0 AND run_at > 0 AND run_at <= ?4"
+    " ORDER BY run_at, seq LIMIT ?3";
+constexpr const char* suspect_rows =
+    "SELECT run_at, seq FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+    " AND priority = ? AND lane = ? AND suspect = 1 AND run_at <= ?4 ORDER BY run_at, seq LIMIT ?3";
+
+/// When those became ready that were so from the beginning. Needed only to tell who is older where
+/// some are not; among themselves their numbers say it.
+void find_since(Connection& db, std::vector<Candidate>& candidates) {
+  auto find = db.use("SELECT created_at FROM holdfast_tasks WHERE seq = ?");
+  for (auto& candidate : candidates) {
+    candidate.since = WallTime{Millis{candidate.run_at}};
+    if (candidate.run_at > 0 || !find.bind(candidate.seq).step()) continue;
+    candidate.since = find.time(0);
+    find.again();
   }
 }
 
-/// Tasks of one priority that may run now, oldest first. Most were ready from the beginning, which
-/// is written as run_at = 0, so that a wall clock that is set back does not make them wait.
+/// Tasks of one priority that may run now, oldest first.
 std::vector<Candidate> candidates(Connection& db, int priority, const std::vector<Lane>& lanes,
                                   WallTime now, int room, int suspects) {
   std::vector<Candidate> found;
+  bool mixed = false;
+  auto look = [&](const char* rows, const Lane& lane, int limit, bool suspect) {
+    auto query = db.use(rows);
+    query.bind(priority, lane.id, limit);
+    if (rows != ready_rows) query.bind_from(4, now);
+    while (query.step()) {
+      found.push_back({query.integer(0), query.integer(1), suspect, &lane});
+      mixed |= found.back().run_at > 0;
+    }
+  };
   for (const auto& lane : lanes) {
-    auto ready = db.use(
-        "SELECT created_at, seq, suspect FROM holdfast_tasks INDEXED BY holdfast_ready"
-        " WHERE state = 0 AND priority = ? AND lane = ? AND run_at = 0 ORDER BY seq");
-    collect(ready.bind(priority, lane.id), lane, room, suspects, found);
-    auto due = db.use(
-        "SELECT run_at, seq, suspect FROM holdfast_tasks INDEXED BY holdfast_ready"
-        " WHERE state = 0 AND priority = ? AND lane = ? AND run_at > 0 AND run_at <= ?"
-        " ORDER BY run_at, seq");
-    collect(due.bind(priority, lane.id, now), lane, room, suspects, found);
+    look(ready_rows, lane, room, false);
+    look(due_rows, lane, room, false);
+    if (suspects > 0) look(suspect_rows, lane, std::min(room, suspects), true);
   }
+  if (mixed) find_since(db, found);
+  // What is ready from the beginning was written as run_at = 0, so that a wall clock that is set
+  // back does not make it wait.
   std::sort(found.begin(), found.end(),
             [](const Candidate& a, const Candidate& b) { return a.age() < b.age(); });
   return found;
 }
 
-/// Claims `chosen` and adds them in that order. One statement for all of them: starting one for
-/// each costs more than what it does.
-void take(Connection& db, const std::vector<Candidate>& chosen, std::int64_t owner,
-          const ClaimRequest& request, const ClaimTime& now, std::vector<Claimed>& into) {
-  if (chosen.empty()) return;
+/// Reads the chosen tasks. Those that are not what they were when they were written are left out
+/// and go to `damaged`.
+std::vector<Claimed> read_intact(Connection& db, std::span<const Candidate> chosen,
+                                 const std::string& list, std::int64_t token_floor,
+                                 std::vector<DamagedRow>& damaged) {
   std::unordered_map<std::int64_t, std::size_t> places;
-  std::vector<std::int64_t> seqs;
-  for (const auto& candidate : chosen) {
-    places.emplace(candidate.seq, into.size() + seqs.size());
-    seqs.push_back(candidate.seq);
-  }
-  auto list = fmt::format("[{}]", fmt::join(seqs, ","));
-  auto update = db.use(
-      "UPDATE holdfast_tasks SET state = 1, token = max(token + 1, ?2), owner = ?3,"
-      " lease_until = ?4, claimed_at = ?5, attempt = attempt + 1"
-      " WHERE seq IN (SELECT value FROM json_each(?1))");
-  update.bind(list, now.token_floor, owner, now.steady + request.lease, now.wall).run();
-
-  auto read = db.use(
-      "SELECT seq, id, token, attempt, max_attempts, timeout, suspect, backoff, payload"
-      " FROM holdfast_tasks WHERE seq IN (SELECT value FROM json_each(?))");
-  into.resize(into.size() + chosen.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) places.emplace(chosen[i].seq, i);
+  std::vector<Claimed> claimed(chosen.size());
+  auto read = db.use("SELECT " HOLDFAST_SUMMED
+                     ", seq, row_sum, tags, unique_key, backoff, payload FROM holdfast_tasks"
+                     " WHERE seq IN (SELECT value FROM json_each(?))");
   for (read.bind(list); read.step();) {
-    auto& claimed = into[places.at(read.integer(0))];
-    claimed.lease = {read.task_id(1), Token{read.integer(2)}};
-    claimed.attempt = static_cast<int>(read.integer(3));
-    claimed.max_attempts = static_cast<int>(read.integer(4));
-    claimed.timeout = Millis{read.integer(5)};
-    claimed.suspect = read.integer(6) != 0;
-    if (!read.is_null(7)) claimed.backoff = parse_backoff(read.text(7));
-    claimed.payload = read.text(8);
+    auto row = read_checked(read);
+    if (row.damage) {
+      damaged.push_back(*row.damage);
+      continue;
+    }
+    auto at = places.at(row.seq);
+    auto& one = claimed[at];
+    const auto& numbers = row.numbers;
+    one.lease = {numbers.id, Token{std::max(numbers.token + 1, token_floor)}, row.seq};
+    one.kind = chosen[at].lane->kind;
+    one.queue = chosen[at].lane->queue;
+    one.attempt = static_cast<int>(numbers.attempt) + 1;
+    one.max_attempts = static_cast<int>(numbers.max_attempts);
+    one.timeout = Millis{numbers.timeout};
+    one.suspect = numbers.suspect != 0;
+    if (row.backoff) one.backoff = parse_backoff(*row.backoff);
+    one.payload = std::move(row.payload);
   }
-  auto first = into.end() - std::ssize(chosen);
-  for (const auto& candidate : chosen) {
-    first->kind = candidate.lane->kind;
-    first->queue = candidate.lane->queue;
-    ++first;
+  std::erase_if(claimed, [](const Claimed& one) { return one.lease.place == 0; });
+  return claimed;
+}
+
+const std::string take_sql = fmt::format(
+    "UPDATE holdfast_tasks SET state = 1, token = max(token + 1, ?1), owner = ?2,"
+    " lease_until = ?3, claimed_at = ?4, attempt = attempt + 1,"
+    " row_sum = holdfast_row_sum(id, lane, 1, priority, run_at, max(token + 1, ?1), attempt + 1,"
+    " recoveries, crashes, suspect, cancel_requested, created_at, max_attempts, timeout,"
+    " payload_sum) WHERE seq IN ({})",
+    fmt::join(std::vector<std::string>(claims_in_handful, "?"), ", "));
+
+/// Marks tasks as claimed, many in one statement: starting one for each costs more than what it
+/// does. A handful that is not full names no task in its last places.
+void mark_claimed(Connection& db, std::span<const Claimed> tasks, std::int64_t owner,
+                  const ClaimRequest& request, const ClaimTime& now) {
+  while (!tasks.empty()) {
+    auto handful = tasks.first(std::min(tasks.size(), claims_in_handful));
+    tasks = tasks.subspan(handful.size());
+    auto update = db.use(take_sql);
+    update.bind(now.token_floor, owner, now.steady + request.lease, now.wall);
+    int at = 5;
+    for (const auto& one : handful) update.bind_from(at++, one.lease.place);
+    update.run();
   }
+}
+
+/// Damage is not for a handler: the task waits for a person.
+void hold_damaged(Connection& db, const DamagedRow& row, WallTime now) {
+  constexpr std::string_view cause = "damaged";
+  db.use("UPDATE holdfast_tasks SET state = 6, cause = ?, error = ? WHERE seq = ?")
+      .bind(cause, row.what, row.seq)
+      .run();
+  seal(db, row.seq);
+  add_history(db, {.task = row.seq,
+                   .from = TaskState::pending,
+                   .to = TaskState::held,
+                   .actor = "system/integrity",
+                   .reason = row.what,
+                   .at = now});
+}
+
+void take(Connection& db, std::span<const Candidate> chosen, std::int64_t owner,
+          const ClaimRequest& request, const ClaimTime& now, Exchanged& into) {
+  if (chosen.empty()) return;
+  std::vector<std::int64_t> seqs;
+  for (const auto& candidate : chosen) seqs.push_back(candidate.seq);
+  auto list = fmt::format("[{}]", fmt::join(seqs, ","));
+  std::vector<DamagedRow> damaged;
+  auto claimed = read_intact(db, chosen, list, now.token_floor, damaged);
+  mark_claimed(db, claimed, owner, request, now);
+  for (const auto& row : damaged) {
+    hold_damaged(db, row, now.wall);
+    into.damaged.push_back({Damage::Kind::row, row.what, row.id});
+  }
+  into.claimed.insert(into.claimed.end(), std::make_move_iterator(claimed.begin()),
+                      std::make_move_iterator(claimed.end()));
 }
 
 }  // namespace
@@ -156,7 +229,7 @@ void claim_tasks(Connection& db, const ClaimRequest& request, const ClaimTime& n
       chosen.push_back(candidate);
       --room;
     }
-    take(db, chosen, owner, request, now, into.claimed);
+    take(db, chosen, owner, request, now, into);
     if (room == 0) return;
     suspects = std::max(suspects, 0);
   }
@@ -168,9 +241,13 @@ std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request
     for (const auto& lane : lanes) {
       auto query = db.use(
           "SELECT run_at FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
-          " AND priority = ? AND lane = ? ORDER BY run_at LIMIT 1");
-      query.bind(priority, lane.id);
-      if (query.step() && (!earliest || query.time(0) < *earliest)) earliest = query.time(0);
+          " AND priority = ? AND lane = ? AND suspect = ? ORDER BY run_at LIMIT 1");
+      for (bool suspect : {false, true}) {
+        if (query.bind(priority, lane.id, suspect).step() &&
+            (!earliest || query.time(0) < *earliest))
+          earliest = query.time(0);
+        query.again();
+      }
     }
   }
   return earliest;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "engines/sqlite/row_sum.hpp"
+
 namespace holdfast::sqlite {
 
 namespace {
@@ -167,6 +169,7 @@ Connection::Connection(const std::string& path, Mode mode, Durability durability
     execute(common_pragmas);
     if (mode == Mode::read_write) {
       execute(writing_pragmas);
+      add_row_sum_function(db_);
       execute("PRAGMA journal_mode=WAL");
       execute(durability == Durability::power_safe ? "PRAGMA synchronous=FULL"
                                                    : "PRAGMA synchronous=NORMAL");
@@ -222,5 +225,16 @@ Connection::Once::~Once() {
   statement_.reset();
   sqlite3_finalize(raw_);
 }
+
+ChangedRows::ChangedRows(Connection& db) : db_{db.handle()} {
+  sqlite3_update_hook(
+      db_,
+      [](void* seqs, int, const char*, const char*, sqlite3_int64 row) {
+        static_cast<std::vector<std::int64_t>*>(seqs)->push_back(row);
+      },
+      &seqs_);
+}
+
+ChangedRows::~ChangedRows() { sqlite3_update_hook(db_, nullptr, nullptr); }
 
 }  // namespace holdfast::sqlite

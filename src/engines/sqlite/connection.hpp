@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include <holdfast/error.hpp>
 #include <holdfast/ids.hpp>
@@ -132,6 +133,20 @@ class Connection::Once {
  private:
   sqlite3_stmt* raw_ = nullptr;
   std::optional<Statement> statement_;
+};
+
+/// The numbers of the rows that statements change as long as this lives.
+class ChangedRows {
+ public:
+  explicit ChangedRows(Connection& db);
+  ~ChangedRows();
+  ChangedRows(const ChangedRows&) = delete;
+  ChangedRows& operator=(const ChangedRows&) = delete;
+  const std::vector<std::int64_t>& seqs() const { return seqs_; }
+
+ private:
+  sqlite3* db_;
+  std::vector<std::int64_t> seqs_;
 };
 
 /// Throws the error of ours that fits SQLite's code: full disk, not a database, I/O failure, ...

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "engines/sqlite/row_sum.hpp"
 #include "engines/sqlite/store.hpp"
 
 namespace holdfast::sqlite {
@@ -41,6 +42,7 @@ int release_dependents(Connection& db, std::int64_t seq, WallTime now) {
         " AND NOT EXISTS (SELECT 1 FROM holdfast_blocks WHERE seq = ?1)");
     release.bind(dependent).run();
     if (db.changes() == 0) continue;
+    seal(db, dependent);
     add_history(db, {.task = dependent,
                      .from = TaskState::blocked,
                      .to = TaskState::pending,
@@ -63,8 +65,8 @@ void cancel_dependents(Connection& db, std::int64_t seq, WallTime now, std::stri
           .bind(cause, dependent)
           .run();
       auto cancel = db.use(
-          "UPDATE holdfast_tasks SET state = 4, finished_at = ?2, error = ?3 WHERE seq = ?1"
-          " AND state = 5");
+          "UPDATE holdfast_tasks SET state = 4, finished_at = ?2, error = ?3, row_sum = 0"
+          " WHERE seq = ?1 AND state = 5");
       cancel.bind(dependent, now, reason).run();
       if (db.changes() == 0) continue;
       add_history(db, {.task = dependent,

@@ -14,16 +14,15 @@ std::string repeated(const char* row, std::size_t times) {
 
 const std::string insert_sql =
     "INSERT INTO holdfast_tasks (id, lane, state, priority, run_at, created_at, max_attempts,"
-    " timeout, payload) VALUES " +
-    repeated("(?, ?, 0, ?, ?, ?, ?, ?, ?)", tasks_in_handful);
+    " timeout, payload_sum, row_sum, payload) VALUES " +
+    repeated("(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)", tasks_in_handful);
 
+// A list of values, because SQLite changes rows as it finds them then; from a subquery or with
+// RETURNING it would make a table of them first.
 const std::string settle_sql =
-    "WITH ended (id, token, attempt, at) AS (VALUES " +
-    repeated("(?, ?, ?, ?)", settlements_in_handful) +
-    ") UPDATE holdfast_tasks AS task SET state = 2, finished_at = ended.at,"
-    " attempt = ended.attempt, result = NULL, suspect = 0, cancel_requested = 0,"
-    " lease_until = NULL FROM ended WHERE" HOLDFAST_TOKEN_GUARD_OF("task",
-                                                                   "ended") " RETURNING id, token";
+    "UPDATE holdfast_tasks SET state = 2, finished_at = ?2, result = NULL, suspect = 0,"
+    " cancel_requested = 0, lease_until = NULL, row_sum = 0 WHERE seq IN (" +
+    repeated("?", settlements_in_handful) + ")" HOLDFAST_TOKEN_GUARD_OF_MANY;
 
 }  // namespace
 
@@ -39,29 +38,30 @@ bool insert_handful(Connection& db, std::span<const LaneTask, tasks_in_handful> 
   int at = 1;
   for (const auto& [task, id, lane] : tasks) {
     const auto& options = task->options;
-    insert.bind_from(at, id, lane, options.priority, due(options, now), now, options.max_attempts,
-                     options.timeout, task->payload);
-    at += 8;
+    auto row = new_row(*task, id, lane, now);
+    row.payload_sum = payload_sum(task->payload);
+    insert.bind_from(at, id, lane, options.priority, row.run_at, now, options.max_attempts,
+                     options.timeout, row.payload_sum, row_sum(row), task->payload);
+    at += 10;
   }
   return insert.run_if_allowed();
 }
 
 bool is_plain(const Settlement& settlement) {
   return settlement.to == TaskState::completed && settlement.was_attempt &&
-         settlement.result.empty() && settlement.reason.empty() && settlement.follow_ups.empty();
+         settlement.result.empty() && settlement.reason.empty() && settlement.follow_ups.empty() &&
+         settlement.lease.place != 0;
 }
 
-std::unordered_map<TaskId, Token> settle_handful(Connection& db, SettlementHandful settlements,
-                                                 WallTime now) {
-  std::unordered_map<TaskId, Token> accepted;
+std::vector<std::int64_t> settle_handful(Connection& db, SettlementHandful settlements,
+                                         WallTime now) {
+  ChangedRows changed{db};
   auto update = db.use(settle_sql);
-  int at = 1;
-  for (const auto* one : settlements) {
-    update.bind_from(at, one->lease.id, one->lease.token, one->attempt, now);
-    at += 4;
-  }
-  while (update.step()) accepted.emplace(update.task_id(0), Token{update.integer(1)});
-  return accepted;
+  update.bind(settlements.front()->lease.token, now);
+  int at = 3;
+  for (const auto* one : settlements) update.bind_from(at++, one->lease.place);
+  update.run();
+  return changed.seqs();
 }
 
 }  // namespace holdfast::sqlite

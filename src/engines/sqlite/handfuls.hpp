@@ -1,8 +1,7 @@
 #pragma once
 
-#include <array>
 #include <span>
-#include <unordered_map>
+#include <vector>
 
 #include "engines/sqlite/store.hpp"
 #include "tasks/task_store.hpp"
@@ -25,13 +24,15 @@ inline constexpr std::size_t tasks_in_handful = 20;
 bool insert_handful(Connection& db, std::span<const LaneTask, tasks_in_handful> tasks,
                     WallTime now);
 
-/// The end of an attempt that leaves nothing behind but that it is done.
+/// The end of an attempt that leaves nothing behind but that it is done, of a task whose place is
+/// known.
 bool is_plain(const Settlement& settlement);
 
 inline constexpr std::size_t settlements_in_handful = 50;
 using SettlementHandful = std::span<const Settlement* const, settlements_in_handful>;
-/// Returns the claims that were settled. Only where no task is blocked: nobody is released.
-std::unordered_map<TaskId, Token> settle_handful(Connection& db, SettlementHandful settlements,
-                                                 WallTime now);
+/// Returns the places of those that were settled. All of them must have the same token. Only where
+/// no task is blocked: nobody is released.
+std::vector<std::int64_t> settle_handful(Connection& db, SettlementHandful settlements,
+                                         WallTime now);
 
 }  // namespace holdfast::sqlite

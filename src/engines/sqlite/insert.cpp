@@ -17,7 +17,9 @@ std::int64_t lane_of(Connection& db, std::string_view queue, std::string_view ki
   auto find = db.use("SELECT lane FROM holdfast_lanes WHERE queue = ? AND kind = ?");
   find.bind(queue, kind);
   if (find.step()) return find.integer(0);
-  db.use("INSERT INTO holdfast_lanes (queue, kind) VALUES (?, ?)").bind(queue, kind).run();
+  db.use("INSERT INTO holdfast_lanes (queue, kind, sum) VALUES (?, ?, ?)")
+      .bind(queue, kind, lane_sum(queue, kind))
+      .run();
   return db.last_insert();
 }
 
@@ -95,11 +97,14 @@ Inserted insert_one(Connection& db, const NewTask& task, TaskId id, std::int64_t
 
   auto insert = db.use(
       "INSERT INTO holdfast_tasks (id, lane, state, priority, run_at, created_at, max_attempts,"
-      " timeout, backoff, unique_key, tags, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-      " ON CONFLICT (id) DO NOTHING");
-  insert.bind(id, lane, waits_for.empty() ? TaskState::pending : TaskState::blocked,
-              options.priority, due(options, now), now, options.max_attempts, options.timeout,
-              backoff, key, tags, task.payload);
+      " timeout, backoff, unique_key, tags, payload_sum, row_sum, payload)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING");
+  auto state = waits_for.empty() ? TaskState::pending : TaskState::blocked;
+  auto row = new_row(task, id, lane, now);
+  row.state = static_cast<std::int64_t>(state);
+  row.payload_sum = payload_sum(task.payload, tags, key, backoff);
+  insert.bind(id, lane, state, options.priority, due(options, now), now, options.max_attempts,
+              options.timeout, backoff, key, tags, row.payload_sum, row_sum(row), task.payload);
   insert.run();
   if (db.changes() == 0) {
     expect_same(db, task, id, lane);
@@ -118,6 +123,18 @@ bool is_default(const Backoff& backoff) {
   constexpr Backoff usual{};
   return backoff.first == usual.first && backoff.factor == usual.factor &&
          backoff.longest == usual.longest && backoff.jitter == usual.jitter;
+}
+
+SummedRow new_row(const NewTask& task, TaskId id, std::int64_t lane, WallTime now) {
+  SummedRow row;
+  row.id = id;
+  row.lane = lane;
+  row.priority = task.options.priority;
+  row.run_at = due(task.options, now).time_since_epoch().count();
+  row.created_at = now.time_since_epoch().count();
+  row.max_attempts = task.options.max_attempts;
+  row.timeout = task.options.timeout.count();
+  return row;
 }
 
 WallTime due(const TaskOptions& options, WallTime now) {

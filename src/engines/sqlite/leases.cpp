@@ -93,6 +93,7 @@ void take_back(Connection& db, const Verdict& verdict, const Taken& taken, WallT
   update.bind(taken.seq, to, token, verdict.attempt, verdict.crashes, verdict.suspect, run_at,
               finished_at, verdict.reason, cause);
   update.run();
+  seal(db, taken.seq);
   add_history(db, {.task = taken.seq,
                    .from = TaskState::running,
                    .to = to,

@@ -2,30 +2,69 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include <holdfast/task.hpp>
 
 #include "engines/sqlite/connection.hpp"
 
+/// Checksums of unfinished tasks, so that damage on disk is seen before a handler gets the data.
+/// SQLite's own check sees a quarter of all flipped bits.
+///
+/// `payload_sum` is over what never changes and may be long. `row_sum` is over that and whatever
+/// decides what happens next. A finished task has the row sum 0, so that a state that was changed
+/// by damage is seen in both directions. A lane's sum is over its names.
 namespace holdfast::sqlite {
 
-/// Checksums of unfinished tasks, so that damage on disk is seen before a handler gets the data.
-/// `payload_sum` is over what never changes and may be long (payload, tags, unique key, back-off),
-/// `row_sum` over it and what decides what happens next (id, lane, state, priority, run_at, token,
-/// attempts, crashes, limits). A finished task has the row sum 0, so that a state that was changed
-/// by damage is seen in both directions.
+std::int64_t payload_sum(std::string_view payload, const std::optional<std::string_view>& tags = {},
+                         const std::optional<std::string_view>& unique_key = {},
+                         const std::optional<std::string_view>& backoff = {});
+std::int64_t lane_sum(std::string_view queue, std::string_view kind);
+
+/// What `row_sum` is over, in the order of the columns below.
+struct SummedRow {
+  TaskId id{};
+  std::int64_t lane = 0, state = 0, priority = 0, run_at = 0, token = 0, attempt = 0,
+               recoveries = 0, crashes = 0, suspect = 0, cancel_requested = 0, created_at = 0,
+               max_attempts = 0, timeout = 0, payload_sum = 0;
+};
+std::int64_t row_sum(const SummedRow& row);
+
+/// The columns of holdfast_tasks that a `SummedRow` is read from.
+#define HOLDFAST_SUMMED                                                              \
+  "id, lane, state, priority, run_at, token, attempt, recoveries, crashes, suspect," \
+  " cancel_requested, created_at, max_attempts, timeout, payload_sum"
+inline constexpr int summed_columns = 15;
+SummedRow read_summed(const Statement& row, int first_column = 0);
+
+/// Makes the SQL function holdfast_row_sum(HOLDFAST_SUMMED) known to a connection.
+void add_row_sum_function(sqlite3* db);
+/// A task was changed by an ordinary statement: makes its row sum fit again.
+void seal(Connection& db, std::int64_t seq);
 
 /// A row whose sums do not fit.
 struct DamagedRow {
   std::int64_t seq = 0;
   TaskId id{};
   bool payload = false;  ///< the payload is damaged; otherwise only the numbers beside it
-  std::string what;      ///< a sentence
+  std::string what{};    ///< a sentence
 };
 
-/// Calls `found` for every row of holdfast_tasks that is damaged, reading the table itself and not
-/// its indexes; returns how many rows were looked at.
+/// A row that was read and compared with its sums.
+struct CheckedRow {
+  std::int64_t seq = 0;
+  SummedRow numbers{};
+  std::string payload{};
+  std::optional<std::string> backoff{};
+  std::optional<DamagedRow> damage{};
+};
+/// Reads a row of HOLDFAST_SUMMED ", seq, row_sum, tags, unique_key, backoff, payload". Payloads of
+/// finished tasks are not looked at.
+CheckedRow read_checked(const Statement& row);
+
+/// Calls `found` for every task (and lane, with seq 0) that is damaged, reading the tables
+/// themselves and not their indexes; returns how many tasks were looked at.
 std::int64_t find_damaged_rows(Connection& db, const std::function<void(DamagedRow)>& found);
 
 }  // namespace holdfast::sqlite

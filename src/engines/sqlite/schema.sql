@@ -12,6 +12,7 @@ CREATE TABLE holdfast_lanes (
   lane  INTEGER PRIMARY KEY,
   queue TEXT NOT NULL,
   kind  TEXT NOT NULL,
+  sum   INTEGER NOT NULL,                       -- of both names; see row_sum.hpp
   UNIQUE (queue, kind)
 );
 
@@ -21,8 +22,10 @@ CREATE TABLE holdfast_paused (
   at    INTEGER NOT NULL
 ) WITHOUT ROWID;
 
+-- A number is never used again (AUTOINCREMENT), so a claim of a task that is long gone cannot be
+-- taken for one of another that got its number.
 CREATE TABLE holdfast_tasks (
-  seq              INTEGER PRIMARY KEY,
+  seq              INTEGER PRIMARY KEY AUTOINCREMENT,
   id               BLOB NOT NULL UNIQUE,
   lane             INTEGER NOT NULL,
   state            INTEGER NOT NULL,
@@ -52,8 +55,9 @@ CREATE TABLE holdfast_tasks (
   payload          TEXT NOT NULL
 );
 
--- Claim order within a lane. Only pending tasks are in it.
-CREATE INDEX holdfast_ready ON holdfast_tasks (priority, lane, run_at) WHERE state = 0;
+-- Claim order within a lane. Only pending tasks are in it. Suspects are apart, so that all which
+-- may be claimed at once are found without looking at their rows.
+CREATE INDEX holdfast_ready ON holdfast_tasks (priority, lane, suspect, run_at) WHERE state = 0;
 -- Who runs what.
 CREATE INDEX holdfast_running ON holdfast_tasks (owner) WHERE state = 1;
 -- What is kept after the end, oldest first. A list of three states would say the same as the range,

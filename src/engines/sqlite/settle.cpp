@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "engines/sqlite/handfuls.hpp"
@@ -36,15 +38,18 @@ bool apply(Connection& db, const Settlement& settlement, WallTime now) {
     finished_at = now;
   }
   // Somebody may have asked it to stop after the worker made up its mind to try again.
+  ChangedRows changed{db};
   auto update = db.use(
       "UPDATE holdfast_tasks SET state = iif(?3 = 0 AND cancel_requested, 4, ?3),"
       " finished_at = iif(?3 = 0 AND cancel_requested, ?9, ?4), run_at = coalesce(?5, run_at),"
       " result = ?6, error = coalesce(?7, error), attempt = ?8, suspect = iif(?10, 0, suspect),"
-      " cancel_requested = 0, lease_until = NULL WHERE" HOLDFAST_TOKEN_GUARD);
+      " cancel_requested = 0, lease_until = NULL, row_sum = 0 WHERE" HOLDFAST_TOKEN_GUARD);
   update.bind(settlement.lease.id, settlement.lease.token, settlement.to, finished_at, run_at,
               result, reason, settlement.attempt, now, settlement.was_attempt);
   update.run();
-  return db.changes() == 1;
+  if (changed.seqs().empty()) return false;
+  if (settlement.to == TaskState::pending) seal(db, changed.seqs().front());
+  return true;
 }
 
 /// The very same claim ended before: its token is still the task's, but it is not running. The
@@ -97,6 +102,25 @@ Settled settle_one(Connection& db, const Settlement& settlement, WallTime now, b
   return Settled::accepted;
 }
 
+/// Tasks that are claimed together have the same token, so what ends together mostly has, too. What
+/// does not fill a handful goes to `rest`.
+std::vector<SettlementHandful> handfuls_of_one_token(std::vector<const Settlement*>& plain,
+                                                     std::vector<const Settlement*>& rest) {
+  std::ranges::stable_sort(plain, {}, [](const Settlement* one) { return one->lease.token; });
+  std::vector<SettlementHandful> handfuls;
+  for (std::span left{plain}; !left.empty();) {
+    auto token = left.front()->lease.token;
+    auto end = std::ranges::find_if(
+        left, [&](const Settlement* one) { return one->lease.token != token; });
+    auto same = left.first(static_cast<std::size_t>(end - left.begin()));
+    left = left.subspan(same.size());
+    for (; same.size() >= settlements_in_handful; same = same.subspan(settlements_in_handful))
+      handfuls.push_back(same.first<settlements_in_handful>());
+    rest.insert(rest.end(), same.begin(), same.end());
+  }
+  return handfuls;
+}
+
 }  // namespace
 
 SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlements, WallTime now) {
@@ -105,30 +129,25 @@ SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlement
   auto place = [&](const Settlement& one) -> Settled& {
     return result.settled[static_cast<std::size_t>(&one - settlements.data())];
   };
-  auto settle = [&](auto some) {
-    for (const auto* one : some) place(*one) = settle_one(db, *one, now, result.woke_others);
-  };
   std::vector<const Settlement*> plain, rest;
   bool nobody_waits = !anything_blocked(db);
   for (const auto& one : settlements)
     (nobody_waits && is_plain(one) ? plain : rest).push_back(&one);
 
-  std::span left{plain};
-  for (; left.size() >= settlements_in_handful; left = left.subspan(settlements_in_handful)) {
-    auto handful = left.first<settlements_in_handful>();
+  for (auto handful : handfuls_of_one_token(plain, rest)) {
     auto accepted = settle_handful(db, handful, now);
     for (const auto* one : handful) {
-      // The same task may be in it under an older token, too.
-      auto found = accepted.find(one->lease.id);
-      if (found != accepted.end() && found->second == one->lease.token) {
-        place(*one) = Settled::accepted;
-      } else {
+      // What was not accepted is tried alone, to find out why.
+      auto found = std::ranges::find(accepted, one->lease.place);
+      if (found == accepted.end()) {
         rest.push_back(one);
+      } else {
+        place(*one) = Settled::accepted;
+        accepted.erase(found);
       }
     }
   }
-  settle(left);
-  settle(std::span{rest});
+  for (const auto* one : rest) place(*one) = settle_one(db, *one, now, result.woke_others);
   return result;
 }
 

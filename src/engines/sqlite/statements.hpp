@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "engines/sqlite/row_sum.hpp"
 #include "engines/sqlite/store.hpp"
 #include "tasks/task_store.hpp"
 
@@ -10,12 +11,11 @@
 /// build without it exists to prove that the tests can see what it prevents.
 #ifdef HOLDFAST_ABLATE_TOKEN_GUARD
 #define HOLDFAST_TOKEN_GUARD " id = ?1 AND ?2 > 0 "
-#define HOLDFAST_TOKEN_GUARD_OF(task, claim) " " task ".id = " claim ".id "
+#define HOLDFAST_TOKEN_GUARD_OF_MANY " AND ?1 > 0 "
 #else
 #define HOLDFAST_TOKEN_GUARD " id = ?1 AND token = ?2 AND state = 1 "
-/// The same where the claims are rows.
-#define HOLDFAST_TOKEN_GUARD_OF(task, claim) \
-  " " task ".id = " claim ".id AND " task ".token = " claim ".token AND " task ".state = 1 "
+/// The same, beside a list of tasks that were claimed together.
+#define HOLDFAST_TOKEN_GUARD_OF_MANY " AND token = ?1 AND state = 1 "
 #endif
 
 /// The steps of the store, each inside a transaction that the caller has begun.
@@ -42,6 +42,8 @@ SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlement
 void count_refused(Connection& db, std::int64_t refused);
 
 bool is_default(const Backoff& backoff);
+/// What the row of a new task will be, its payload sum left out.
+SummedRow new_row(const NewTask& task, TaskId id, std::int64_t lane, WallTime now);
 /// When a new task may run. Zero means ready from the beginning, whatever the wall clock does.
 WallTime due(const TaskOptions& options, WallTime now);
 std::string backoff_text(const Backoff& backoff);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "engines/sqlite/row_sum.hpp"
 #include "engines/sqlite/task_admin_search.hpp"
 #include "tasks/transitions.hpp"
 
@@ -82,7 +83,9 @@ class Moving {
            " AND cancel_requested = 0")
         .bind(row.seq)
         .run();
-    moved_.count += db_.changes();
+    if (db_.changes() == 0) return;
+    seal(db_, row.seq);
+    ++moved_.count;
     moved_.stopped = true;
   }
 
@@ -119,6 +122,7 @@ class Moving {
            " WHERE seq = ?1")
         .bind(row.seq, to, token, run_at, finished_at, fresh, cause, error, runs_again)
         .run();
+    seal(db_, row.seq);
     if (runs_again) db_.use("DELETE FROM holdfast_progress WHERE task = ?").bind(row.seq).run();
     add_history(db_, {.task = row.seq,
                       .from = row.state,

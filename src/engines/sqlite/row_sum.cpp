@@ -1,0 +1,143 @@
+#include "engines/sqlite/row_sum.hpp"
+
+#include <sqlite3.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace holdfast::sqlite {
+
+namespace {
+
+using Numbers = std::array<std::int64_t, summed_columns - 1>;
+
+/// Zero means finished.
+std::int64_t never_zero(std::uint64_t sum) { return sum == 0 ? 1 : static_cast<std::int64_t>(sum); }
+
+std::uint64_t sum_of(std::string_view text, std::uint64_t seed) {
+  return XXH3_64bits_withSeed(text.data(), text.size(), seed);
+}
+
+bool is_finished_number(std::int64_t state) { return state >= 2 && state <= 4; }
+
+std::int64_t sum_of_row(const void* id, const Numbers& numbers) {
+  if (is_finished_number(numbers[1])) return 0;
+  std::array<unsigned char, 16 + sizeof(Numbers)> bytes;
+  std::memcpy(bytes.data(), id, 16);
+  std::memcpy(bytes.data() + 16, numbers.data(), sizeof(Numbers));
+  return never_zero(XXH3_64bits(bytes.data(), bytes.size()));
+}
+
+void sql_row_sum(sqlite3_context* context, int, sqlite3_value** values) {
+  if (sqlite3_value_bytes(values[0]) != 16) return sqlite3_result_int64(context, 0);
+  Numbers numbers;
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = sqlite3_value_int64(values[i + 1]);
+  sqlite3_result_int64(context, sum_of_row(sqlite3_value_blob(values[0]), numbers));
+}
+
+std::string sentence(const SummedRow& row, std::int64_t stored, bool payload_fits) {
+  if (!payload_fits) return fmt::format("The payload of task {} is damaged.", row.id.text());
+  bool finished = is_finished_number(row.state);
+  if (finished != (stored == 0)) {
+    return fmt::format("The state of task {} was changed by damage.", row.id.text());
+  }
+  return fmt::format("The row of task {} is damaged.", row.id.text());
+}
+
+std::optional<std::string> optional_text(const Statement& row, int column) {
+  if (row.is_null(column)) return {};
+  return row.text(column);
+}
+
+void find_damaged_lanes(Connection& db, const std::function<void(DamagedRow)>& found) {
+  auto lanes = db.use("SELECT lane, queue, kind, sum FROM holdfast_lanes NOT INDEXED");
+  while (lanes.step()) {
+    if (lane_sum(lanes.text(1), lanes.text(2)) == lanes.integer(3)) continue;
+    found({.what = fmt::format("The names of lane {} (a queue and a kind) are damaged.",
+                               lanes.integer(0))});
+  }
+}
+
+}  // namespace
+
+std::int64_t payload_sum(std::string_view payload, const std::optional<std::string_view>& tags,
+                         const std::optional<std::string_view>& unique_key,
+                         const std::optional<std::string_view>& backoff) {
+  auto sum = sum_of(payload, 0);
+  // What is not there adds nothing, and each column has a number of its own.
+  if (tags) sum = sum_of(*tags, sum + 1);
+  if (unique_key) sum = sum_of(*unique_key, sum + 2);
+  if (backoff) sum = sum_of(*backoff, sum + 3);
+  return static_cast<std::int64_t>(sum);
+}
+
+std::int64_t lane_sum(std::string_view queue, std::string_view kind) {
+  return static_cast<std::int64_t>(sum_of(kind, sum_of(queue, 0)));
+}
+
+std::int64_t row_sum(const SummedRow& row) {
+  return sum_of_row(row.id.bytes.data(),
+                    {row.lane, row.state, row.priority, row.run_at, row.token, row.attempt,
+                     row.recoveries, row.crashes, row.suspect, row.cancel_requested, row.created_at,
+                     row.max_attempts, row.timeout, row.payload_sum});
+}
+
+SummedRow read_summed(const Statement& row, int first) {
+  auto number = [&](int column) { return row.integer(first + column); };
+  return {row.task_id(first), number(1),  number(2),  number(3),  number(4),
+          number(5),          number(6),  number(7),  number(8),  number(9),
+          number(10),         number(11), number(12), number(13), number(14)};
+}
+
+void add_row_sum_function(sqlite3* db) {
+  int code = sqlite3_create_function_v2(db, "holdfast_row_sum", summed_columns,
+                                        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+                                        nullptr, sql_row_sum, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) throw_sqlite_error(db, code, "adding a function");
+}
+
+void seal(Connection& db, std::int64_t seq) {
+  db.use("UPDATE holdfast_tasks SET row_sum = holdfast_row_sum(" HOLDFAST_SUMMED ") WHERE seq = ?")
+      .bind(seq)
+      .run();
+}
+
+CheckedRow read_checked(const Statement& row) {
+  constexpr int seq = summed_columns, stored = seq + 1, tags = seq + 2, key = seq + 3,
+                backoff = seq + 4, payload = seq + 5;
+  CheckedRow checked;
+  checked.seq = row.integer(seq);
+  checked.numbers = read_summed(row);
+  auto sum = row.integer(stored);
+  bool row_fits = row_sum(checked.numbers) == sum;
+  // Reading what is long costs most of the time, and on what is over nothing depends.
+  if (row_fits && sum == 0) return checked;
+  checked.payload = row.text(payload);
+  checked.backoff = optional_text(row, backoff);
+  auto found = payload_sum(checked.payload, optional_text(row, tags), optional_text(row, key),
+                           checked.backoff);
+  bool payload_fits = found == checked.numbers.payload_sum;
+  if (!row_fits || !payload_fits) {
+    checked.damage = {checked.seq, checked.numbers.id, !payload_fits,
+                      sentence(checked.numbers, sum, payload_fits)};
+  }
+  return checked;
+}
+
+std::int64_t find_damaged_rows(Connection& db, const std::function<void(DamagedRow)>& found) {
+  find_damaged_lanes(db, found);
+  std::int64_t rows = 0;
+  auto tasks =
+      db.use("SELECT " HOLDFAST_SUMMED
+             ", seq, row_sum, tags, unique_key, backoff, payload FROM holdfast_tasks NOT INDEXED");
+  for (; tasks.step(); ++rows) {
+    if (auto row = read_checked(tasks); row.damage) found(std::move(*row.damage));
+  }
+  return rows;
+}
+
+}  // namespace holdfast::sqlite

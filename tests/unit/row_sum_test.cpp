@@ -1,0 +1,136 @@
+#include "engines/sqlite/row_sum.hpp"
+
+#include <gmock/gmock.h>
+
+#include <holdfast/holdfast.hpp>
+
+#include "support/temp_store.hpp"
+#include "tasks/engine_parts.hpp"
+
+namespace holdfast::sqlite {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// A store whose file is damaged behind the engine's back, the way a disk would: the row changes,
+/// its sums do not.
+class RowSums : public testing::Test {
+ protected:
+  TaskId add(const std::string& kind = "a", TaskOptions options = {}) {
+    NewTask task{kind, R"({"amount":100})", std::move(options)};
+    return engine_.parts().tasks().insert(std::span{&task, 1}).at(0).id;
+  }
+
+  void damage(const std::string& what) {
+    Connection db{folder_.database(), Connection::Mode::read_write, Durability::crash_safe};
+    db.execute(what);
+  }
+
+  std::vector<TaskId> damaged() {
+    Connection db{folder_.database(), Connection::Mode::read_only, Durability::crash_safe};
+    std::vector<TaskId> ids;
+    find_damaged_rows(db, [&](const DamagedRow& row) { ids.push_back(row.id); });
+    return ids;
+  }
+
+  Exchanged claim(int limit = 10) {
+    auto& tasks = engine_.parts().tasks();
+    return tasks.exchange(
+        {.claim = ClaimRequest{.worker = worker_->id(), .kinds = {"a", "b"}, .limit = limit}});
+  }
+
+  TaskRecord record(TaskId id) { return Inspector{engine_}.task(id).value(); }
+
+  test::TempStore folder_;
+  Engine engine_ = open(folder_.address());
+  std::unique_ptr<Enlistment> worker_ =
+      engine_.parts().workers().enlist(WorkerProfile{{}, {"a", "b"}, 1, Millis{90'000}});
+};
+
+TEST_F(RowSums, FitWhateverHappensToATask) {
+  auto first = add("a", {.backoff = {.factor = 3}, .unique_key = "k", .tags = {"x"}});
+  add("b", {.after = {first}});
+  std::vector<NewTask> many(45, NewTask{"a", "{}", {}});
+  engine_.parts().tasks().insert(many);
+  EXPECT_THAT(damaged(), IsEmpty());
+  auto claimed = claim(100).claimed;
+  ASSERT_EQ(claimed.size(), 46u);
+  EXPECT_THAT(damaged(), IsEmpty());
+  Exchange end;
+  for (auto& one : claimed) end.settle.push_back({.lease = one.lease, .attempt = 1});
+  end.settle.back().to = TaskState::pending;
+  end.settle.back().delay = Millis{5};
+  engine_.parts().tasks().exchange(end);
+  EXPECT_THAT(damaged(), IsEmpty());
+  Inspector inspector{engine_};
+  inspector.hold({}, "wait");
+  inspector.retry({});
+  EXPECT_THAT(damaged(), IsEmpty());
+}
+
+struct Blow {
+  const char* name;
+  const char* sql;
+};
+
+class DamagedRows : public RowSums, public testing::WithParamInterface<Blow> {};
+
+TEST_P(DamagedRows, AreSeenAndKeptFromHandlers) {
+  auto sound = add();
+  auto hit = add("a", {.unique_key = "u", .tags = {"t"}});
+  damage(std::string{"UPDATE holdfast_tasks SET "} + GetParam().sql + " WHERE seq = 2");
+  EXPECT_THAT(damaged(), ElementsAre(hit));
+
+  std::vector<TaskId> claimed;
+  for (const auto& one : claim().claimed) claimed.push_back(one.lease.id);
+  EXPECT_THAT(claimed, ElementsAre(sound));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, DamagedRows,
+    testing::Values(Blow{"Payload", R"(payload = '{"amount":900}')"}, Blow{"Tags", "tags = NULL"},
+                    Blow{"UniqueKey", "unique_key = 'v'"}, Blow{"Backoff", "backoff = '1 2 3 4'"},
+                    Blow{"Lane", "lane = 2"}, Blow{"Priority", "priority = 1"},
+                    Blow{"Due", "run_at = 5"}, Blow{"Token", "token = 9"},
+                    Blow{"Attempt", "attempt = 2"}, Blow{"Limit", "max_attempts = 7"},
+                    Blow{"Timeout", "timeout = 1"}, Blow{"Suspect", "suspect = 1"},
+                    Blow{"Running", "state = 1"}, Blow{"Completed", "state = 2"},
+                    Blow{"SumOfPayload", "payload_sum = payload_sum + 1"},
+                    Blow{"SumOfRow", "row_sum = row_sum + 1"}),
+    [](const auto& blow) { return std::string{blow.param.name}; });
+
+TEST_F(RowSums, DamageWaitsForAPerson) {
+  auto hit = add();
+  damage(R"(UPDATE holdfast_tasks SET payload = '{"amount":900}')");
+  auto answer = claim();
+  EXPECT_THAT(answer.claimed, IsEmpty());
+  ASSERT_EQ(answer.damaged.size(), 1u);
+  EXPECT_EQ(answer.damaged.front().task, hit);
+  EXPECT_EQ(record(hit).state, TaskState::held);
+  EXPECT_EQ(record(hit).cause, "damaged");
+
+  // Trying it again does not make the payload what it was.
+  Inspector{engine_}.retry({.ids = {hit}});
+  EXPECT_THAT(claim().claimed, IsEmpty());
+  EXPECT_EQ(record(hit).state, TaskState::held);
+}
+
+TEST_F(RowSums, FinishedTasksDoNotComeBackByDamage) {
+  auto done = add();
+  auto claimed = claim().claimed;
+  engine_.parts().tasks().exchange({.settle = {{.lease = claimed.front().lease, .attempt = 1}}});
+  damage("UPDATE holdfast_tasks SET state = 0");
+  EXPECT_THAT(damaged(), ElementsAre(done));
+  EXPECT_THAT(claim().claimed, IsEmpty());
+}
+
+TEST_F(RowSums, WorkOfUnknownKindIsNotClaimed) {
+  add();
+  damage("UPDATE holdfast_lanes SET kind = 'b'");
+  EXPECT_EQ(damaged().size(), 1u);
+  EXPECT_THAT(claim().claimed, IsEmpty());
+}
+
+}  // namespace
+}  // namespace holdfast::sqlite
