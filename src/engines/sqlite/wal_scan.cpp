@@ -1,0 +1,151 @@
+#include "engines/sqlite/wal_scan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+namespace holdfast::sqlite {
+
+namespace {
+
+constexpr std::uint32_t magic = 0x377f0682;  // the last bit says that words are big-endian
+constexpr std::uint32_t format = 3'007'000;
+
+std::uint32_t big(const std::uint8_t* at) {
+  return std::uint32_t{at[0]} << 24 | std::uint32_t{at[1]} << 16 | std::uint32_t{at[2]} << 8 |
+         std::uint32_t{at[3]};
+}
+
+template <bool swapped>
+WalSum add_words(WalSum sum, const std::uint8_t* at, const std::uint8_t* end) {
+  for (; at != end; at += 8) {
+    std::uint32_t words[2];
+    std::memcpy(words, at, sizeof words);
+    if constexpr (swapped) {
+      words[0] = __builtin_bswap32(words[0]);
+      words[1] = __builtin_bswap32(words[1]);
+    }
+    sum.first += words[0] + sum.second;
+    sum.second += words[1] + sum.first;
+  }
+  return sum;
+}
+
+bool plausible_page_size(std::uint32_t size) {
+  return size >= 512 && size <= 65'536 && std::has_single_bit(size);
+}
+
+/// Where a header and the first frame would be. SQLite syncs a header before it writes frames, so a
+/// power cut leaves both or none.
+bool only_zeros(const ReadAt& read, std::uint64_t size) {
+  std::uint8_t start[WalHeader::bytes + FrameHeader::bytes] = {};
+  auto wanted = std::span{start}.first(std::min<std::size_t>(size, sizeof start));
+  read(0, wanted);
+  return std::ranges::all_of(wanted, [](std::uint8_t byte) { return byte == 0; });
+}
+
+/// Goes through the frames in order, with the checksum that the one before has in the file.
+class FrameWalk {
+ public:
+  FrameWalk(const ReadAt& read, const WalHeader& header, std::uint64_t size)
+      : read_{read},
+        header_{header},
+        frame_(FrameHeader::bytes + header.page_size),
+        count_{static_cast<int>((size - WalHeader::bytes) / frame_.size())},
+        before_{header.sum} {}
+
+  /// False at the end.
+  bool next() {
+    if (number_ == count_) return false;
+    auto offset = WalHeader::bytes + static_cast<std::uint64_t>(number_) * frame_.size();
+    ++number_;
+    return read_(offset, frame_) == frame_.size();
+  }
+
+  /// Whether the frame at hand is one of this generation, and whole.
+  bool is_sound() {
+    now_ = FrameHeader::parse(frame_);
+    auto expected = before_;
+    before_ = now_.sum;
+    if (now_.salt != header_.salt || now_.page == 0) return false;
+    std::span<const std::uint8_t> bytes{frame_};
+    auto sum = add_to_sum(expected, bytes.first(FrameHeader::summed), header_.big_endian);
+    return add_to_sum(sum, bytes.subspan(FrameHeader::bytes), header_.big_endian) == now_.sum;
+  }
+  bool is_commit() const { return now_.pages_after_commit != 0; }
+  int number() const { return number_; }
+
+ private:
+  const ReadAt& read_;
+  const WalHeader& header_;
+  std::vector<std::uint8_t> frame_;
+  int count_;
+  int number_ = 0;
+  WalSum before_;
+  FrameHeader now_{};
+};
+
+}  // namespace
+
+WalSum add_to_sum(WalSum sum, std::span<const std::uint8_t> bytes, bool big_endian) {
+  auto begin = bytes.data(), end = begin + bytes.size() / 8 * 8;
+  return big_endian == (std::endian::native == std::endian::big) ? add_words<false>(sum, begin, end)
+                                                                 : add_words<true>(sum, begin, end);
+}
+
+std::optional<WalHeader> WalHeader::parse(std::span<const std::uint8_t> from) {
+  if (from.size() < bytes) return {};
+  auto at = from.data();
+  if ((big(at) & ~1u) != magic || big(at + 4) != format) return {};
+  WalHeader header{
+      (big(at) & 1) != 0, big(at + 8), {big(at + 16), big(at + 20)}, {big(at + 24), big(at + 28)}};
+  if (!plausible_page_size(header.page_size)) return {};
+  if (add_to_sum({}, from.first(24), header.big_endian) != header.sum) return {};
+  return header;
+}
+
+FrameHeader FrameHeader::parse(std::span<const std::uint8_t> from) {
+  auto at = from.data();
+  return {big(at), big(at + 4), {big(at + 8), big(at + 12)}, {big(at + 16), big(at + 20)}};
+}
+
+std::uint64_t WalScan::offset_of(int frame) const {
+  return WalHeader::bytes +
+         static_cast<std::uint64_t>(frame - 1) * (FrameHeader::bytes + header.page_size);
+}
+
+WalScan scan_wal(const ReadAt& read, std::uint64_t size) {
+  WalScan scan{.bytes = size};
+  std::uint8_t start[WalHeader::bytes] = {};
+  if (size < sizeof start || read(0, start) != sizeof start) return scan;
+  auto header = WalHeader::parse(start);
+  if (!header) {
+    if (only_zeros(read, size)) return scan;
+    scan.beginning = WalScan::Beginning::damaged;
+    return scan;
+  }
+  scan.beginning = WalScan::Beginning::sound;
+  scan.header = *header;
+
+  FrameWalk walk{read, scan.header, size};
+  bool gap = false;
+  while (walk.next()) {
+    if (!walk.is_sound()) {
+      gap = true;
+    } else if (gap) {
+      ++scan.beyond.frames;
+      if (!walk.is_commit()) continue;
+      ++scan.beyond.commits;
+      scan.beyond.last_commit = walk.number();
+    } else {
+      scan.sound = walk.number();
+      if (!walk.is_commit()) continue;
+      ++scan.commits;
+      scan.frames = walk.number();
+    }
+  }
+  return scan;
+}
+
+}  // namespace holdfast::sqlite
