@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <stop_token>
 #include <string>
 
 #include <holdfast/engine.hpp>
@@ -24,6 +26,12 @@ class EngineParts {
   virtual Reports& reports() = 0;
   virtual const Clock& clock() const = 0;
   virtual std::string name() const = 0;
+
+  /// What may be done with the store, as found when it was opened.
+  virtual RunLevel run_level() const { return RunLevel::normal; }
+  /// What was found when this process opened the store as the first one. Returned once, so that
+  /// the first recovery reports it and no other does.
+  virtual std::optional<StartUp> take_start_up() { return {}; }
 
   const Settings& settings() const { return settings_; }
   Events& events() { return events_; }
