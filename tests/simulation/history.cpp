@@ -1,11 +1,8 @@
 #include "simulation/history.hpp"
 
-#include <fcntl.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 
 #include <algorithm>
-#include <cstdarg>
 #include <system_error>
 
 #include "engines/sqlite/engine.hpp"
@@ -15,7 +12,7 @@ namespace holdfast::sim {
 
 namespace {
 
-/// In memory where that is possible: what a disk keeps is not the question here.
+/// For what the engine keeps beside the database, in memory where that is possible.
 std::filesystem::path make_folder() {
   namespace fs = std::filesystem;
   auto base = fs::is_directory("/dev/shm") ? fs::path{"/dev/shm"} : fs::temp_directory_path();
@@ -25,29 +22,9 @@ std::filesystem::path make_folder() {
   return pattern;
 }
 
-/// SQLite's file locks, without asking the kernel: they keep other processes out, and there are
-/// none. Between the connections of one process SQLite keeps its locks in memory anyway. This makes
-/// histories cheaper; the locks of the engine itself are left as they are.
-int lock_nothing(int fd, int command, ...) {
-  va_list rest;
-  va_start(rest, command);
-  void* argument = va_arg(rest, void*);
-  va_end(rest);
-  if (command == F_SETLK || command == F_SETLKW) return 0;
-  if (command != F_GETLK) return ::fcntl(fd, command, argument);
-  static_cast<struct flock*>(argument)->l_type = F_UNLCK;
-  return 0;
-}
-
-void leave_out_sqlite_locks() {
-  auto* files = sqlite3_vfs_find(nullptr);
-  files->xSetSystemCall(files, "fcntl", reinterpret_cast<sqlite3_syscall_ptr>(lock_nothing));
-}
-
 }  // namespace
 
 Histories::Histories() : folder_{make_folder()} {
-  leave_out_sqlite_locks();
   Settings settings;
   settings.durability = Durability::crash_safe;
   engine_ = sqlite::open_store(folder_ / "work.db", settings, clock_);

@@ -7,6 +7,7 @@
 
 #include "simulation/coverage.hpp"
 #include "simulation/ledger.hpp"
+#include "simulation/memory_files.hpp"
 #include "tasks/engine_parts.hpp"
 
 namespace holdfast::sim {
@@ -23,7 +24,7 @@ struct Told {
 /// store, who act in an order that the seed decides, and meet crashes, pauses, lost messages and
 /// jumping clocks. Then the faults end, and everything has to come to an end, too.
 ///
-/// The store is the real SQLite engine in a file of its own, emptied between histories.
+/// The store is the real SQLite engine on a file of its own in memory, emptied between histories.
 class Histories {
  public:
   Histories();
@@ -38,6 +39,7 @@ class Histories {
   void clean_up();
 
   std::filesystem::path folder_;
+  MemoryFiles files_;
   VirtualClock clock_;
   std::shared_ptr<EngineParts> engine_;
   std::unique_ptr<Probe> probe_;

@@ -19,6 +19,7 @@ namespace holdfast::sqlite {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
@@ -112,6 +113,34 @@ TEST_F(BoardTest, LeavesSignalsAloneThatTheProgramHandles) {
   });
   EXPECT_EQ(signal_, 0);
   EXPECT_EQ(remains.evidence, "");
+}
+
+TEST_F(BoardTest, NamesTheLackOfMemoryThatTheHostHadMeanwhile) {
+  { Board board{files_, worker_, 1, 3}; }
+  auto path = files_.worker(worker_);
+  EXPECT_EQ(read_board(path, 3).evidence, "");
+  EXPECT_THAT(read_board(path, 4).evidence,
+              StartsWith("the kernel's out-of-memory killer struck 1 time on this host"));
+  EXPECT_THAT(read_board(path, 5).evidence, HasSubstr(" 2 times "));
+}
+
+TEST_F(BoardTest, LaysASignalAtNoLackOfMemory) {
+  remains_of([](Board&) { std::abort(); });
+  auto kills = oom_kills() + 1;
+  EXPECT_EQ(read_board(files_.worker(worker_), kills).evidence, "ended by signal 6 (Aborted)");
+}
+
+TEST_F(BoardTest, CountsWhatTheKernelSaysAboutMemory) {
+  auto statistics = folder_.folder() / "vmstat";
+  std::ofstream{statistics} << "pgfault 7\nnuma_oom_kill 9\noom_kill 12\nswap_ra 5\n";
+  EXPECT_EQ(oom_kills(statistics), 12u);
+  std::ofstream{statistics} << "oom_kill 4";
+  EXPECT_EQ(oom_kills(statistics), 4u);
+  std::ofstream{statistics} << "pgfault 7\n" << std::string(100'000, 'x') << " 1\noom_kill 2\n";
+  EXPECT_EQ(oom_kills(statistics), 2u);
+  std::ofstream{statistics} << "pgfault 7\n";
+  EXPECT_EQ(oom_kills(statistics), 0u);
+  EXPECT_EQ(oom_kills(folder_.folder() / "nothing"), 0u);
 }
 
 TEST_F(BoardTest, IsNotBelievedWhenItIsGarbage) {

@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <span>
 
 #include <fmt/format.h>
@@ -29,7 +28,7 @@ struct alignas(64) Header {
   std::int32_t pid;
   std::uint32_t slots;
   std::atomic<std::uint32_t> others;  ///< 1: work that is not on this board runs, too
-  std::uint64_t oom_kills;            ///< on this host, when the worker started
+  std::uint64_t oom_kills;            ///< on this host, before the worker started
   LastMoment last_moment;
 };
 
@@ -41,16 +40,6 @@ struct alignas(64) Slot {
   std::uint8_t task[16];
 };
 static_assert(sizeof(Header) == 64 && sizeof(Slot) == 64);
-
-std::uint64_t oom_kills_so_far() {
-  std::ifstream vmstat{"/proc/vmstat"};
-  std::string name;
-  std::uint64_t value = 0;
-  while (vmstat >> name >> value) {
-    if (name == "oom_kill") return value;
-  }
-  return 0;
-}
 
 std::size_t board_bytes(std::uint32_t slots) { return sizeof(Header) + slots * sizeof(Slot); }
 
@@ -66,7 +55,7 @@ struct Board::Page {
   std::span<Slot> slots() { return {reinterpret_cast<Slot*>(this + 1), header.slots}; }
 };
 
-Board::Board(const SideFiles& files, WorkerId id, int slots) {
+Board::Board(const SideFiles& files, WorkerId id, int slots, std::uint64_t oom_kills_before) {
   auto path = files.worker(id);
   auto hidden = files.workers() + "/.new-" + id.text();
   auto count = std::min(static_cast<std::uint32_t>(std::max(slots, 1)), most_slots);
@@ -85,7 +74,7 @@ Board::Board(const SideFiles& files, WorkerId id, int slots) {
   header.version = version;
   header.pid = ::getpid();
   header.slots = count;
-  header.oom_kills = oom_kills_so_far();
+  header.oom_kills = oom_kills_before;
   header.last_moment.slot = -1;
   lock(file_.get());
   if (::rename(hidden.c_str(), path.c_str()) != 0) throw_board_error(path, errno);
@@ -150,18 +139,18 @@ std::string death_by_signal(const std::string& content, const std::vector<std::s
   return text;
 }
 
-std::string death_by_memory(const std::string& content) {
+std::string death_by_memory(const std::string& content, std::uint64_t now) {
   auto before = field<std::uint64_t>(content, offsetof(Header, oom_kills));
-  auto now = oom_kills_so_far();
   if (now <= before) return {};
   return fmt::format(
-      "the kernel's out-of-memory killer struck {} time{} on this host since the worker started",
+      "the kernel's out-of-memory killer struck {} time{} on this host since the worker's process "
+      "opened the store",
       now - before, now - before == 1 ? "" : "s");
 }
 
 }  // namespace
 
-Remains read_board(const std::string& path) {
+Remains read_board(const std::string& path, std::uint64_t oom_kills_now) {
   auto content = read_all(path);
   if (content.size() < sizeof(Header) || std::memcmp(content.data(), magic, sizeof magic) != 0 ||
       field<std::uint32_t>(content, offsetof(Header, version)) != version)
@@ -184,7 +173,7 @@ Remains read_board(const std::string& path) {
   if (field<std::uint32_t>(content, offsetof(Header, others)) != 0)
     remains.running.push_back(Lease{});
   remains.evidence = death_by_signal(content, by_slot);
-  if (remains.evidence.empty()) remains.evidence = death_by_memory(content);
+  if (remains.evidence.empty()) remains.evidence = death_by_memory(content, oom_kills_now);
   return remains;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engines/sqlite/file_lock.hpp"
+#include "engines/sqlite/oom_kills.hpp"
 #include "engines/sqlite/side_files.hpp"
 #include "recovery/worker_registry.hpp"
 
@@ -16,8 +17,10 @@ namespace holdfast::sqlite {
 /// belongs to a dead worker.
 class Board {
  public:
-  /// Creates `workers/<id>` with one slot for each handler thread.
-  Board(const SideFiles& files, WorkerId id, int slots);
+  /// Creates `workers/<id>` with one slot for each handler thread. Whether the host ran out of
+  /// memory during the worker's life shows by what is counted when it is dead.
+  Board(const SideFiles& files, WorkerId id, int slots,
+        std::uint64_t oom_kills_before = oom_kills());
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
   ~Board();
@@ -38,6 +41,6 @@ class Board {
 /// What a worker that died within this boot of the machine left on its board. (After a restart the
 /// file shows whatever happened to reach the disk: do not ask.) Believes nothing: the file may be
 /// short, garbage or gone, then it is not readable.
-Remains read_board(const std::string& path);
+Remains read_board(const std::string& path, std::uint64_t oom_kills_now = oom_kills());
 
 }  // namespace holdfast::sqlite

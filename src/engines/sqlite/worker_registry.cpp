@@ -21,8 +21,8 @@ std::string host_name() {
 
 class SqliteEnlistment final : public Enlistment {
  public:
-  SqliteEnlistment(const SideFiles& files, WorkerId id, int slots)
-      : files_{files}, id_{id}, board_{files, id, slots} {}
+  SqliteEnlistment(const SideFiles& files, WorkerId id, int slots, std::uint64_t oom_kills_before)
+      : files_{files}, id_{id}, board_{files, id, slots, oom_kills_before} {}
 
   WorkerId id() const override { return id_; }
   void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
@@ -47,7 +47,8 @@ class SqliteEnlistment final : public Enlistment {
 
 std::unique_ptr<Enlistment> SqliteWorkerRegistry::enlist(const WorkerProfile& profile) {
   auto id = WorkerId::make();
-  auto enlistment = std::make_unique<SqliteEnlistment>(store_.files, id, profile.concurrency);
+  auto enlistment =
+      std::make_unique<SqliteEnlistment>(store_.files, id, profile.concurrency, oom_kills_before_);
   auto about = profile_json(profile);
   auto host = host_name();
   try {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engines/sqlite/death_watch.hpp"
+#include "engines/sqlite/oom_kills.hpp"
 #include "engines/sqlite/store.hpp"
 #include "recovery/worker_registry.hpp"
 
@@ -25,6 +26,8 @@ class SqliteWorkerRegistry final : public WorkerRegistry {
   void forget_old_rows(Connection& db);
 
   Store& store_;
+  // Read once: the kernel takes longer to count than SQLite to register a worker.
+  const std::uint64_t oom_kills_before_ = oom_kills();
   DeathWatch deaths_;
 };
 
