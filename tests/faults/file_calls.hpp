@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace holdfast::test {
+
+/// What SQLite asks of the file system.
+enum class Call {
+  open,
+  read,
+  write,
+  truncate,
+  sync,
+  size,
+  lock,
+  exists,
+  remove,
+  share,        ///< maps a piece of the index of the WAL, and lets the file grow for it
+  lock_shared,  ///< locks in that index
+};
+std::string_view to_string(Call call);
+
+/// How a call fails.
+struct Fault {
+  int error = 0;      ///< EIO, ENOSPC
+  bool half = false;  ///< of a write: the first half is done
+};
+
+/// Asked before every call with the name of the file (without its folder); nothing: go on.
+using FaultChooser = std::function<std::optional<Fault>(Call, std::string_view file)>;
+
+/// A change to a file or to the folder, in the order in which they were asked for. Names are
+/// without the folder.
+struct Change {
+  enum class Kind {
+    create,       ///< the name is new
+    write,        ///< `data` at `offset`
+    truncate,     ///< to `offset` bytes
+    sync,         ///< what was written to the file before is durable
+    remove,       ///< the name is gone
+    sync_folder,  ///< what was done to names before is durable
+  };
+  Kind kind = Kind::write;
+  std::string file{};
+  std::int64_t offset = 0;
+  std::string data{};
+};
+
+using ChangeListener = std::function<void(Change)>;
+
+/// Stands between SQLite and the file system of this process: every store that is opened from now
+/// on goes through it. Calls are passed on to the real files, except syncs, which only cost time
+/// where the power cut is a simulated one.
+class FileCalls {
+ public:
+  /// Takes the place of the default; the one of this process.
+  static FileCalls& instance();
+
+  /// Replaces what was set before; an empty function for none.
+  void choose_faults(FaultChooser chooser);
+  void listen(ChangeListener listener);
+
+  // For the functions that SQLite calls.
+  std::optional<Fault> fault(Call call, std::string_view file) const;
+  void changed(Change change) const;
+
+ private:
+  FileCalls();
+  FaultChooser chooser_;
+  ChangeListener listener_;
+};
+
+/// While it lives, faults are chosen by this.
+class Faults {
+ public:
+  explicit Faults(FaultChooser chooser) { FileCalls::instance().choose_faults(std::move(chooser)); }
+  ~Faults() { FileCalls::instance().choose_faults({}); }
+  Faults(const Faults&) = delete;
+  Faults& operator=(const Faults&) = delete;
+};
+
+/// While it lives, changes are told to this.
+class Listening {
+ public:
+  explicit Listening(ChangeListener listener) { FileCalls::instance().listen(std::move(listener)); }
+  ~Listening() { FileCalls::instance().listen({}); }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+};
+
+}  // namespace holdfast::test
