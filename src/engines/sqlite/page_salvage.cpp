@@ -1,0 +1,151 @@
+#include "engines/sqlite/page_salvage.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+
+namespace holdfast::sqlite {
+
+namespace {
+
+constexpr std::uint32_t schema_root = 1;
+
+bool is_table_root(const PageFile& file, std::uint32_t root) {
+  auto page = file.tree_page(root);
+  return page && page->is_table();
+}
+
+/// Tables whose rows nobody else's can be taken for: an entry of an index, or a row of a table of
+/// the user's, may well look like a row of the smaller ones.
+bool is_known_anywhere(const TableShape& table) {
+  constexpr std::string_view known[] = {"holdfast_tasks",   "holdfast_workers", "holdfast_lanes",
+                                        "holdfast_history", "holdfast_log",     "holdfast_effects"};
+  return std::ranges::find(known, table.name()) != std::end(known);
+}
+
+}  // namespace
+
+PageSalvage::PageSalvage(const PageFile& file) : file_{file} { read_schema(); }
+
+void PageSalvage::read_schema() {
+  auto add = [&](std::int64_t, const Blob& bytes) {
+    auto record = decode_record(bytes);
+    auto row = record ? as_schema_row(*record) : std::nullopt;
+    if (!row) {
+      schema_sound_ = false;
+      return;
+    }
+    auto same = [&](const SchemaRow& other) { return other.name == row->name; };
+    if (std::ranges::none_of(schema_, same)) schema_.push_back(std::move(*row));
+  };
+  TreeWalk walk{file_};
+  schema_sound_ = walk.walk(schema_root, true, add) && schema_sound_;
+  if (schema_sound_) return;
+  for (std::uint32_t number = 2; number <= file_.pages(); ++number) {
+    auto page = file_.tree_page(number);
+    if (!page || page->kind != TreePage::Kind::leaf_table || walk.is_claimed(number)) continue;
+    // Only pages of the list itself, not whatever has five columns.
+    auto cell = page->cells.empty() ? std::nullopt : file_.cell(number, *page, page->cells[0]);
+    auto record = cell ? decode_record(cell->payload) : std::nullopt;
+    if (record && as_schema_row(*record)) walk.read_stray(number, add);
+  }
+}
+
+std::uint32_t PageSalvage::root_of(std::string_view name) const {
+  auto found = std::ranges::find(schema_, name, &SchemaRow::name);
+  return found == schema_.end() ? 0 : found->root;
+}
+
+std::map<std::string, std::optional<PageSalvage::Content>> PageSalvage::contents() {
+  std::map<std::string, std::optional<Content>> contents;
+  TreeWalk walk{file_};
+  walk.walk(schema_root, true, [](std::int64_t, const Blob&) {});
+  for (const auto& row : schema_) {
+    if (row.type != "table" || row.root == 0) continue;
+    Content content;
+    bool sound = walk.walk(
+        row.root, is_table_root(file_, row.root), [&](std::int64_t rowid, const Blob& record) {
+          ++content.rows;
+          content.sum +=
+              XXH3_64bits_withSeed(record.data(), record.size(), static_cast<std::uint64_t>(rowid));
+        });
+    contents[row.name] = sound ? std::optional{content} : std::nullopt;
+  }
+  return contents;
+}
+
+/// What belongs to the list of tables, to indexes and to tables of the user's is no stray.
+void PageSalvage::walk_others(TreeWalk& walk, const std::vector<TableShape>& tables) const {
+  auto ignore = [](std::int64_t, const Blob&) {};
+  walk.walk(schema_root, true, ignore);
+  for (const auto& row : schema_) {
+    if (std::ranges::find(tables, row.name, &TableShape::name) != tables.end()) continue;
+    if (row.root != 0) walk.walk(row.root, is_table_root(file_, row.root), ignore);
+  }
+}
+
+bool PageSalvage::each_row(const std::vector<TableShape>& tables,
+                           const std::function<void(Row)>& on_row) {
+  TreeWalk walk{file_};
+  bool sound = true;
+  for (const auto& table : tables) {
+    auto root = root_of(table.name());
+    sound = root != 0 &&
+            walk.walk(root, !table.without_rowid(),
+                      [&](std::int64_t rowid, const Blob& record) {
+                        on_row({table, rowid, record, Found::in_tree});
+                      }) &&
+            sound;
+  }
+  if (sound) return true;
+
+  walk_others(walk, tables);
+  auto found = walk.free_list_sound() ? Found::stray : Found::doubtful;
+  for (std::uint32_t number = 2; number <= file_.pages(); ++number) {
+    if (walk.is_claimed(number)) continue;
+    auto page = file_.tree_page(number);
+    if (!page || !page->is_leaf()) continue;
+    walk.read_stray(number, [&](std::int64_t rowid, const Blob& bytes) {
+      auto record = decode_record(bytes);
+      if (!record) return;
+      for (const auto& table : tables)
+        if (table.without_rowid() != page->is_table() && is_known_anywhere(table) &&
+            table.fits(*record))
+          on_row({table, rowid, bytes, found});
+    });
+  }
+  return false;
+}
+
+std::vector<std::pair<TaskId, std::int64_t>> PageSalvage::indexed_tasks() {
+  std::vector<std::pair<TaskId, std::int64_t>> tasks;
+  auto add = [&](std::int64_t, const Blob& bytes) {
+    auto record = decode_record(bytes);
+    if (!record || record->size() != 2) return;
+    auto id = std::get_if<Blob>(&(*record)[0]);
+    auto seq = std::get_if<std::int64_t>(&(*record)[1]);
+    TaskId task;
+    if (!id || !seq || id->size() != task.bytes.size()) return;
+    std::ranges::copy(*id, task.bytes.begin());
+    tasks.emplace_back(task, *seq);
+  };
+  TreeWalk walk{file_};
+  walk.walk(root_of("sqlite_autoindex_holdfast_tasks_1"), false, add);
+  return tasks;
+}
+
+std::optional<std::vector<Record>> PageSalvage::index_records(std::string_view name) {
+  std::vector<Record> records;
+  bool sound = true;
+  TreeWalk walk{file_};
+  sound = walk.walk(root_of(name), false, [&](std::int64_t, const Blob& bytes) {
+    auto record = decode_record(bytes);
+    if (record) records.push_back(std::move(*record));
+    sound = sound && record.has_value();
+  }) && sound;
+  if (!sound) return {};
+  return records;
+}
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <holdfast/ids.hpp>
+
+#include "engines/sqlite/table_shape.hpp"
+#include "engines/sqlite/tree_walk.hpp"
+
+namespace holdfast::sqlite {
+
+/// Reads what is left of a damaged file page by page: first along the trees, beside what is
+/// damaged in them, then from pages that nothing points to any more.
+class PageSalvage {
+ public:
+  explicit PageSalvage(const PageFile& file);
+
+  enum class Found {
+    in_tree,   ///< where it should be
+    stray,     ///< on a page that the damage has cut off
+    doubtful,  ///< the same, but the page may be one that was free: what it says may be old
+  };
+  struct Row {
+    const TableShape& table;
+    std::int64_t rowid = 0;
+    const Blob& record;
+    Found found = Found::in_tree;
+  };
+
+  const std::vector<SchemaRow>& schema() const { return schema_; }
+  bool schema_sound() const { return schema_sound_; }
+
+  /// What tables hold, ours and the user's: that it is the same after an index was made anew is how
+  /// we know that this did no harm.
+  struct Content {
+    std::int64_t rows = 0;
+    std::uint64_t sum = 0;  ///< of all rows, in any order
+    bool operator==(const Content&) const = default;
+  };
+  /// Of every table, by name; nothing for a table that cannot be read to its end.
+  std::map<std::string, std::optional<Content>> contents();
+
+  /// Calls `on_row` for every record that is, or may be, a row of one of `tables`. Rows of a tree
+  /// come before strays. False: some pages of these tables could not be read.
+  bool each_row(const std::vector<TableShape>& tables, const std::function<void(Row)>& on_row);
+
+  /// The tasks that the index of ids knows, with their numbers. It survives damage of the table.
+  std::vector<std::pair<TaskId, std::int64_t>> indexed_tasks();
+  /// Records of an index of ours, by its name; nothing if it cannot be read to its end.
+  std::optional<std::vector<Record>> index_records(std::string_view name);
+
+ private:
+  void read_schema();
+  std::uint32_t root_of(std::string_view name) const;
+  void walk_others(TreeWalk& walk, const std::vector<TableShape>& tables) const;
+
+  const PageFile& file_;
+  std::vector<SchemaRow> schema_;
+  bool schema_sound_ = true;
+};
+
+}  // namespace holdfast::sqlite

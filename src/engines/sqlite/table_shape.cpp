@@ -1,0 +1,76 @@
+#include "engines/sqlite/table_shape.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace holdfast::sqlite {
+
+namespace {
+
+constexpr std::size_t id_bytes = 16;
+
+bool fits_column(const TableShape::Column& column, const SqlValue& value) {
+  if (column.is_rowid || std::holds_alternative<std::monostate>(value))
+    return std::holds_alternative<std::monostate>(value) && (column.is_rowid || column.optional);
+  if (column.type == "INTEGER") return std::holds_alternative<std::int64_t>(value);
+  if (column.type == "TEXT") return std::holds_alternative<std::string>(value);
+  if (column.type == "REAL")
+    return std::holds_alternative<double>(value) || std::holds_alternative<std::int64_t>(value);
+  if (column.type == "BLOB") {
+    // The only blobs we keep are ids.
+    auto blob = std::get_if<Blob>(&value);
+    return blob && blob->size() == id_bytes;
+  }
+  return true;
+}
+
+}  // namespace
+
+TableShape::TableShape(Connection& db, const std::string& table) : name_{table} {
+  {
+    Connection::Once kind{db, "SELECT wr FROM pragma_table_list WHERE name = ?"};
+    kind->bind(table);
+    without_rowid_ = kind->step() && kind->integer(0) != 0;
+  }
+  Connection::Once query{
+      db, "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?) ORDER BY cid"};
+  query->bind(table);
+  while (query->step()) {
+    Column column{query->text(0), query->text(1)};
+    column.is_rowid = query->integer(3) == 1 && column.type == "INTEGER" && !without_rowid_;
+    column.optional = query->integer(2) == 0 && query->integer(3) == 0;
+    columns_.push_back(std::move(column));
+  }
+}
+
+std::size_t TableShape::place_of(std::string_view column) const {
+  auto found = std::ranges::find(columns_, column, &Column::name);
+  if (found == columns_.end())
+    throw StoreError{fmt::format("table {} has no column {}", name_, column)};
+  return static_cast<std::size_t>(found - columns_.begin());
+}
+
+bool TableShape::fits(const Record& record) const {
+  if (record.size() != columns_.size()) return false;
+  for (std::size_t i = 0; i < record.size(); ++i)
+    if (!fits_column(columns_[i], record[i])) return false;
+  return true;
+}
+
+std::vector<TableShape> our_tables(Connection& db) {
+  std::vector<std::string> names;
+  {
+    Connection::Once query{db,
+                           "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid"};
+    while (query->step())
+      if (is_ours(query->text(0))) names.push_back(query->text(0));
+  }
+  std::vector<TableShape> tables;
+  for (const auto& name : names) tables.emplace_back(db, name);
+  return tables;
+}
+
+bool is_ours(std::string_view name) { return name.starts_with("holdfast_"); }
+
+}  // namespace holdfast::sqlite
