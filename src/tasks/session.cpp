@@ -28,9 +28,11 @@ int Session::room() const {
 void Session::took(std::vector<Claimed> claimed, Millis asked_at) {
   // A tenth of the lease is kept as a margin: we stop before anybody else may start.
   auto deadline = asked_at + limits_.lease - limits_.lease / 10;
-  for (auto& one : claimed) {
-    auto job = std::make_shared<Job>();
-    job->claimed = std::move(one);
+  // What is claimed together is kept in one piece of memory.
+  auto jobs = std::make_shared<std::vector<Job>>(claimed.size());
+  for (std::size_t i = 0; i < claimed.size(); ++i) {
+    JobPtr job{jobs, &(*jobs)[i]};
+    job->claimed = std::move(claimed[i]);
     job->deadline = deadline;
     waiting_suspects_ += job->claimed.suspect;
     // A task that we hold already comes back under a new token when its lease was lost meanwhile.
@@ -96,7 +98,11 @@ void Session::settle_on_behalf(const JobPtr& job, Settlement settlement) {
   outbox_.push_back(std::move(settlement));
 }
 
-std::vector<Settlement> Session::settlements() { return std::exchange(outbox_, {}); }
+std::vector<Settlement> Session::settlements() {
+  auto settlements = std::exchange(outbox_, {});
+  outbox_.reserve(settlements.size());
+  return settlements;
+}
 
 void Session::unsent(std::vector<Settlement> settlements) {
   outbox_.insert(outbox_.begin(), std::make_move_iterator(settlements.begin()),

@@ -48,7 +48,12 @@ void Worker::Impl::handle(int slot) {
     // Settlements of a handful go together: it is only more than one while tasks are quick.
     std::vector<Settlement> settlements;
     auto began = std::chrono::steady_clock::now();
-    for (const auto& job : jobs) settlements.push_back(run_job(*job, slot, *enlistment));
+    settlements.reserve(jobs.size());
+    for (const auto& job : jobs) {
+      settlements.push_back(run_job(*job, slot, *enlistment));
+      // Nobody else looks at it, and the pump has enough to do without giving it back.
+      job->claimed.payload = {};
+    }
     auto each = (std::chrono::steady_clock::now() - began) / jobs.size();
     std::lock_guard lock{mutex_};
     for (std::size_t i = 0; i < jobs.size(); ++i) {

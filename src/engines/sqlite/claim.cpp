@@ -4,13 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "engines/sqlite/handfuls.hpp"
 #include "engines/sqlite/statements.hpp"
 
 namespace holdfast::sqlite {
 
 namespace {
-
-constexpr std::size_t claims_in_handful = 50;
 
 struct Lane {
   std::int64_t id = 0;
@@ -120,29 +119,44 @@ std::vector<Candidate> candidates(Connection& db, int priority, const std::vecto
   return found;
 }
 
-/// Reads the chosen tasks. Those that are not what they were when they were written are left out
-/// and go to `damaged`.
-std::vector<Claimed> read_intact(Connection& db, std::span<const Candidate> chosen,
-                                 const std::string& list, std::int64_t token_floor,
-                                 std::vector<DamagedRow>& damaged) {
-  std::unordered_map<std::int64_t, std::size_t> places;
-  for (std::size_t i = 0; i < chosen.size(); ++i) places.emplace(chosen[i].seq, i);
-  std::vector<Claimed> claimed(chosen.size());
-  auto read = db.use("SELECT " HOLDFAST_SUMMED
-                     ", seq, row_sum, tags, unique_key, backoff, payload FROM holdfast_tasks"
-                     " WHERE seq IN (SELECT value FROM json_each(?))");
-  for (read.bind(list); read.step();) {
+const RowList read_sql{"SELECT " HOLDFAST_SUMMED
+                       ", seq, row_sum, tags, unique_key, backoff, payload FROM holdfast_tasks"
+                       " WHERE seq IN (",
+                       ")"};
+
+const RowList take_sql{
+    "UPDATE holdfast_tasks SET state = 1, token = max(token + 1, ?1), owner = ?2,"
+    " lease_until = ?3, claimed_at = ?4, attempt = attempt + 1,"
+    " row_sum = holdfast_row_sum(id, lane, 1, priority, run_at, max(token + 1, ?1), attempt + 1,"
+    " recoveries, crashes, suspect, cancel_requested, created_at, max_attempts, timeout,"
+    " payload_sum) WHERE seq IN (",
+    ")"};
+
+/// Adds the chosen tasks to `claimed`, in their order. Those that are not what they were when they
+/// were written are left out and go to `damaged`.
+void read_intact(Connection& db, std::span<const Candidate> chosen, std::int64_t token_floor,
+                 std::vector<Claimed>& claimed, std::vector<DamagedRow>& damaged) {
+  std::unordered_map<std::int64_t, const Candidate*> places;
+  auto read = db.use(read_sql.text(chosen.size()));
+  int at = 1;
+  for (const auto& candidate : chosen) {
+    places.emplace(candidate.seq, &candidate);
+    read.bind_from(at++, candidate.seq);
+  }
+  auto first = claimed.size();
+  claimed.resize(first + chosen.size());
+  while (read.step()) {
     auto row = read_checked(read);
     if (row.damage) {
       damaged.push_back(*row.damage);
       continue;
     }
-    auto at = places.at(row.seq);
-    auto& one = claimed[at];
+    const auto* candidate = places.at(row.seq);
+    auto& one = claimed[first + static_cast<std::size_t>(candidate - chosen.data())];
     const auto& numbers = row.numbers;
     one.lease = {numbers.id, Token{std::max(numbers.token + 1, token_floor)}, row.seq};
-    one.kind = chosen[at].lane->kind;
-    one.queue = chosen[at].lane->queue;
+    one.kind = candidate->lane->kind;
+    one.queue = candidate->lane->queue;
     one.attempt = static_cast<int>(numbers.attempt) + 1;
     one.max_attempts = static_cast<int>(numbers.max_attempts);
     one.timeout = Millis{numbers.timeout};
@@ -151,30 +165,16 @@ std::vector<Claimed> read_intact(Connection& db, std::span<const Candidate> chos
     one.payload = std::move(row.payload);
   }
   std::erase_if(claimed, [](const Claimed& one) { return one.lease.place == 0; });
-  return claimed;
 }
 
-const std::string take_sql = fmt::format(
-    "UPDATE holdfast_tasks SET state = 1, token = max(token + 1, ?1), owner = ?2,"
-    " lease_until = ?3, claimed_at = ?4, attempt = attempt + 1,"
-    " row_sum = holdfast_row_sum(id, lane, 1, priority, run_at, max(token + 1, ?1), attempt + 1,"
-    " recoveries, crashes, suspect, cancel_requested, created_at, max_attempts, timeout,"
-    " payload_sum) WHERE seq IN ({})",
-    fmt::join(std::vector<std::string>(claims_in_handful, "?"), ", "));
-
-/// Marks tasks as claimed, many in one statement: starting one for each costs more than what it
-/// does. A handful that is not full names no task in its last places.
 void mark_claimed(Connection& db, std::span<const Claimed> tasks, std::int64_t owner,
                   const ClaimRequest& request, const ClaimTime& now) {
-  while (!tasks.empty()) {
-    auto handful = tasks.first(std::min(tasks.size(), claims_in_handful));
-    tasks = tasks.subspan(handful.size());
-    auto update = db.use(take_sql);
-    update.bind(now.token_floor, owner, now.steady + request.lease, now.wall);
-    int at = 5;
-    for (const auto& one : handful) update.bind_from(at++, one.lease.place);
-    update.run();
-  }
+  if (tasks.empty()) return;
+  auto update = db.use(take_sql.text(tasks.size()));
+  update.bind(now.token_floor, owner, now.steady + request.lease, now.wall);
+  int at = 5;
+  for (const auto& one : tasks) update.bind_from(at++, one.lease.place);
+  update.run();
 }
 
 /// Damage is not for a handler: the task waits for a person.
@@ -194,19 +194,18 @@ void hold_damaged(Connection& db, const DamagedRow& row, WallTime now) {
 
 void take(Connection& db, std::span<const Candidate> chosen, std::int64_t owner,
           const ClaimRequest& request, const ClaimTime& now, Exchanged& into) {
-  if (chosen.empty()) return;
-  std::vector<std::int64_t> seqs;
-  for (const auto& candidate : chosen) seqs.push_back(candidate.seq);
-  auto list = fmt::format("[{}]", fmt::join(seqs, ","));
   std::vector<DamagedRow> damaged;
-  auto claimed = read_intact(db, chosen, list, now.token_floor, damaged);
-  mark_claimed(db, claimed, owner, request, now);
+  while (!chosen.empty()) {
+    auto handful = chosen.first(std::min(chosen.size(), RowList::longest));
+    chosen = chosen.subspan(handful.size());
+    auto before = into.claimed.size();
+    read_intact(db, handful, now.token_floor, into.claimed, damaged);
+    mark_claimed(db, std::span{into.claimed}.subspan(before), owner, request, now);
+  }
   for (const auto& row : damaged) {
     hold_damaged(db, row, now.wall);
     into.damaged.push_back({Damage::Kind::row, row.what, row.id});
   }
-  into.claimed.insert(into.claimed.end(), std::make_move_iterator(claimed.begin()),
-                      std::make_move_iterator(claimed.end()));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "engines/sqlite/handfuls.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "engines/sqlite/statements.hpp"
@@ -17,14 +19,22 @@ const std::string insert_sql =
     " timeout, payload_sum, row_sum, payload) VALUES " +
     repeated("(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)", tasks_in_handful);
 
-// A list of values, because SQLite changes rows as it finds them then; from a subquery or with
-// RETURNING it would make a table of them first.
-const std::string settle_sql =
+const RowList settle_sql{
     "UPDATE holdfast_tasks SET state = 2, finished_at = ?2, result = NULL, suspect = 0,"
-    " cancel_requested = 0, lease_until = NULL, row_sum = 0 WHERE seq IN (" +
-    repeated("?", settlements_in_handful) + ")" HOLDFAST_TOKEN_GUARD_OF_MANY;
+    " cancel_requested = 0, lease_until = NULL, row_sum = 0 WHERE seq IN (",
+    ")" HOLDFAST_TOKEN_GUARD_OF_MANY};
 
 }  // namespace
+
+RowList::RowList(std::string before, std::string after) {
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    texts_[i] = before + repeated("?", lengths[i]) + after;
+}
+
+const std::string& RowList::text(std::size_t rows) const {
+  auto length = std::ranges::lower_bound(lengths, rows);
+  return texts_.at(static_cast<std::size_t>(length - lengths.begin()));
+}
 
 bool is_plain(const NewTask& task) {
   const auto& options = task.options;
@@ -56,7 +66,7 @@ bool is_plain(const Settlement& settlement) {
 std::vector<std::int64_t> settle_handful(Connection& db, SettlementHandful settlements,
                                          WallTime now) {
   ChangedRows changed{db};
-  auto update = db.use(settle_sql);
+  auto update = db.use(settle_sql.text(settlements.size()));
   update.bind(settlements.front()->lease.token, now);
   int at = 3;
   for (const auto* one : settlements) update.bind_from(at++, one->lease.place);

@@ -102,21 +102,17 @@ Settled settle_one(Connection& db, const Settlement& settlement, WallTime now, b
   return Settled::accepted;
 }
 
-/// Tasks that are claimed together have the same token, so what ends together mostly has, too. What
-/// does not fill a handful goes to `rest`.
-std::vector<SettlementHandful> handfuls_of_one_token(std::vector<const Settlement*>& plain,
-                                                     std::vector<const Settlement*>& rest) {
+/// Tasks that are claimed together have the same token, so what ends together mostly has, too.
+std::vector<SettlementHandful> handfuls_of_one_token(std::vector<const Settlement*>& plain) {
   std::ranges::stable_sort(plain, {}, [](const Settlement* one) { return one->lease.token; });
   std::vector<SettlementHandful> handfuls;
-  for (std::span left{plain}; !left.empty();) {
+  for (SettlementHandful left{plain}; !left.empty();) {
     auto token = left.front()->lease.token;
     auto end = std::ranges::find_if(
         left, [&](const Settlement* one) { return one->lease.token != token; });
-    auto same = left.first(static_cast<std::size_t>(end - left.begin()));
-    left = left.subspan(same.size());
-    for (; same.size() >= settlements_in_handful; same = same.subspan(settlements_in_handful))
-      handfuls.push_back(same.first<settlements_in_handful>());
-    rest.insert(rest.end(), same.begin(), same.end());
+    auto same = static_cast<std::size_t>(end - left.begin());
+    handfuls.push_back(left.first(std::min(same, RowList::longest)));
+    left = left.subspan(handfuls.back().size());
   }
   return handfuls;
 }
@@ -134,7 +130,7 @@ SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlement
   for (const auto& one : settlements)
     (nobody_waits && is_plain(one) ? plain : rest).push_back(&one);
 
-  for (auto handful : handfuls_of_one_token(plain, rest)) {
+  for (auto handful : handfuls_of_one_token(plain)) {
     auto accepted = settle_handful(db, handful, now);
     for (const auto* one : handful) {
       // What was not accepted is tried alone, to find out why.
