@@ -1,8 +1,10 @@
 #include "simulation/history.hpp"
 
+#include <sqlite3.h>
 #include <stdlib.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <system_error>
 
 #include "engines/sqlite/engine.hpp"
@@ -22,9 +24,22 @@ std::filesystem::path make_folder() {
   return pattern;
 }
 
+/// Makes the file, with small pages, because SQLite copies and sums whole pages and histories are
+/// short.
+void make_database(const std::string& path) {
+  sqlite3* db = nullptr;
+  int code = sqlite3_open(path.c_str(), &db);
+  if (code == SQLITE_OK)
+    code = sqlite3_exec(db, "PRAGMA page_size=1024; PRAGMA journal_mode=WAL", nullptr, nullptr,
+                        nullptr);
+  sqlite3_close(db);
+  if (code != SQLITE_OK) throw std::runtime_error{"cannot make " + path};
+}
+
 }  // namespace
 
 Histories::Histories() : folder_{make_folder()} {
+  make_database(folder_ / "work.db");
   Settings settings;
   settings.durability = Durability::crash_safe;
   engine_ = sqlite::open_store(folder_ / "work.db", settings, clock_);

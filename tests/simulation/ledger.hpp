@@ -135,7 +135,9 @@ class Ledger {
   const WorkerTruth& worker(WorkerId id) const { return workers_.at(id); }
   bool in_store(TaskId id) const;
   bool all_over() const;
-  bool quiet() const;
+  bool quiet() const;                        ///< nobody holds a task
+  bool claimable() const;                    ///< a worker that asks now may get something
+  std::optional<WallTime> next_due() const;  ///< of what waits for nothing but its time
 
   void find(Defect defect, std::string text);
   const std::vector<Finding>& findings() const { return findings_; }

@@ -93,6 +93,21 @@ void Ledger::check_dependency(const Entry& task, const TaskRow& row) {
                                           to_string(task.row.state), to_string(row.state)));
 }
 
+std::optional<WallTime> Ledger::next_due() const {
+  std::optional<WallTime> next;
+  for (auto id : there_) {
+    const auto& task = entries_.at(id);
+    if (task.row.state != TaskState::pending || paused_.contains(task.queue)) continue;
+    if (!next || task.row.run_at < *next) next = task.row.run_at;
+  }
+  return next;
+}
+
+bool Ledger::claimable() const {
+  auto next = next_due();
+  return next && *next <= clock_.wall();
+}
+
 bool Ledger::quiet() const {
   return std::ranges::none_of(there_, [&](TaskId id) { return entries_.at(id).held.has_value(); });
 }

@@ -178,11 +178,18 @@ int full_name(sqlite3_vfs*, const char* name, int room, char* full) {
   return SQLITE_OK;
 }
 
+/// One thread needs no locks in memory, and nobody asks how much of it is in use. Too late, and
+/// nothing lost, if SQLite is in use already.
+void spare_sqlite_what_threads_need() {
+  sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 }  // namespace
 
 MemoryFiles::MemoryFiles()
     : name_{fmt::format("memory-{}", static_cast<const void*>(this))},
-      vfs_{*sqlite3_vfs_find("unix")} {
+      vfs_{(spare_sqlite_what_threads_need(), *sqlite3_vfs_find("unix"))} {
   vfs_.szOsFile = sizeof(Handle);
   vfs_.pNext = nullptr;
   vfs_.zName = name_.c_str();

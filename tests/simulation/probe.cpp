@@ -1,5 +1,7 @@
 #include "simulation/probe.hpp"
 
+#include <sqlite3.h>
+
 namespace holdfast::sim {
 
 Probe::Probe(const std::string& database)
@@ -47,21 +49,18 @@ std::int64_t Probe::refused() {
 std::int64_t Probe::reports() { return db_.number("SELECT count(*) FROM holdfast_reports"); }
 
 void Probe::wipe() {
-  db_.execute(
-      "BEGIN IMMEDIATE;"
-      "DELETE FROM holdfast_lanes;"
-      "DELETE FROM holdfast_paused;"
-      "DELETE FROM holdfast_tasks;"
-      "DELETE FROM sqlite_sequence;"
-      "DELETE FROM holdfast_blocks;"
-      "DELETE FROM holdfast_history;"
-      "DELETE FROM holdfast_progress;"
-      "DELETE FROM holdfast_log;"
-      "DELETE FROM holdfast_effects;"
-      "DELETE FROM holdfast_workers;"
-      "DELETE FROM holdfast_reports;"
-      "UPDATE holdfast_meta SET value = 0 WHERE key = 'stale_writes_refused';"
-      "COMMIT");
+  for (const char* statement :
+       {"BEGIN IMMEDIATE", "DELETE FROM holdfast_lanes", "DELETE FROM holdfast_paused",
+        "DELETE FROM holdfast_tasks", "DELETE FROM sqlite_sequence", "DELETE FROM holdfast_blocks",
+        "DELETE FROM holdfast_history", "DELETE FROM holdfast_progress", "DELETE FROM holdfast_log",
+        "DELETE FROM holdfast_effects", "DELETE FROM holdfast_workers",
+        "DELETE FROM holdfast_reports",
+        "UPDATE holdfast_meta SET value = 0 WHERE key = 'stale_writes_refused'", "COMMIT"})
+    db_.use(statement).run();
+  // In a long WAL every look takes long, because the same few pages are in it again and again.
+  int code =
+      sqlite3_wal_checkpoint_v2(db_.handle(), "main", SQLITE_CHECKPOINT_RESTART, nullptr, nullptr);
+  if (code != SQLITE_OK) sqlite::throw_sqlite_error(db_.handle(), code, "starting the WAL anew");
 }
 
 }  // namespace holdfast::sim

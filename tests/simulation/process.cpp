@@ -9,8 +9,9 @@ namespace holdfast::sim {
 
 namespace {
 
-/// A worker that got less than it asked for waits for news. Here it looks again by chance.
-constexpr int look_again_percent = 25;
+/// A worker that got less than it asked for waits until there is something. Now and then it looks
+/// in vain.
+constexpr int look_in_vain_percent = 3;
 
 }  // namespace
 
@@ -92,8 +93,8 @@ void Process::pump() {
 
 void Process::exchange() {
   Exchange exchange{.settle = session_.settlements()};
-  int room =
-      draining_ || (hungry_ && !world_.dice.percent(look_again_percent)) ? 0 : session_.room();
+  bool waits = hungry_ && !world_.ledger.claimable() && !world_.dice.percent(look_in_vain_percent);
+  int room = draining_ || waits ? 0 : session_.room();
   if (room > 0)
     exchange.claim = ClaimRequest{.worker = enlistment_->id(),
                                   .kinds = {task_kind},

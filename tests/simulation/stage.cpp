@@ -10,6 +10,8 @@ constexpr int most_alive = 3;
 constexpr int most_alive_in_calm = 2;
 constexpr int most_processes = 12;
 constexpr int most_rounds = 400;
+constexpr Millis heart_interval{40'000};
+constexpr Millis recovery_interval{60'000};
 
 Settings::Recovery recovery_settings(Dice& dice) {
   Settings::Recovery settings;
@@ -124,6 +126,7 @@ void Stage::end_faults() {
 
 void Stage::act_in_turn() {
   start_process();
+  auto now = world_.clock.steady();
   bool somebody_died = false;
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     auto& process = *processes_[i];
@@ -133,11 +136,23 @@ void Stage::act_in_turn() {
       if (process.alive()) process.handlers();
     }
     if (process.alive()) process.timer();
-    if (process.alive() && round_ % 4 == 0) process.heart();
+    if (process.alive() && now >= heart_at_) process.heart();
     somebody_died |= !process.alive();
   }
-  if (somebody_died || ++round_ % 6 == 0) recoverers_.front()->run_once();
-  world_.clock.advance(Millis{5'000});
+  if (now >= heart_at_) heart_at_ = now + heart_interval;
+  if (somebody_died || now >= recovery_at_) {
+    recoverers_.front()->run_once();
+    recovery_at_ = now + recovery_interval;
+  }
+  world_.clock.advance(until_something_is_due());
+}
+
+/// Nobody needs to watch the clock while all wait for the same moment.
+Millis Stage::until_something_is_due() {
+  constexpr Millis at_least{5'000}, at_most{30'000};
+  auto due = world_.ledger.next_due();
+  if (!world_.ledger.quiet() || !due) return at_least;
+  return std::clamp(*due - world_.clock.wall(), at_least, at_most);
 }
 
 }  // namespace holdfast::sim

@@ -24,6 +24,7 @@ class Stage {
   void start_process();
   void end_faults();
   void act_in_turn();
+  Millis until_something_is_due();
   Process* any_process();
   bool defective() const { return !world_.ledger.findings().empty(); }
 
@@ -33,7 +34,9 @@ class Stage {
   Person person_;
   std::vector<std::unique_ptr<Process>> processes_;  // the dead stay: frames may be inside them
   std::vector<std::unique_ptr<Recoverer>> recoverers_;
-  int round_ = 0;  // of calm times
+  // In calm times.
+  Millis heart_at_{};
+  Millis recovery_at_{};
 };
 
 }  // namespace holdfast::sim

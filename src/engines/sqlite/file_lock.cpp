@@ -17,12 +17,12 @@ namespace {
 constexpr long head_of_line = 0;
 constexpr long the_lock = 1;
 
-struct flock one_byte(short type, long byte) {
+struct flock bytes(short type, long first, long count) {
   struct flock range {};
   range.l_type = type;
   range.l_whence = SEEK_SET;
-  range.l_start = byte;
-  range.l_len = 1;
+  range.l_start = first;
+  range.l_len = count;
   return range;
 }
 
@@ -34,8 +34,8 @@ struct flock one_byte(short type, long byte) {
 }
 
 /// False: somebody else has it, and `command` does not wait.
-bool set_lock(int fd, int command, short type, long byte) {
-  auto range = one_byte(type, byte);
+bool set_lock(int fd, int command, short type, long first, long count = 1) {
+  auto range = bytes(type, first, count);
   while (::fcntl(fd, command, &range) != 0) {
     if (errno == EINTR) continue;
     if (errno == EAGAIN || errno == EACCES) return false;
@@ -70,23 +70,26 @@ void lock(int fd, long byte) { set_lock(fd, F_OFD_SETLKW, F_WRLCK, byte); }
 void unlock(int fd, long byte) { set_lock(fd, F_OFD_SETLK, F_UNLCK, byte); }
 
 bool is_locked(int fd, long byte) {
-  auto range = one_byte(F_WRLCK, byte);
+  auto range = bytes(F_WRLCK, byte, 1);
   while (::fcntl(fd, F_OFD_GETLK, &range) != 0) {
     if (errno != EINTR) throw_lock_error("look at");
   }
   return range.l_type != F_UNLCK;
 }
 
-FairLock::FairLock(const std::string& path) : file_{open_file(path, O_RDWR | O_CREAT)} {}
+FairLock::FairLock(const std::string& path)
+    : file_{open_file(path, O_RDWR | O_CREAT)}, holder_{fmt::format("{:<10}\n", ::getpid())} {}
 
 void FairLock::acquire() {
-  lock(file_.get(), head_of_line);
-  lock(file_.get(), the_lock);
+  // Mostly nobody is in line and nobody has the lock: then both are one call.
+  if (!set_lock(file_.get(), F_OFD_SETLK, F_WRLCK, head_of_line, 2)) {
+    lock(file_.get(), head_of_line);
+    lock(file_.get(), the_lock);
+  }
   unlock(file_.get(), head_of_line);
   // The pid is for people: it names the process that everybody waits for. Not knowing it harms
   // nobody, so a failing write is not an error.
-  auto holder = fmt::format("{:<10}\n", ::getpid());
-  [[maybe_unused]] auto written = ::pwrite(file_.get(), holder.data(), holder.size(), 0);
+  [[maybe_unused]] auto written = ::pwrite(file_.get(), holder_.data(), holder_.size(), 0);
 }
 
 void FairLock::release() { unlock(file_.get(), the_lock); }

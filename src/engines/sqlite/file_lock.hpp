@@ -43,6 +43,7 @@ class FairLock {
 
  private:
   FileDescriptor file_;
+  const std::string holder_;
 };
 
 }  // namespace holdfast::sqlite

@@ -127,12 +127,12 @@ bool Writer::try_commit(std::vector<Job*>& jobs) {
 
 void Writer::run_in_transaction(std::vector<Job*>& jobs) {
   try {
-    connection_->execute("BEGIN IMMEDIATE");
+    connection_->use("BEGIN IMMEDIATE").run();
     for (Job* job : jobs) {
       job->work(*connection_);
       kill_point(job->points.before_commit);
     }
-    connection_->execute("COMMIT");
+    connection_->use("COMMIT").run();
   } catch (const std::exception&) {
     if (!sqlite3_get_autocommit(connection_->handle())) {
       sqlite3_exec(connection_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
