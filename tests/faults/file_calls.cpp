@@ -3,7 +3,6 @@
 #include <sqlite3.h>
 
 #include <cerrno>
-#include <new>
 #include <stdexcept>
 
 namespace holdfast::test {
@@ -22,7 +21,17 @@ File& ours(sqlite3_file* file) { return *reinterpret_cast<File*>(file); }
 sqlite3_file* real(sqlite3_file* file) { return ours(file).real(); }
 const std::string& name(sqlite3_file* file) { return *ours(file).name; }
 sqlite3_vfs* real_vfs(sqlite3_vfs* vfs) { return static_cast<sqlite3_vfs*>(vfs->pAppData); }
-FileCalls& calls() { return FileCalls::instance(); }
+
+thread_local FaultChooser chooser;
+thread_local ChangeListener listener;
+
+std::optional<Fault> fault_of(Call call, std::string_view file) {
+  return chooser ? chooser(call, file) : std::nullopt;
+}
+
+void changed(Change change) {
+  if (listener) listener(std::move(change));
+}
 
 std::string last_part(const char* path) {
   std::string whole{path ? path : ""};
@@ -43,7 +52,7 @@ int close_file(sqlite3_file* file) {
 }
 
 int read_file(sqlite3_file* file, void* into, int bytes, sqlite3_int64 offset) {
-  if (auto fault = calls().fault(Call::read, name(file))) return failed(*fault, SQLITE_IOERR_READ);
+  if (auto fault = fault_of(Call::read, name(file))) return failed(*fault, SQLITE_IOERR_READ);
   return real(file)->pMethods->xRead(real(file), into, bytes, offset);
 }
 
@@ -51,41 +60,41 @@ int write_part(sqlite3_file* file, const void* data, int bytes, sqlite3_int64 of
   int code = real(file)->pMethods->xWrite(real(file), data, bytes, offset);
   if (code == SQLITE_OK) {
     std::string copy{static_cast<const char*>(data), static_cast<std::size_t>(bytes)};
-    calls().changed({Change::Kind::write, name(file), offset, std::move(copy)});
+    changed({Change::Kind::write, name(file), offset, std::move(copy)});
   }
   return code;
 }
 
 int write_file(sqlite3_file* file, const void* data, int bytes, sqlite3_int64 offset) {
-  auto fault = calls().fault(Call::write, name(file));
+  auto fault = fault_of(Call::write, name(file));
   if (!fault) return write_part(file, data, bytes, offset);
   if (fault->half) write_part(file, data, bytes / 2, offset);
   return failed(*fault, fault->error == ENOSPC ? SQLITE_FULL : SQLITE_IOERR_WRITE);
 }
 
 int truncate_file(sqlite3_file* file, sqlite3_int64 bytes) {
-  if (auto fault = calls().fault(Call::truncate, name(file)))
+  if (auto fault = fault_of(Call::truncate, name(file)))
     return failed(*fault, SQLITE_IOERR_TRUNCATE);
   int code = real(file)->pMethods->xTruncate(real(file), bytes);
-  if (code == SQLITE_OK) calls().changed({Change::Kind::truncate, name(file), bytes, {}});
+  if (code == SQLITE_OK) changed({Change::Kind::truncate, name(file), bytes, {}});
   return code;
 }
 
 int sync_file(sqlite3_file* file, int) {
-  if (auto fault = calls().fault(Call::sync, name(file))) return failed(*fault, SQLITE_IOERR_FSYNC);
-  calls().changed({Change::Kind::sync, name(file), 0, {}});
-  if (ours(file).sync_folder) calls().changed({Change::Kind::sync_folder, {}, 0, {}});
+  if (auto fault = fault_of(Call::sync, name(file))) return failed(*fault, SQLITE_IOERR_FSYNC);
+  changed({Change::Kind::sync, name(file), 0, {}});
+  if (ours(file).sync_folder) changed({Change::Kind::sync_folder, {}, 0, {}});
   ours(file).sync_folder = false;
   return SQLITE_OK;
 }
 
 int file_size(sqlite3_file* file, sqlite3_int64* bytes) {
-  if (auto fault = calls().fault(Call::size, name(file))) return failed(*fault, SQLITE_IOERR_FSTAT);
+  if (auto fault = fault_of(Call::size, name(file))) return failed(*fault, SQLITE_IOERR_FSTAT);
   return real(file)->pMethods->xFileSize(real(file), bytes);
 }
 
 int lock_file(sqlite3_file* file, int level) {
-  if (auto fault = calls().fault(Call::lock, name(file))) return failed(*fault, SQLITE_IOERR_LOCK);
+  if (auto fault = fault_of(Call::lock, name(file))) return failed(*fault, SQLITE_IOERR_LOCK);
   return real(file)->pMethods->xLock(real(file), level);
 }
 
@@ -108,14 +117,14 @@ int device_characteristics(sqlite3_file* file) {
 }
 
 int shm_map(sqlite3_file* file, int region, int bytes, int extend, void volatile** memory) {
-  if (auto fault = calls().fault(Call::share, name(file)))
+  if (auto fault = fault_of(Call::share, name(file)))
     return failed(*fault, fault->error == ENOSPC ? SQLITE_IOERR_SHMSIZE : SQLITE_IOERR_SHMMAP);
   return real(file)->pMethods->xShmMap(real(file), region, bytes, extend, memory);
 }
 
 int shm_lock(sqlite3_file* file, int first, int count, int flags) {
   bool takes = (flags & SQLITE_SHM_LOCK) != 0;
-  auto fault = takes ? calls().fault(Call::lock_shared, name(file)) : std::nullopt;
+  auto fault = takes ? fault_of(Call::lock_shared, name(file)) : std::nullopt;
   if (fault) return failed(*fault, SQLITE_IOERR_SHMLOCK);
   return real(file)->pMethods->xShmLock(real(file), first, count, flags);
 }
@@ -156,7 +165,7 @@ bool exists(sqlite3_vfs* vfs, const char* path) {
 int open_file(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int* got) {
   file->pMethods = nullptr;
   auto short_name = last_part(path);
-  if (auto fault = calls().fault(Call::open, short_name)) return failed(*fault, SQLITE_CANTOPEN);
+  if (auto fault = fault_of(Call::open, short_name)) return failed(*fault, SQLITE_CANTOPEN);
   bool is_new = path && (flags & SQLITE_OPEN_CREATE) != 0 && !exists(vfs, path);
   int code = real_vfs(vfs)->xOpen(real_vfs(vfs), path, real(file), flags, got);
   if (code != SQLITE_OK) return code;
@@ -164,23 +173,22 @@ int open_file(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags,
   ours(file).sync_folder = is_new && (flags & logs) != 0;
   ours(file).name = new std::string{short_name};
   file->pMethods = &methods;
-  if (is_new) calls().changed({Change::Kind::create, short_name, 0, {}});
+  if (is_new) changed({Change::Kind::create, short_name, 0, {}});
   return SQLITE_OK;
 }
 
 int remove_file(sqlite3_vfs* vfs, const char* path, int sync_folder) {
   auto short_name = last_part(path);
-  if (auto fault = calls().fault(Call::remove, short_name))
-    return failed(*fault, SQLITE_IOERR_DELETE);
+  if (auto fault = fault_of(Call::remove, short_name)) return failed(*fault, SQLITE_IOERR_DELETE);
   int code = real_vfs(vfs)->xDelete(real_vfs(vfs), path, 0);
   if (code != SQLITE_OK) return code;
-  calls().changed({Change::Kind::remove, short_name, 0, {}});
-  if (sync_folder) calls().changed({Change::Kind::sync_folder, {}, 0, {}});
+  changed({Change::Kind::remove, short_name, 0, {}});
+  if (sync_folder) changed({Change::Kind::sync_folder, {}, 0, {}});
   return SQLITE_OK;
 }
 
 int look_for_file(sqlite3_vfs* vfs, const char* path, int flags, int* result) {
-  if (auto fault = calls().fault(Call::exists, last_part(path)))
+  if (auto fault = fault_of(Call::exists, last_part(path)))
     return failed(*fault, SQLITE_IOERR_ACCESS);
   return real_vfs(vfs)->xAccess(real_vfs(vfs), path, flags, result);
 }
@@ -219,26 +227,22 @@ std::string_view to_string(Call call) {
   return names[static_cast<std::size_t>(call)];
 }
 
-FileCalls& FileCalls::instance() {
-  static FileCalls only;
-  return only;
-}
-
-FileCalls::FileCalls() {
+void intercept_file_calls() {
   static sqlite3_vfs vfs = faulty_vfs(sqlite3_vfs_find("unix"));
   if (sqlite3_vfs_register(&vfs, 1) != SQLITE_OK)
     throw std::runtime_error{"SQLite does not take our file system"};
 }
 
-void FileCalls::choose_faults(FaultChooser chooser) { chooser_ = std::move(chooser); }
-void FileCalls::listen(ChangeListener listener) { listener_ = std::move(listener); }
-
-std::optional<Fault> FileCalls::fault(Call call, std::string_view file) const {
-  return chooser_ ? chooser_(call, file) : std::nullopt;
+Faults::Faults(FaultChooser chosen) {
+  intercept_file_calls();
+  chooser = std::move(chosen);
 }
+Faults::~Faults() { chooser = {}; }
 
-void FileCalls::changed(Change change) const {
-  if (listener_) listener_(std::move(change));
+Listening::Listening(ChangeListener chosen) {
+  intercept_file_calls();
+  listener = std::move(chosen);
 }
+Listening::~Listening() { listener = {}; }
 
 }  // namespace holdfast::test

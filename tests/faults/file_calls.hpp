@@ -52,42 +52,25 @@ struct Change {
 
 using ChangeListener = std::function<void(Change)>;
 
-/// Stands between SQLite and the file system of this process: every store that is opened from now
-/// on goes through it. Calls are passed on to the real files, except syncs, which only cost time
+/// Puts a layer between SQLite and the file system of this process: stores that are opened from now
+/// on go through it. Calls are passed on to the real files, except syncs, which only cost time
 /// where the power cut is a simulated one.
-class FileCalls {
- public:
-  /// Takes the place of the default; the one of this process.
-  static FileCalls& instance();
+void intercept_file_calls();
 
-  /// Replaces what was set before; an empty function for none.
-  void choose_faults(FaultChooser chooser);
-  void listen(ChangeListener listener);
-
-  // For the functions that SQLite calls.
-  std::optional<Fault> fault(Call call, std::string_view file) const;
-  void changed(Change change) const;
-
- private:
-  FileCalls();
-  FaultChooser chooser_;
-  ChangeListener listener_;
-};
-
-/// While it lives, faults are chosen by this.
+/// While it lives, faults of calls by this thread are chosen by this.
 class Faults {
  public:
-  explicit Faults(FaultChooser chooser) { FileCalls::instance().choose_faults(std::move(chooser)); }
-  ~Faults() { FileCalls::instance().choose_faults({}); }
+  explicit Faults(FaultChooser chooser);
+  ~Faults();
   Faults(const Faults&) = delete;
   Faults& operator=(const Faults&) = delete;
 };
 
-/// While it lives, changes are told to this.
+/// While it lives, changes by this thread are told to this.
 class Listening {
  public:
-  explicit Listening(ChangeListener listener) { FileCalls::instance().listen(std::move(listener)); }
-  ~Listening() { FileCalls::instance().listen({}); }
+  explicit Listening(ChangeListener listener);
+  ~Listening();
   Listening(const Listening&) = delete;
   Listening& operator=(const Listening&) = delete;
 };

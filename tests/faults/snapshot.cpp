@@ -132,6 +132,7 @@ Snapshot snapshot(const std::string& path, bool check) {
 }
 
 std::string difference(const Snapshot& expected, const Snapshot& found) {
+  if (expected == found) return "";
   auto [was, is] = std::mismatch(expected.rows.begin(), expected.rows.end(), found.rows.begin(),
                                  found.rows.end());
   constexpr std::size_t enough = 300;

@@ -32,7 +32,7 @@ struct Snapshot {
 /// damaged; with `check`, everything is looked at for that.
 Snapshot snapshot(const std::string& path, bool check);
 
-/// The first lines in which they differ.
+/// The first lines in which they differ; empty if there are none.
 std::string difference(const Snapshot& expected, const Snapshot& found);
 
 }  // namespace holdfast::test

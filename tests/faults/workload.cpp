@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engines/sqlite/engine.hpp"
+#include "faults/file_calls.hpp"
 
 namespace holdfast::test {
 
@@ -111,7 +112,7 @@ const std::vector<Step> middle{
      [](Workplace& at) {
        at.settle({.lease = at.lease(7), .to = TaskState::cancelled, .attempt = 1});
      }},
-    {"enqueue until the log is large", [](Workplace& at) { insert_some(at, 60, 110); }},
+    {"enqueue until the log is large", [](Workplace& at) { insert_some(at, 60, 80); }},
     {"enqueue into a new log", [](Workplace& at) { insert_some(at, 220, 222); }},
     {"complete and claim",
      [](Workplace& at) {
@@ -138,7 +139,7 @@ const std::vector<Step> ending{
     {"hold", [](Workplace& at) { at.move(20, TaskState::pending, TaskState::held); }},
     {"redrive", [](Workplace& at) { at.move(4, TaskState::failed, TaskState::pending); }},
     {"prune", [](Workplace& at) { at.engine().admin().prune({.max_finished = 2}); }},
-    {"enqueue until the log is large again", [](Workplace& at) { insert_some(at, 130, 180); }},
+    {"enqueue until the log is large again", [](Workplace& at) { insert_some(at, 130, 155); }},
     {"open again",
      [](Workplace& at) {
        at.close();
@@ -218,6 +219,7 @@ const std::vector<Step>& workload() {
 
 const Snapshot& state_after(std::size_t steps) {
   static const auto states = [] {
+    intercept_file_calls();
     Workplace place;
     std::vector<Snapshot> taken{Snapshot{}};
     for (const auto& step : workload()) {

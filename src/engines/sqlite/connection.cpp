@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -30,12 +31,31 @@ constexpr const char* writing_pragmas =
     "PRAGMA wal_autocheckpoint=0;"
     "PRAGMA cache_size=-8000;";
 
+/// SQLite knows a full disk only where it writes pages, not where it grows the index of the WAL or
+/// makes a file, and it does not know a quota. A sync that found no room is no such case: it may
+/// have dropped what was written before.
+bool out_of_room(sqlite3* db, int code) {
+  int error = db ? sqlite3_system_errno(db) : 0;
+  if (error != ENOSPC && error != EDQUOT) return false;
+  return code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE ||
+         code == SQLITE_IOERR_SHMMAP || code == SQLITE_IOERR_SHMOPEN ||
+         (code & 0xff) == SQLITE_CANTOPEN;
+}
+
+/// The primary code that says what went wrong.
+int meaning(sqlite3* db, int code) {
+  if (code == SQLITE_IOERR_NOMEM) return SQLITE_NOMEM;
+  return out_of_room(db, code) ? SQLITE_FULL : code & 0xff;
+}
+
 }  // namespace
+
+bool is_storage_failure(sqlite3* db, int code) { return meaning(db, code) == SQLITE_IOERR; }
 
 void throw_sqlite_error(sqlite3* db, int code, std::string_view doing) {
   auto file = file_of(db);
   auto said = db ? sqlite3_errmsg(db) : sqlite3_errstr(code);
-  switch (code & 0xff) {
+  switch (meaning(db, code)) {
     case SQLITE_FULL:
       throw StoreFull{
           fmt::format("no room left on the disk of {} while {}; nothing was written. "
@@ -122,6 +142,9 @@ double Statement::real(int column) const { return sqlite3_column_double(statemen
 
 std::string Statement::text(int column) const {
   auto data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  // NULL, or there was no memory for it. Then an empty text would be a wrong answer.
+  if (!data && sqlite3_errcode(db_) == SQLITE_NOMEM)
+    throw_sqlite_error(db_, SQLITE_NOMEM, "reading a text");
   if (!data) return {};
   return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
@@ -136,7 +159,7 @@ template <class AnyId>
 AnyId read_id(sqlite3_stmt* statement, int column) {
   AnyId id;
   auto blob = sqlite3_column_blob(statement, column);
-  if (sqlite3_column_bytes(statement, column) == 16) std::memcpy(id.bytes.data(), blob, 16);
+  if (blob && sqlite3_column_bytes(statement, column) == 16) std::memcpy(id.bytes.data(), blob, 16);
   return id;
 }
 

@@ -3,8 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
+#include <optional>
 
 namespace holdfast::sqlite {
 
@@ -94,7 +93,14 @@ void Writer::lead(Job& own) {
 }
 
 void Writer::commit_together(std::vector<Job*>& jobs) {
-  Turn turn{lock_.get()};
+  std::optional<Turn> turn;
+  try {
+    turn.emplace(lock_.get());
+  } catch (const StoreError&) {
+    // Nobody else would tell the others, who sleep until they are told.
+    for (Job* job : jobs) job->error = std::current_exception();
+    return;
+  }
   if (!try_commit(jobs) && jobs.size() > 1) {
     // One of them failed and took the others with it. Each on its own then, so that only the one
     // to blame is told.
@@ -159,7 +165,19 @@ bool Writer::checkpoint_now() {
   sqlite3_busy_timeout(connection_->handle(), patience_ms);
   kill_point(KillPoint::checkpoint_after);
   if (code == SQLITE_OK) wal_pages_ = 0;
+  if (is_storage_failure(connection_->handle(), code)) stop_writing(code);
   return code == SQLITE_OK;
+}
+
+void Writer::stop_writing(int code) {
+  // What was committed is in the WAL and stays there. But once a sync of the database has failed,
+  // the next one may succeed without having written anything, and then the WAL, the only good
+  // copy, would be started anew.
+  try {
+    throw_sqlite_error(connection_->handle(), code, "copying the write-ahead log into it");
+  } catch (const StorageFailed&) {
+    storage_failed_ = std::current_exception();
+  }
 }
 
 void Writer::checkpoint() {

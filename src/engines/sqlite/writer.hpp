@@ -59,6 +59,7 @@ class Writer {
   void run_in_transaction(std::vector<Job*>& jobs);
   void checkpoint_if_large();
   bool checkpoint_now();
+  void stop_writing(int code);
 
   std::unique_ptr<Connection> connection_;
   std::unique_ptr<FairLock> lock_;  // absent for a database in memory
