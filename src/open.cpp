@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <holdfast/diagnosis.hpp>
 #include <holdfast/engine.hpp>
 #include <holdfast/error.hpp>
 
+#include "engines/sqlite/diagnose.hpp"
 #include "engines/sqlite/engine.hpp"
 
 namespace holdfast {
@@ -28,9 +30,8 @@ std::string take_parameters(std::string_view address, Settings& settings) {
   return path;
 }
 
-}  // namespace
-
-Engine open(std::string_view address, Settings settings) {
+/// The file of a store's address; its parameters go into `settings`.
+std::string file_of(std::string_view address, Settings& settings) {
   settings.validate();
   auto colon = address.find(':');
   auto scheme = address.substr(0, colon);
@@ -41,7 +42,19 @@ Engine open(std::string_view address, Settings settings) {
   }
   auto path = take_parameters(address.substr(colon + 1), settings);
   if (path.empty()) throw ConfigError{"the store address names no file; write sqlite:FILE"};
-  return Engine{sqlite::open_store(path, std::move(settings))};
+  return path;
+}
+
+}  // namespace
+
+Engine open(std::string_view address, Settings settings, Stay stay) {
+  auto path = file_of(address, settings);
+  return Engine{sqlite::open_store(path, std::move(settings), system_clock(), {.stay = stay})};
+}
+
+Diagnosis diagnose(std::string_view address, const DiagnosisOptions& options, Settings settings) {
+  auto path = file_of(address, settings);
+  return sqlite::diagnose(path, options, std::move(settings));
 }
 
 }  // namespace holdfast

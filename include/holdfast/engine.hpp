@@ -18,6 +18,8 @@ class Engine {
   explicit Engine(std::shared_ptr<EngineParts> parts) : parts_{std::move(parts)} {}
 
   const Settings& settings() const;
+  /// What may be done with it. `halted` is never seen here: then it does not open.
+  RunLevel run_level() const;
   Events& events() const;
   /// The address without secrets, for messages.
   std::string name() const;
@@ -28,14 +30,25 @@ class Engine {
   std::shared_ptr<EngineParts> parts_;
 };
 
+/// What a store is opened for.
+enum class Stay {
+  lasting,  ///< to work with it: a store that was closed properly is checked all the same
+  brief,    ///< for one command, which must be quick, and gives up after ten seconds if another
+            ///< process keeps it waiting
+};
+
 /// Opens a store by its address, creating it if it is not there:
 ///
 ///     sqlite:work.db                          a file (its side files are in work.db.holdfast/)
 ///     sqlite:work.db?durability=crash-safe    faster; a power cut may take the last moments
 ///
+/// The first process to open a store checks it, and mends what a crash or a bad disk did to it; the
+/// others wait for that. A store that may not be changed, by us or by anybody, is opened read-only:
+/// see `Engine::run_level`.
+///
 /// Throws `ConfigError` for an address or settings that make no sense, `StoreUnusable` for a file
-/// that is not a store, and `StoreError` where the store cannot be reached.
-Engine open(std::string_view address, Settings settings = {});
+/// that is not a store or needs a person, and `StoreError` where the store cannot be reached.
+Engine open(std::string_view address, Settings settings = {}, Stay stay = Stay::lasting);
 
 /// Writes what happens in `engine` to standard error, one line an event, from `least` upwards.
 void log_to_stderr(const Engine& engine, Severity least = Severity::info);

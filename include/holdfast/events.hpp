@@ -26,6 +26,14 @@ struct RecoveryStarted {
 struct RecoveryCompleted {
   RecoveryReport report;
 };
+/// Somebody asked for a check, or the quiet check of a running worker has been through everything.
+struct IntegrityChecked {
+  IntegrityResult result;
+};
+/// What was done about a damaged store when it was opened.
+struct StoreRepaired {
+  StartUp start_up;
+};
 struct WorkerEnlisted {
   WorkerId id;
 };
@@ -65,9 +73,10 @@ struct HandlerIgnoresStop {
   std::string kind;
 };
 
-using Event = std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, WorkerEnlisted,
-                           WorkerDied, WorkerCleared, StaleWriteRefused, HeartbeatFailed,
-                           LeasesAbandoned, StoreTrouble, DamageFound, HandlerIgnoresStop>;
+using Event =
+    std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, IntegrityChecked, StoreRepaired,
+                 WorkerEnlisted, WorkerDied, WorkerCleared, StaleWriteRefused, HeartbeatFailed,
+                 LeasesAbandoned, StoreTrouble, DamageFound, HandlerIgnoresStop>;
 
 enum class Severity { debug, info, warning, error };
 Severity severity(const Event& event);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,10 @@ class Inspector {
   std::int64_t stale_writes_refused() const;
   /// What a crash of the store may cost, in words: `power-safe` or `crash-safe`.
   std::string durability() const;
+  RunLevel run_level() const { return engine_.run_level(); }
+  /// Looks for damage without changing anything. A full check reads everything and may take a
+  /// while; `stop` ends it early.
+  IntegrityResult check_integrity(bool full = false, std::stop_token stop = {}) const;
 
   /// Pending, blocked, held and failed tasks are cancelled at once; running ones are asked to stop
   /// (their stop token fires). With `force`, a running task is taken from its worker now.

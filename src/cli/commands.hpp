@@ -27,6 +27,7 @@ void add_queue_resume(CLI::App& parent, Context& context);
 void add_worker_run(CLI::App& parent, Context& context);
 void add_worker_list(CLI::App& parent, Context& context);
 
+void add_doctor(CLI::App& parent, Context& context);
 void add_config_check(CLI::App& parent, Context& context);
 void add_demo(CLI::App& parent, Context& context);
 void add_version(CLI::App& parent, Context& context);

@@ -36,12 +36,12 @@ std::string Context::store_address() {
   return config().store.empty() ? std::string{default_store} : config().store;
 }
 
-Engine Context::engine() {
-  if (!engine_) engine_ = open(store_address(), config().settings);
+Engine Context::engine(Stay stay) {
+  if (!engine_) engine_ = open(store_address(), config().settings, stay);
   return *engine_;
 }
 
-Engine Context::existing_engine() {
+void Context::require_store() {
   const auto file = sqlite_file(store_address());
   std::error_code unknown;
   if (file && !file->empty() && !std::filesystem::exists(*file, unknown) && !unknown)
@@ -49,6 +49,10 @@ Engine Context::existing_engine() {
         "there is no store at {}; name one with --store or HOLDFAST_STORE, or begin one with "
         "'holdfast task add'",
         *file)};
+}
+
+Engine Context::existing_engine() {
+  require_store();
   return engine();
 }
 

@@ -36,9 +36,11 @@ class Context {
   std::string store_address();
 
   /// Opens the store, creating it if it is not there.
-  Engine engine();
+  Engine engine(Stay stay = Stay::brief);
   /// Opens the store; where there is none it throws, because a question must not create one.
   Engine existing_engine();
+  /// Throws like `existing_engine` where there is no store, and opens none.
+  void require_store();
   Inspector inspector() { return Inspector{existing_engine()}; }
 
   /// A line for people, on standard output, made visible.

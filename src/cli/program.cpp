@@ -50,6 +50,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_worker_list(worker, context);
   CLI::App& config = add_group(app, "config", "Configuration files");
   add_config_check(config, context);
+  add_doctor(app, context);
   add_demo(app, context);
   add_version(app, context);
   add_completion(app, context);

@@ -75,7 +75,7 @@ void wind_down(Worker& worker, const Context& context, int count) {
 Exit run(Context& context, const Options& options) {
   const Handler handler = program_handler(options, context);
   Interrupts interrupts;
-  const Engine engine = context.engine();
+  const Engine engine = context.engine(Stay::lasting);
   log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info);
   Tasks tasks{engine};
   for (const std::string& kind : options.kinds) tasks.on_json(kind, handler);

@@ -20,6 +20,12 @@ struct SeverityOf {
   Severity operator()(const RecoveryCompleted& event) const {
     return event.report.found_anything() ? Severity::info : Severity::debug;
   }
+  Severity operator()(const IntegrityChecked& event) const {
+    return event.result.passed ? Severity::info : Severity::error;
+  }
+  Severity operator()(const StoreRepaired& event) const {
+    return event.start_up.losses.empty() ? Severity::warning : Severity::error;
+  }
   Severity operator()(const WorkerEnlisted&) const { return Severity::info; }
   Severity operator()(const WorkerDied&) const { return Severity::warning; }
   Severity operator()(const WorkerCleared&) const { return Severity::info; }
@@ -58,6 +64,27 @@ struct TextOf {
                        tasks(taken), report.dead_workers.size(),
                        report.dead_workers.size() == 1 ? "" : "s", duration_text(report.duration),
                        missed == 0 ? "" : fmt::format("; {} could not be taken back", missed));
+  }
+  std::string operator()(const IntegrityChecked& event) const {
+    const auto& result = event.result;
+    auto kind = result.full ? "full" : "quick";
+    if (result.passed)
+      return fmt::format("{} integrity check passed{} in {}", kind,
+                         result.completed ? "" : " as far as it got",
+                         duration_text(result.duration));
+    return fmt::format(
+        "{} integrity check failed: {}{}; {}", kind, result.damage.front().what,
+        result.damage.size() == 1 ? "" : fmt::format(" (and {} more)", result.damage.size() - 1),
+        result.advice);
+  }
+  std::string operator()(const StoreRepaired& event) const {
+    const auto& found = event.start_up;
+    return fmt::format(
+        "the store was damaged and is {}{}{}", found.repair.empty() ? "usable" : found.repair,
+        found.losses.empty()
+            ? std::string{"; nothing was lost"}
+            : fmt::format("; {} losses, first: {}", found.losses.size(), found.losses.front().what),
+        found.evidence.empty() ? "" : "; what it was is in " + found.evidence);
   }
   std::string operator()(const WorkerEnlisted& event) const {
     return fmt::format("worker {} started", event.id.text());

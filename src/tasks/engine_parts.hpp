@@ -29,9 +29,13 @@ class EngineParts {
 
   /// What may be done with the store, as found when it was opened.
   virtual RunLevel run_level() const { return RunLevel::normal; }
+  virtual std::string why_read_only() const { return {}; }
   /// What was found when this process opened the store as the first one. Returned once, so that
   /// the first recovery reports it and no other does.
   virtual std::optional<StartUp> take_start_up() { return {}; }
+  /// Looks for damage without changing anything. Quick: every page that a table needs, and the
+  /// checksums of unfinished tasks. Full: indexes too, and whether tables fit to each other.
+  virtual IntegrityResult check_integrity(bool full, std::stop_token stop) = 0;
 
   const Settings& settings() const { return settings_; }
   Events& events() { return events_; }
@@ -40,5 +44,8 @@ class EngineParts {
   Settings settings_;
   Events events_;
 };
+
+/// Throws `StoreReadOnly` with the reason unless everything may be done with the store.
+void require_writable(const EngineParts& parts);
 
 }  // namespace holdfast

@@ -80,6 +80,12 @@ std::int64_t Inspector::stale_writes_refused() const {
   return engine_.parts().reports().stale_writes_refused();
 }
 
+IntegrityResult Inspector::check_integrity(bool full, std::stop_token stop) const {
+  auto result = engine_.parts().check_integrity(full, std::move(stop));
+  engine_.events().emit(IntegrityChecked{result});
+  return result;
+}
+
 std::string Inspector::durability() const {
   return engine_.settings().durability == Durability::power_safe ? "power-safe" : "crash-safe";
 }
@@ -123,6 +129,7 @@ void Inspector::resume(const std::string& queue) {
 }
 
 RecoveryReport Inspector::recover(std::optional<RecoveryAction> action) {
+  require_writable(engine_.parts());
   auto& parts = engine_.parts();
   auto settings = parts.settings().recovery;
   if (action) settings.action = *action;

@@ -49,7 +49,12 @@ std::vector<TaskId> Tasks::enqueue_all(std::vector<NewTask> tasks) {
 }
 
 const Settings& Engine::settings() const { return parts_->settings(); }
+RunLevel Engine::run_level() const { return parts_->run_level(); }
 Events& Engine::events() const { return parts_->events(); }
 std::string Engine::name() const { return parts_->name(); }
+
+void require_writable(const EngineParts& parts) {
+  if (parts.run_level() != RunLevel::normal) throw StoreReadOnly{parts.why_read_only()};
+}
 
 }  // namespace holdfast

@@ -67,6 +67,7 @@ WorkerSummary Worker::Impl::run() {
 }
 
 void Worker::Impl::begin() {
+  require_writable(parts_);
   while (true) {
     try {
       recovery_.run_once("start-up");

@@ -18,6 +18,18 @@ std::string file_of(sqlite3* db) {
   return name && *name ? name : "the database";
 }
 
+std::string immutable_uri(const std::string& path) {
+  std::string uri = "file:";
+  for (char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      uri += fmt::format("%{:02X}", static_cast<unsigned>(c));
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
 constexpr const char* common_pragmas =
     "PRAGMA temp_store=MEMORY;"
     "PRAGMA mmap_size=0;"
@@ -183,7 +195,12 @@ Connection::Connection(const std::string& path, Mode mode, Durability durability
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
               (mode == Mode::read_write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                         : SQLITE_OPEN_READONLY);
-  int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
+  auto name = path;
+  if (mode == Mode::immutable) {
+    flags |= SQLITE_OPEN_URI;
+    name = immutable_uri(path);
+  }
+  int code = sqlite3_open_v2(name.c_str(), &db_, flags, nullptr);
   try {
     if (code != SQLITE_OK) throw_sqlite_error(db_, code, fmt::format("opening {}", path));
     sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);

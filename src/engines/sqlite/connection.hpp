@@ -92,7 +92,11 @@ class Statement {
 /// time.
 class Connection {
  public:
-  enum class Mode { read_write, read_only };
+  enum class Mode {
+    read_write,
+    read_only,
+    immutable,  ///< read-only, and nobody else writes either: needs no locks and no other files
+  };
   Connection(const std::string& path, Mode mode, Durability durability);
   /// Borrows a connection that the caller brought; leaves it open.
   explicit Connection(sqlite3* borrowed);

@@ -1,11 +1,14 @@
 #include "engines/sqlite/engine.hpp"
 
+#include <mutex>
+#include <utility>
+
 #include <holdfast/sqlite.hpp>
 
 #include "engines/sqlite/adopt.hpp"
-#include "engines/sqlite/disk.hpp"
+#include "engines/sqlite/check_integrity.hpp"
+#include "engines/sqlite/open_read_only.hpp"
 #include "engines/sqlite/reports.hpp"
-#include "engines/sqlite/schema.hpp"
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/store.hpp"
 #include "engines/sqlite/task_admin.hpp"
@@ -16,17 +19,13 @@ namespace holdfast::sqlite {
 
 namespace {
 
-std::unique_ptr<Connection> connect(const std::string& path, Connection::Mode mode,
-                                    Durability durability) {
-  return std::make_unique<Connection>(path, mode, durability);
-}
-
 class SqliteEngine final : public EngineParts {
  public:
-  SqliteEngine(const std::string& path, Settings settings, const Clock& clock,
-               std::unique_ptr<Connection> first)
+  SqliteEngine(const std::string& path, Settings settings, const Clock& clock, Stay stay,
+               Opened opened)
       : EngineParts{std::move(settings)},
-        store_{path, std::move(first), this->settings().durability, clock, events()},
+        start_up_{std::move(opened.start_up)},
+        store_{path, std::move(opened), this->settings(), stay, clock, events()},
         tasks_{store_},
         admin_{store_},
         workers_{store_},
@@ -38,9 +37,29 @@ class SqliteEngine final : public EngineParts {
   Reports& reports() override { return reports_; }
   const Clock& clock() const override { return store_.clock; }
   std::string name() const override { return "sqlite:" + store_.path; }
+  RunLevel run_level() const override { return store_.level; }
+  std::string why_read_only() const override { return store_.why_read_only; }
+  std::optional<StartUp> take_start_up() override {
+    std::lock_guard lock{start_up_taken_};
+    return std::exchange(start_up_, {});
+  }
+  IntegrityResult check_integrity(bool full, std::stop_token stop) override;
   Store& store() { return store_; }
 
+  /// Puts what the start-up found where it is not forgotten if this process does not recover.
+  void report_start_up() {
+    auto now = store_.clock.wall();
+    reports_.file({.started_at = now,
+                   .completed_at = now,
+                   .trigger = "start-up",
+                   .start_up = start_up_,
+                   .tasks = {},
+                   .dead_workers = {}});
+  }
+
  private:
+  std::mutex start_up_taken_;
+  std::optional<StartUp> start_up_;
   Store store_;
   SqliteTaskStore tasks_;
   SqliteTaskAdmin admin_;
@@ -48,31 +67,28 @@ class SqliteEngine final : public EngineParts {
   SqliteReports reports_;
 };
 
+IntegrityResult SqliteEngine::check_integrity(bool full, std::stop_token stop) {
+  auto db = open_read_only(store_.path, settings().durability);
+  return sqlite::check_integrity(*db, {.full = full, .within = {}, .stop = std::move(stop)});
+}
+
 }  // namespace
 
-Store::Store(const std::string& file, std::unique_ptr<Connection> first, Durability durability,
-             const Clock& a_clock, const Events& events)
-    : path{file},
-      files{file},
-      clock{a_clock},
-      clock_domain{holdfast::clock_domain()},
-      writer{std::move(first), std::make_unique<FairLock>(files.write_lock()),
-             disk_of(files.folder()).large_wal_pages()},
-      reader{(prepare_schema(writer, file, clock.wall()),
-              connect(file, Connection::Mode::read_only, durability))},
-      watch{files, events} {}
-
 std::shared_ptr<EngineParts> open_store(const std::string& path, Settings settings,
-                                        const Clock& clock) {
-  // The first connection comes before the side files: a file that is no database gets none.
-  auto first = connect(path, Connection::Mode::read_write, settings.durability);
-  return std::make_shared<SqliteEngine>(path, std::move(settings), clock, std::move(first));
+                                        const Clock& clock, const OpenOptions& options) {
+  auto opened = open_database(path, settings, clock, options);
+  bool worth_reporting = opened.worth_reporting && opened.level == RunLevel::normal;
+  auto engine = std::make_shared<SqliteEngine>(path, std::move(settings), clock, options.stay,
+                                               std::move(opened));
+  if (worth_reporting) engine->report_start_up();
+  return engine;
 }
 
 std::vector<TaskId> enqueue_all(const Engine& engine, sqlite3* db, std::vector<NewTask> tasks) {
   auto* parts = dynamic_cast<SqliteEngine*>(&engine.parts());
   if (!parts) throw InvalidRequest{"this engine is not SQLite: " + engine.name()};
   for (const auto& task : tasks) validate(task, engine.settings());
+  require_writable(*parts);
   adopt(db, parts->store(), engine.settings().durability);
   Connection borrowed{db};
   std::vector<TaskId> ids;

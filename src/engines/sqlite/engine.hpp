@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "engines/sqlite/start_up.hpp"
 #include "recovery/clock.hpp"
 #include "tasks/engine_parts.hpp"
 
@@ -10,6 +11,7 @@ namespace holdfast::sqlite {
 
 /// Opens the store in the file `path`, creating it if it is not there.
 std::shared_ptr<EngineParts> open_store(const std::string& path, Settings settings,
-                                        const Clock& clock = system_clock());
+                                        const Clock& clock = system_clock(),
+                                        const OpenOptions& options = {});
 
 }  // namespace holdfast::sqlite

@@ -4,11 +4,17 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <condition_variable>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
+
+#include "engines/sqlite/processes.hpp"
 
 namespace holdfast::sqlite {
 
@@ -59,13 +65,17 @@ int FileDescriptor::release() { return std::exchange(fd_, -1); }
 
 FileDescriptor open_file(const std::string& path, int flags, int mode) {
   int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
-  if (fd < 0) throw StoreError{fmt::format("cannot open {}: {}", path, std::strerror(errno))};
-  return FileDescriptor{fd};
+  if (fd >= 0) return FileDescriptor{fd};
+  auto message = fmt::format("cannot open {}: {}", path, std::strerror(errno));
+  if (errno == EACCES || errno == EROFS || errno == EPERM) throw StoreReadOnly{message};
+  throw StoreError{message};
 }
 
 bool try_lock(int fd, long byte) { return set_lock(fd, F_OFD_SETLK, F_WRLCK, byte); }
 
 void lock(int fd, long byte) { set_lock(fd, F_OFD_SETLKW, F_WRLCK, byte); }
+
+void lock_shared(int fd, long byte) { set_lock(fd, F_OFD_SETLKW, F_RDLCK, byte); }
 
 void unlock(int fd, long byte) { set_lock(fd, F_OFD_SETLK, F_UNLCK, byte); }
 
@@ -77,21 +87,68 @@ bool is_locked(int fd, long byte) {
   return range.l_type != F_UNLCK;
 }
 
-FairLock::FairLock(const std::string& path)
-    : file_{open_file(path, O_RDWR | O_CREAT)}, holder_{fmt::format("{:<10}\n", ::getpid())} {}
+bool lock_within(const std::shared_ptr<FileDescriptor>& file, long byte, Patience patience) {
+  if (!patience) {
+    lock(file->get(), byte);
+    return true;
+  }
+  if (try_lock(file->get(), byte)) return true;
+  // The kernel waits for ever or not at all, and asking again and again would lose the place in the
+  // line. So a thread waits, and gives back what it gets when it is too late.
+  struct Wait {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool got = false, over = false;
+  };
+  auto wait = std::make_shared<Wait>();
+  std::thread{[wait, file, byte] {
+    lock(file->get(), byte);
+    std::lock_guard guard{wait->mutex};
+    if (wait->over) unlock(file->get(), byte);
+    wait->got = true;
+    wait->changed.notify_one();
+  }}.detach();
+  std::unique_lock guard{wait->mutex};
+  wait->over = !wait->changed.wait_for(guard, *patience, [&] { return wait->got; });
+  return !wait->over;
+}
+
+FairLock::FairLock(const std::string& path, Patience patience)
+    : path_{path},
+      file_{std::make_shared<FileDescriptor>(open_file(path, O_RDWR | O_CREAT))},
+      patience_{patience},
+      name_{fmt::format("{:<10}\n", ::getpid())} {}
 
 void FairLock::acquire() {
   // Mostly nobody is in line and nobody has the lock: then both are one call.
-  if (!set_lock(file_.get(), F_OFD_SETLK, F_WRLCK, head_of_line, 2)) {
-    lock(file_.get(), head_of_line);
-    lock(file_.get(), the_lock);
+  if (set_lock(file_->get(), F_OFD_SETLK, F_WRLCK, head_of_line, 2)) {
+    unlock(file_->get(), head_of_line);
+  } else {
+    wait_in_line();
   }
-  unlock(file_.get(), head_of_line);
   // The pid is for people: it names the process that everybody waits for. Not knowing it harms
   // nobody, so a failing write is not an error.
-  [[maybe_unused]] auto written = ::pwrite(file_.get(), holder_.data(), holder_.size(), 0);
+  [[maybe_unused]] auto written = ::pwrite(file_->get(), name_.data(), name_.size(), 0);
 }
 
-void FairLock::release() { unlock(file_.get(), the_lock); }
+void FairLock::wait_in_line() {
+  bool at_head = lock_within(file_, head_of_line, patience_);
+  bool got = at_head && lock_within(file_, the_lock, patience_);
+  if (at_head) unlock(file_->get(), head_of_line);
+  if (got) return;
+  // A thread still waits through the old descriptor, and will let go through it.
+  file_ = std::make_shared<FileDescriptor>(open_file(path_, O_RDWR | O_CREAT));
+  throw StoreError{kept_waiting(path_, holder(path_), *patience_)};
+}
+
+void FairLock::release() { unlock(file_->get(), the_lock); }
+
+std::optional<int> FairLock::holder(const std::string& path) {
+  FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!file || !is_locked(file.get(), the_lock)) return {};
+  char name[11] = {};
+  if (::pread(file.get(), name, sizeof name - 1, 0) <= 0) return 0;
+  return std::atoi(name);
+}
 
 }  // namespace holdfast::sqlite

@@ -9,30 +9,29 @@ namespace {
 constexpr Writer::KillPoints schema_points{KillPoint::schema_before_commit,
                                            KillPoint::schema_after_commit};
 
-bool tables_exist(Connection& db) {
+}  // namespace
+
+bool has_schema(Connection& db) {
   return db.number("SELECT count(*) FROM sqlite_schema WHERE name = 'holdfast_meta'") > 0;
 }
 
-}  // namespace
+void refuse_newer_schema(Connection& db, const std::string& path) {
+  auto found = db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'");
+  if (found <= schema_version) return;
+  throw StoreUnusable{fmt::format(
+      "{} was written by a newer Holdfast (schema {}, this program knows {}); update the program",
+      path, found, schema_version)};
+}
 
-void prepare_schema(Writer& writer, const std::string& path, WallTime now) {
+void prepare_schema(Writer& writer, WallTime now) {
   writer.write(schema_points, [&](Connection& db) {
-    if (!tables_exist(db)) {
-      db.execute(schema_sql);
-      db.use(
-            "INSERT INTO holdfast_meta (key, value) VALUES ('schema_version', ?),"
-            " ('created_at', ?), ('store_epoch', 1), ('stale_writes_refused', 0)")
-          .bind(schema_version, now)
-          .run();
-      return;
-    }
-    auto found = db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'");
-    if (found > schema_version) {
-      throw StoreUnusable{fmt::format(
-          "{} was written by a newer Holdfast (schema {}, this program knows {}); update the "
-          "program",
-          path, found, schema_version)};
-    }
+    if (has_schema(db)) return;
+    db.execute(schema_sql);
+    db.use(
+          "INSERT INTO holdfast_meta (key, value) VALUES ('schema_version', ?),"
+          " ('created_at', ?), ('store_epoch', 1), ('stale_writes_refused', 0)")
+        .bind(schema_version, now)
+        .run();
   });
 }
 

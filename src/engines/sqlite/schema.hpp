@@ -8,8 +8,10 @@ namespace holdfast::sqlite {
 extern const char* const schema_sql;
 inline constexpr int schema_version = 1;
 
-/// Creates the tables if they are not there. Throws `StoreUnusable` if they are from a newer
-/// version of Holdfast.
-void prepare_schema(Writer& writer, const std::string& path, WallTime now);
+bool has_schema(Connection& db);
+/// Throws `StoreUnusable` if the tables are from a newer version of Holdfast.
+void refuse_newer_schema(Connection& db, const std::string& path);
+/// Creates the tables if they are not there.
+void prepare_schema(Writer& writer, WallTime now);
 
 }  // namespace holdfast::sqlite

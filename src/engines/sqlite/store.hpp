@@ -6,6 +6,7 @@
 
 #include "engines/sqlite/connection.hpp"
 #include "engines/sqlite/side_files.hpp"
+#include "engines/sqlite/start_up.hpp"
 #include "engines/sqlite/wake.hpp"
 #include "engines/sqlite/writer.hpp"
 #include "recovery/clock.hpp"
@@ -31,12 +32,15 @@ class Reader {
 
 /// What the parts of one open store share.
 struct Store {
-  /// `first` is an open connection on `file`.
-  Store(const std::string& file, std::unique_ptr<Connection> first, Durability durability,
+  Store(const std::string& file, Opened opened, const Settings& settings, Stay stay,
         const Clock& clock, const Events& events);
+  ~Store();
 
   std::string path;
   SideFiles files;
+  RunLevel level;
+  std::string why_read_only;
+  std::unique_ptr<OpenLock> open_lock;  ///< given back after the connections are closed
   const Clock& clock;
   std::string clock_domain;
   Writer writer;

@@ -21,10 +21,11 @@ void ring(const FileDescriptor& bell) {
 
 }  // namespace
 
-WorkWatch::WorkWatch(const SideFiles& files, const Events& events)
-    : work_file_{open_bell(files.wake())},
-      control_file_{open_bell(files.control())},
-      events_{events} {
+WorkWatch::WorkWatch(const SideFiles& files, const Events& events, bool may_write)
+    : events_{events} {
+  if (!may_write) return;
+  work_file_ = open_bell(files.wake());
+  control_file_ = open_bell(files.control());
   inotify_.watch(files.wake(), IN_MODIFY);
   control_watch_ = inotify_.watch(files.control(), IN_MODIFY);
 }

@@ -10,9 +10,9 @@ namespace holdfast::sqlite {
 namespace {
 
 /// A foreign connection may hold SQLite's lock for a while; a checkpoint must not wait as long for
-/// readers, because everybody waits for the checkpoint.
-constexpr int patience_ms = 30'000;
+/// it as a write, because everybody waits for the checkpoint.
 constexpr int checkpoint_patience_ms = 100;
+constexpr int closing_patience_ms = 100;
 
 int note_wal_size(void* pages, sqlite3*, const char*, int now) {
   *static_cast<int*>(pages) = now;
@@ -46,15 +46,19 @@ struct Writer::Job {
 };
 
 Writer::Writer(std::unique_ptr<Connection> connection, std::unique_ptr<FairLock> lock,
-               int large_wal_pages)
+               int large_wal_pages, std::string mark)
     : connection_{std::move(connection)},
       lock_{std::move(lock)},
       large_wal_pages_{large_wal_pages},
+      mark_{std::move(mark)},
       checkpoint_at_{large_wal_pages} {
   sqlite3_wal_hook(connection_->handle(), note_wal_size, &wal_pages_);
 }
 
+Writer::Writer(std::string why_read_only) : why_read_only_{std::move(why_read_only)} {}
+
 void Writer::submit(KillPoints points, std::function<void(Connection&)> work) {
+  if (!connection_) throw StoreReadOnly{why_read_only_};
   Job job{points, std::move(work)};
   {
     std::unique_lock lock{mutex_};
@@ -138,7 +142,9 @@ void Writer::run_in_transaction(std::vector<Job*>& jobs) {
       job->work(*connection_);
       kill_point(job->points.before_commit);
     }
+    leave_mark();
     connection_->use("COMMIT").run();
+    marked_ = true;
   } catch (const std::exception&) {
     if (!sqlite3_get_autocommit(connection_->handle())) {
       sqlite3_exec(connection_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
@@ -148,25 +154,57 @@ void Writer::run_in_transaction(std::vector<Job*>& jobs) {
   for (Job* job : jobs) kill_point(job->points.after_commit);
 }
 
-void Writer::checkpoint_if_large() {
-  if (!checkpoint_wanted_.exchange(false) && wal_pages_ < checkpoint_at_) return;
-  // A reader may be in the way; then the next try comes when the WAL has grown by as much again.
-  checkpoint_at_ = checkpoint_now() ? large_wal_pages_ : wal_pages_ + large_wal_pages_;
+void Writer::leave_mark() {
+  if (marked_) return;
+  connection_->use("INSERT OR IGNORE INTO holdfast_meta (key, value) VALUES ('open', ?)")
+      .bind(mark_)
+      .run();
 }
 
-bool Writer::checkpoint_now() {
+void Writer::close_properly() {
+  if (!connection_ || storage_failed_) return;
+  try {
+    sqlite3_busy_timeout(connection_->handle(), closing_patience_ms);
+    if (connection_->number("SELECT count(*) FROM holdfast_meta WHERE key = 'open'") == 0) return;
+    kill_point(KillPoint::close_before_mark);
+    // Without a sync: a power cut may bring the mark back, and then it is right.
+    connection_->execute("PRAGMA synchronous=NORMAL");
+    connection_->execute("DELETE FROM holdfast_meta WHERE key = 'open'");
+    kill_point(KillPoint::close_after_mark);
+  } catch (const StoreError&) {
+    marked_ = true;  // stays: nobody can say that it was closed properly
+  }
+}
+
+void Writer::checkpoint_if_large() {
+  if (wal_pages_ < wal_pages_before_) checkpoint_at_ = large_wal_pages_;  // it was started anew
+  wal_pages_before_ = wal_pages_;
+  if (!checkpoint_wanted_.exchange(false) && wal_pages_ < checkpoint_at_) return;
+  checkpoint_now();
+  // The next write starts the log anew. If a reader is in the way, then the next try comes when the
+  // log has grown by as much again.
+  checkpoint_at_ = wal_pages_ + large_wal_pages_;
+}
+
+void Writer::checkpoint_now() {
   kill_point(KillPoint::checkpoint_before);
-  sqlite3_busy_timeout(connection_->handle(), checkpoint_patience_ms);
-  // RESTART holds SQLite's writer lock throughout, and our turn keeps every other writer of ours
-  // out: this version of SQLite can lose pages when another connection restarts the WAL between
-  // two checkpoints.
-  int code = sqlite3_wal_checkpoint_v2(connection_->handle(), "main", SQLITE_CHECKPOINT_RESTART,
-                                       nullptr, nullptr);
-  sqlite3_busy_timeout(connection_->handle(), patience_ms);
+  // This version of SQLite can lose pages when another connection starts the log anew while it is
+  // copied. Its checkpoints that keep writers out give that up silently when somebody else is
+  // writing, a connection of the user's for example. So a second connection keeps them out; where
+  // it cannot, there is no checkpoint this time.
+  try {
+    Connection guard{sqlite3_db_filename(connection_->handle(), "main"),
+                     Connection::Mode::read_write, Durability::crash_safe};
+    sqlite3_busy_timeout(guard.handle(), checkpoint_patience_ms);
+    guard.execute("BEGIN IMMEDIATE");
+    int code = sqlite3_wal_checkpoint_v2(connection_->handle(), "main", SQLITE_CHECKPOINT_PASSIVE,
+                                         nullptr, nullptr);
+    if (is_storage_failure(connection_->handle(), code)) stop_writing(code);
+    guard.execute("ROLLBACK");
+  } catch (const StoreError&) {
+    // Somebody else writes. The log grows a little longer, and is copied the next time.
+  }
   kill_point(KillPoint::checkpoint_after);
-  if (code == SQLITE_OK) wal_pages_ = 0;
-  if (is_storage_failure(connection_->handle(), code)) stop_writing(code);
-  return code == SQLITE_OK;
 }
 
 void Writer::stop_writing(int code) {

@@ -27,9 +27,13 @@ class Writer {
     KillPoint after_commit;
   };
 
-  /// The WAL is copied into the database when it has grown to `large_wal_pages`.
+  /// The WAL is copied into the database when it has grown to `large_wal_pages`. The first write
+  /// leaves `mark` in the store, so that the next one to open it sees if nobody closed it.
   Writer(std::unique_ptr<Connection> connection, std::unique_ptr<FairLock> lock,
-         int large_wal_pages);
+         int large_wal_pages, std::string mark);
+  /// Writes nothing: every try throws `StoreReadOnly` with the reason.
+  explicit Writer(std::string why_read_only);
+  bool is_read_only() const { return !connection_; }
 
   /// Runs `work(Connection&)` in a transaction and returns its result when it is committed. If it
   /// throws, nothing of it is written. It may be run a second time (when another write in the same
@@ -50,6 +54,10 @@ class Writer {
   /// Copies the WAL into the database and starts it anew. Happens by itself when the WAL has grown.
   void checkpoint();
 
+  /// To be called by the last one to close the store: takes the mark away. If that fails, the next
+  /// start-up looks more closely than it need.
+  void close_properly();
+
  private:
   struct Job;
   void submit(KillPoints points, std::function<void(Connection&)> work);
@@ -58,17 +66,22 @@ class Writer {
   bool try_commit(std::vector<Job*>& jobs);
   void run_in_transaction(std::vector<Job*>& jobs);
   void checkpoint_if_large();
-  bool checkpoint_now();
+  void checkpoint_now();
   void stop_writing(int code);
+  void leave_mark();
 
   std::unique_ptr<Connection> connection_;
   std::unique_ptr<FairLock> lock_;  // absent for a database in memory
   std::mutex mutex_;
   std::vector<Job*> waiting_;
   bool busy_ = false;
-  const int large_wal_pages_;
+  const int large_wal_pages_ = 0;
+  const std::string mark_{};
+  const std::string why_read_only_{};
   // Touched by the leader only.
+  bool marked_ = false;
   int wal_pages_ = 0;
+  int wal_pages_before_ = 0;
   int checkpoint_at_ = 0;
   std::exception_ptr storage_failed_{};
   std::atomic<bool> checkpoint_wanted_ = false;

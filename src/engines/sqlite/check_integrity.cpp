@@ -1,0 +1,142 @@
+#include "engines/sqlite/check_integrity.hpp"
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "engines/sqlite/schema.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// More would tell nobody more.
+constexpr std::size_t enough_damage = 100;
+
+/// Ends statements of a connection when the time is over or somebody wants to stop.
+class TimeBox {
+ public:
+  TimeBox(sqlite3* db, const CheckLimits& limits) : db_{db}, stop_{limits.stop} {
+    if (limits.within) deadline_ = Clock::now() + *limits.within;
+    constexpr int steps_between_looks = 10'000;
+    sqlite3_progress_handler(db_, steps_between_looks, &is_over, this);
+  }
+  ~TimeBox() { sqlite3_progress_handler(db_, 0, nullptr, nullptr); }
+  TimeBox(const TimeBox&) = delete;
+  TimeBox& operator=(const TimeBox&) = delete;
+
+  bool over() const { return over_; }
+
+ private:
+  static int is_over(void* box) {
+    auto& self = *static_cast<TimeBox*>(box);
+    self.over_ = self.over_ || self.stop_.stop_requested() ||
+                 (self.deadline_ && Clock::now() > *self.deadline_);
+    return self.over_;
+  }
+
+  sqlite3* db_;
+  std::stop_token stop_;
+  std::optional<Clock::time_point> deadline_{};
+  bool over_ = false;
+};
+
+Damage damage_of(const std::string& complaint) {
+  bool index = complaint.find(" index ") != std::string::npos;
+  return {index ? Damage::Kind::index : Damage::Kind::file, complaint};
+}
+
+class Check {
+ public:
+  Check(Connection& db, const CheckLimits& limits, IntegrityResult& result)
+      : db_{db}, limits_{limits}, result_{result}, box_{db.handle(), limits} {}
+
+  void run() {
+    bool readable =
+        step([&] { pages(limits_.full ? "PRAGMA integrity_check" : "PRAGMA quick_check"); });
+    if (!readable || !has_schema(db_)) return;
+    if (limits_.full) step([&] { references(); });
+  }
+
+ private:
+  /// False: it could not be carried out.
+  template <class F>
+  bool step(F&& work) {
+    if (box_.over()) return false;
+    try {
+      work();
+      return true;
+    } catch (const StoreUnusable& error) {
+      found({Damage::Kind::file, error.what()});
+    } catch (const StoreError&) {
+      if (!box_.over()) throw;
+      result_.completed = false;
+    }
+    return false;
+  }
+
+  void found(Damage damage) {
+    result_.passed = false;
+    if (result_.damage.size() < enough_damage) result_.damage.push_back(std::move(damage));
+  }
+
+  void pages(const char* pragma) {
+    auto query = db_.use(pragma);
+    while (query.step()) {
+      if (auto complaint = query.text(0); complaint != "ok") found(damage_of(complaint));
+    }
+  }
+
+  /// What belongs to a task and has none.
+  void references() {
+    constexpr std::pair<const char*, const char*> parts[] = {
+        {"wait for another task", "seq FROM holdfast_blocks"},
+        {"are waited for", "on_seq FROM holdfast_blocks"},
+        {"have a history", "task FROM holdfast_history"},
+        {"have log lines", "task FROM holdfast_log"},
+        {"have effects", "task FROM holdfast_effects"},
+        {"have progress", "task FROM holdfast_progress"}};
+    for (auto [what, part] : parts) {
+      Connection::Once query{
+          db_, fmt::format("SELECT count(*) FROM (SELECT {} EXCEPT SELECT seq FROM holdfast_tasks)",
+                           part)};
+      query->step();
+      auto missing = query->integer(0);
+      if (missing > 0)
+        found({Damage::Kind::lost, fmt::format("{} tasks that {} are not there", missing, what)});
+    }
+  }
+
+  Connection& db_;
+  const CheckLimits& limits_;
+  IntegrityResult& result_;
+  TimeBox box_;
+};
+
+}  // namespace
+
+IntegrityResult check_integrity(Connection& db, const CheckLimits& limits) {
+  IntegrityResult result{.full = limits.full};
+  auto began = Clock::now();
+  Check{db, limits, result}.run();
+  result.duration = std::chrono::duration_cast<Millis>(Clock::now() - began);
+  result.advice = advice_for(result.damage);
+  return result;
+}
+
+std::string advice_for(const std::vector<Damage>& damage) {
+  if (damage.empty()) return {};
+  return "stop everything that uses the store, copy its files, and start it again: the start-up "
+         "repairs what can be repaired and says what is lost";
+}
+
+void note_suspicion(const SideFiles& files, const std::string& why) {
+  std::ofstream{files.suspect()} << why << '\n';
+}
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,173 @@
+#include "engines/sqlite/diagnose.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "engines/sqlite/check_integrity.hpp"
+#include "engines/sqlite/database_file.hpp"
+#include "engines/sqlite/disk.hpp"
+#include "engines/sqlite/engine.hpp"
+#include "engines/sqlite/evidence.hpp"
+#include "engines/sqlite/open_read_only.hpp"
+#include "engines/sqlite/processes.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Commits are shorter than this, unless something is wrong.
+constexpr Millis watching_the_writer{600};
+constexpr Millis between_looks{20};
+/// Quick enough for a person who waits.
+constexpr Millis quick_check_limit{1'000};
+
+std::int64_t size_of(const std::string& path) {
+  std::error_code absent;
+  auto bytes = fs::file_size(path, absent);
+  return absent ? 0 : static_cast<std::int64_t>(bytes);
+}
+
+class Examination {
+ public:
+  Examination(const std::string& path, const DiagnosisOptions& options, Settings settings,
+              const Clock& clock)
+      : path_{path},
+        options_{options},
+        settings_{std::move(settings)},
+        clock_{clock},
+        files_{SideFiles::named(path)} {
+    found_.store = "sqlite:" + path;
+  }
+
+  Diagnosis carry_out() {
+    look_at_files();
+    look_at_processes();
+    look_for_writer();
+    if (auto keeper = OpenLock::doorkeeper(files_); keeper && *keeper > 0) {
+      found_.reason = fmt::format("process {} is making the store ready", *keeper);
+      add_stopped_advice(look_at_process(*keeper));
+      return std::move(found_);
+    }
+    look_inside();
+    found_.evidence = list_evidence(files_);
+    return std::move(found_);
+  }
+
+ private:
+  void look_at_files() {
+    found_.database_bytes = size_of(path_);
+    found_.wal_bytes = size_of(path_ + "-wal");
+    auto disk = disk_of(fs::absolute(path_).parent_path());
+    found_.disk_free = disk.free;
+    found_.disk_reserve = disk.reserve();
+    found_.file_system = unsuitable_file_system(path_);
+    if (!found_.file_system.empty())
+      advise(
+          fmt::format("the store is on {}, where locks and shared memory cannot be relied upon; "
+                      "move it to a local disk",
+                      found_.file_system));
+    if (disk.total > 0 && disk.free < disk.reserve())
+      advise("the disk is almost full and new work is refused: free some space");
+    auto folder = fs::absolute(path_).parent_path();
+    auto damaged = fs::path{path_}.filename().string() + ".damaged";
+    std::error_code unknown;
+    for (const auto& entry : fs::directory_iterator{folder, unknown})
+      if (entry.path().filename().string().starts_with(damaged))
+        found_.kept_aside.push_back({entry.path(), size_of(entry.path())});
+  }
+
+  void look_at_processes() {
+    found_.open_by = processes_with_open(files_.open_lock());
+    for (auto& process : processes_with_open(path_)) {
+      auto same = [&](const ProcessSighting& other) { return other.pid == process.pid; };
+      if (std::ranges::none_of(found_.open_by, same)) found_.foreign.push_back(process);
+    }
+  }
+
+  /// The same process at every look, all the time.
+  void look_for_writer() {
+    auto holder = FairLock::holder(files_.write_lock());
+    auto end = std::chrono::steady_clock::now() + watching_the_writer;
+    while (holder && std::chrono::steady_clock::now() < end) {
+      auto seen = look_at_process(*holder);
+      if (seen && seen->stopped) break;
+      ::poll(nullptr, 0, static_cast<int>(between_looks.count()));
+      if (FairLock::holder(files_.write_lock()) != holder) return;
+    }
+    if (!holder) return;
+    found_.writing = look_at_process(*holder).value_or(ProcessSighting{.pid = *holder});
+    add_stopped_advice(found_.writing);
+    if (!found_.writing->stopped)
+      advise(
+          fmt::format("process {} ({}) has been writing all the time, and everybody waits for it; "
+                      "see what it does",
+                      found_.writing->pid, found_.writing->command));
+  }
+
+  void add_stopped_advice(const std::optional<ProcessSighting>& process) {
+    if (!process || !process->stopped) return;
+    advise(
+        fmt::format("process {} ({}) is stopped and keeps everybody waiting; let it go on with "
+                    "'kill -CONT {}', or end it: what it had not finished is taken back",
+                    process->pid, process->command, process->pid));
+  }
+
+  void look_inside() {
+    try {
+      auto engine = open_store(path_, settings_, clock_,
+                               {.stay = Stay::brief, .accept_loss = options_.accept_loss});
+      found_.level = engine->run_level();
+      found_.reason = engine->why_read_only();
+      found_.start_up = engine->take_start_up();
+      check();
+    } catch (const StoreUnusable& error) {
+      found_.level = RunLevel::halted;
+      found_.reason = error.what();
+      advise(found_.reason);
+    } catch (const StoreReadOnly& error) {
+      found_.level = RunLevel::read_only;
+      found_.reason = error.what();
+    }
+    if (found_.level == RunLevel::read_only) advise(found_.reason);
+    if (found_.start_up) found_.wal_frames = found_.start_up->wal_frames;
+  }
+
+  void check() {
+    auto db = open_read_only(path_, settings_.durability);
+    auto mode = db->use("PRAGMA journal_mode");
+    if (mode.step()) found_.journal_mode = mode.text(0);
+    CheckLimits limits{.full = options_.full, .within = quick_check_limit};
+    if (options_.full) limits.within.reset();
+    found_.integrity = check_integrity(*db, limits);
+    if (!found_.integrity->passed) {
+      note_suspicion(files_, found_.integrity->damage.front().what);
+      advise(found_.integrity->advice);
+    }
+  }
+
+  void advise(std::string what) { found_.advice.push_back(std::move(what)); }
+
+  std::string path_;
+  const DiagnosisOptions& options_;
+  Settings settings_;
+  const Clock& clock_;
+  SideFiles files_;
+  Diagnosis found_{};
+};
+
+}  // namespace
+
+Diagnosis diagnose(const std::string& path, const DiagnosisOptions& options, Settings settings,
+                   const Clock& clock) {
+  return Examination{path, options, std::move(settings), clock}.carry_out();
+}
+
+}  // namespace holdfast::sqlite

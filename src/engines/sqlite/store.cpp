@@ -1,0 +1,53 @@
+#include "engines/sqlite/store.hpp"
+
+#include "engines/sqlite/disk.hpp"
+#include "engines/sqlite/open_read_only.hpp"
+#include "engines/sqlite/schema.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+std::string boot_of(const std::string& clock_domain) {
+  return clock_domain.substr(0, clock_domain.find('/'));
+}
+
+Writer make_writer(Opened& opened, Stay stay, const std::string& domain) {
+  if (!opened.connection) return Writer{opened.reason};
+  return Writer{std::move(opened.connection),
+                std::make_unique<FairLock>(opened.files.write_lock(), patience_of(stay)),
+                disk_of(opened.files.folder()).large_wal_pages(), boot_of(domain)};
+}
+
+std::unique_ptr<Connection> make_reader(const std::string& path, Writer& writer,
+                                        const Settings& settings, WallTime now) {
+  if (writer.is_read_only()) return open_read_only(path, settings.durability);
+  auto reader =
+      std::make_unique<Connection>(path, Connection::Mode::read_only, settings.durability);
+  if (!has_schema(*reader)) prepare_schema(writer, now);
+  return reader;
+}
+
+}  // namespace
+
+Store::Store(const std::string& file, Opened opened, const Settings& settings, Stay stay,
+             const Clock& a_clock, const Events& events)
+    : path{file},
+      files{opened.files},
+      level{opened.level},
+      why_read_only{opened.reason},
+      open_lock{std::move(opened.lock)},
+      clock{a_clock},
+      clock_domain{holdfast::clock_domain()},
+      writer(make_writer(opened, stay, clock_domain)),
+      reader{make_reader(file, writer, settings, clock.wall())},
+      watch{files, events, level == RunLevel::normal} {
+  if (open_lock && open_lock->alone()) open_lock->ready();
+}
+
+Store::~Store() {
+  // Whoever comes now finds the store closed properly, or waits until it is.
+  if (level == RunLevel::normal && open_lock->is_last()) writer.close_properly();
+}
+
+}  // namespace holdfast::sqlite

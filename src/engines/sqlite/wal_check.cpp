@@ -1,0 +1,202 @@
+#include "engines/sqlite/wal_check.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "engines/sqlite/evidence.hpp"
+#include "recovery/kill_point.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+using Kind = WalVerdict::Kind;
+
+constexpr const char* way_out =
+    "Look at it with 'holdfast doctor'; restore a backup, or go on without what is lost with "
+    "'holdfast doctor --accept-loss'";
+
+[[noreturn]] void throw_change_error(const std::string& path) {
+  throw StoreError{fmt::format("cannot change {}: {}", path, std::strerror(errno))};
+}
+
+void sync(const FileDescriptor& file, const std::string& path) {
+  if (::fsync(file.get()) != 0) throw_change_error(path);
+}
+
+std::optional<WalIndex> read_index(const std::string& path) {
+  auto file = ByteFile::open(path, O_RDONLY);
+  if (!file) return {};
+  std::uint8_t bytes[WalIndex::bytes] = {};
+  auto got = file->reader()(0, bytes);
+  return WalIndex::parse(std::span{bytes}.first(got));
+}
+
+std::string salt_line(const WalScan& scan) {
+  return fmt::format("log {:08x}{:08x}", scan.header.salt.first, scan.header.salt.second);
+}
+
+/// The first line says which log it is about: after a restore or a repair it is another one.
+struct LossNote {
+  std::string log{};
+  std::string reason{};
+};
+
+std::optional<LossNote> read_note(const SideFiles& files) {
+  std::ifstream file{files.lost()};
+  LossNote note;
+  if (!std::getline(file, note.log)) return {};
+  std::getline(file, note.reason);
+  return note;
+}
+
+void write_note(const SideFiles& files, const LossNote& note) {
+  auto file = open_file(files.lost(), O_WRONLY | O_CREAT | O_TRUNC);
+  auto text = note.log + "\n" + note.reason + "\n";
+  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    throw_change_error(files.lost());
+  sync(file, files.lost());
+}
+
+}  // namespace
+
+std::optional<std::string> why_lost(const SideFiles& files) {
+  auto note = read_note(files);
+  if (!note) return {};
+  return note->reason;
+}
+
+void forget_loss(const SideFiles& files) {
+  if (::unlink(files.lost().c_str()) != 0 && errno != ENOENT) throw_change_error(files.lost());
+}
+
+WalCheck::WalCheck(const std::string& path, const SideFiles& files, const DatabaseFile& database,
+                   Circumstances circumstances)
+    : path_{path},
+      files_{files},
+      database_{database},
+      circumstances_{circumstances},
+      log_{ByteFile::open(path + "-wal", O_RDWR)} {
+  look();
+}
+
+void WalCheck::look() {
+  WalSource source{log_ ? log_->reader() : ReadAt{}, database_.bytes().reader()};
+  if (log_) scan_ = scan_wal(source.log, log_->size);
+  WalCircumstances known{read_index(path_ + "-shm"), circumstances_.rebooted,
+                         circumstances_.durability};
+  verdict_ = judge_wal(scan_, known);
+  if (log_) flips_ = find_flips(source, scan_);
+  if (!flips_.empty()) verdict_ = judge_wal(scan_, known);
+  if (database_.bytes().size == 0 && scan_.frames > 0)
+    verdict_ = {Kind::unusable, "the database is empty, but its write-ahead log is not", 1};
+}
+
+void WalCheck::carry_out(StartUp& start_up) {
+  note_findings(start_up);
+  if (!flips_.empty()) turn_back_flips(start_up);
+  switch (verdict_.kind) {
+    case Kind::sound:
+    case Kind::torn:
+      break;
+    case Kind::doubtful:
+      suspicious_ = true;
+      secure_evidence(start_up, verdict_.what);
+      start_up.losses.push_back({Damage::Kind::wal, verdict_.what});
+      break;
+    case Kind::superfluous:
+      suspicious_ = true;
+      secure_evidence(start_up, verdict_.what);
+      drop_log();
+      start_up.repair = "mended";
+      break;
+    case Kind::damaged:
+    case Kind::unusable:
+      lose(start_up);
+      return;
+  }
+  auto note = read_note(files_);
+  if (!note) return;
+  if (note->log != salt_line(scan_)) forget_loss(files_);
+  if (circumstances_.accept_loss || note->log != salt_line(scan_)) return;
+  start_up.level = RunLevel::read_only;
+  reason_ = note->reason;
+}
+
+void WalCheck::note_findings(StartUp& start_up) const {
+  start_up.wal_bytes = static_cast<std::int64_t>(scan_.bytes);
+  start_up.wal_frames = scan_.frames;
+  StartUp::RecoveryPoint point{.wal_frame = scan_.frames};
+  struct stat info {};
+  int known = log_ && log_->size > 0 ? ::fstat(log_->file.get(), &info)
+                                     : ::fstat(database_.bytes().file.get(), &info);
+  if (known == 0) {
+    auto since =
+        std::chrono::seconds{info.st_mtim.tv_sec} + std::chrono::nanoseconds{info.st_mtim.tv_nsec};
+    point.at = WallTime{std::chrono::duration_cast<Millis>(since)};
+  }
+  start_up.recovery_point = point;
+}
+
+void WalCheck::secure_evidence(StartUp& start_up, const std::string& why) {
+  kill_point(KillPoint::evidence_before_copy);
+  start_up.evidence = copy_evidence(path_, files_, circumstances_.now, why);
+  kill_point(KillPoint::evidence_after_copy);
+}
+
+void WalCheck::turn_back_flips(StartUp& start_up) {
+  suspicious_ = true;
+  auto what = fmt::format("{} flipped bits in the write-ahead log", flips_.size());
+  secure_evidence(start_up, what);
+  auto read = log_->reader();
+  for (const auto& flip : flips_) {
+    std::uint8_t byte = 0;
+    read(flip.offset, {&byte, 1});
+    byte ^= flip.mask;
+    if (::pwrite(log_->file.get(), &byte, 1, static_cast<off_t>(flip.offset)) != 1)
+      throw_change_error(path_ + "-wal");
+    kill_point(KillPoint::mend_within);
+  }
+  sync(log_->file, path_ + "-wal");
+  start_up.repair = "mended";
+}
+
+/// The log first: without it the shared memory still says that something is missing.
+void WalCheck::drop_log() {
+  if (log_ && ::ftruncate(log_->file.get(), 0) != 0) throw_change_error(path_ + "-wal");
+  if (log_) sync(log_->file, path_ + "-wal");
+  kill_point(KillPoint::mend_within);
+  if (::unlink((path_ + "-shm").c_str()) != 0 && errno != ENOENT)
+    throw_change_error(path_ + "-shm");
+}
+
+std::string WalCheck::refusal() const {
+  return fmt::format("{}: {}. {}", path_, verdict_.what, way_out);
+}
+
+void WalCheck::lose(StartUp& start_up) {
+  suspicious_ = true;
+  secure_evidence(start_up, verdict_.what);
+  start_up.losses.push_back({Damage::Kind::wal, verdict_.what});
+  if (circumstances_.accept_loss) {
+    if (verdict_.kind == Kind::unusable) drop_log();
+    return;
+  }
+  if (verdict_.kind == Kind::unusable) throw StoreUnusable{refusal()};
+  reason_ = refusal();
+  // SQLite forgets that there was more as soon as it reads what is left, so it is noted.
+  write_note(files_, {salt_line(scan_), reason_});
+  start_up.level = RunLevel::read_only;
+}
+
+}  // namespace holdfast::sqlite

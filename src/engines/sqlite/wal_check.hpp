@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <holdfast/report.hpp>
+
+#include "engines/sqlite/database_file.hpp"
+#include "engines/sqlite/side_files.hpp"
+#include "engines/sqlite/wal_mend.hpp"
+#include "engines/sqlite/wal_verdict.hpp"
+
+namespace holdfast::sqlite {
+
+/// The log of a database that nobody has open, before SQLite sees it.
+class WalCheck {
+ public:
+  struct Circumstances {
+    bool rebooted = true;
+    Durability durability = Durability::power_safe;
+    bool accept_loss = false;
+    WallTime now{};
+  };
+  WalCheck(const std::string& path, const SideFiles& files, const DatabaseFile& database,
+           Circumstances circumstances);
+
+  /// Does what must be done about it, after copying the evidence, and notes it in `start_up`.
+  /// Afterwards SQLite may open the database, for reading only if that is what `start_up.level`
+  /// says. Throws `StoreUnusable` if not even that.
+  void carry_out(StartUp& start_up);
+
+  /// Something was wrong that the log alone does not tell everything about.
+  bool suspicious() const { return suspicious_; }
+  std::string reason() const { return reason_; }
+
+ private:
+  void look();
+  void note_findings(StartUp& start_up) const;
+  void secure_evidence(StartUp& start_up, const std::string& why);
+  void turn_back_flips(StartUp& start_up);
+  void drop_log();
+  void lose(StartUp& start_up);
+  std::string refusal() const;
+
+  std::string path_;
+  const SideFiles& files_;
+  const DatabaseFile& database_;
+  Circumstances circumstances_;
+  std::optional<ByteFile> log_;
+  WalScan scan_{};
+  std::vector<Flip> flips_{};
+  WalVerdict verdict_{};
+  bool suspicious_ = false;
+  std::string reason_{};
+};
+
+/// Commits were lost and nobody has accepted that yet: why nothing may be written.
+std::optional<std::string> why_lost(const SideFiles& files);
+/// It was accepted.
+void forget_loss(const SideFiles& files);
+
+}  // namespace holdfast::sqlite
