@@ -1,3 +1,10 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "engines/sqlite/schema.hpp"
@@ -13,10 +20,23 @@ bool tables_exist(Connection& db) {
   return db.number("SELECT count(*) FROM sqlite_schema WHERE name = 'holdfast_meta'") > 0;
 }
 
+/// A file that is synced is of no use if its name is not. SQLite syncs the folder too, but goes on
+/// where that fails.
+void sync_folder_of(const std::string& path) {
+  auto folder = std::filesystem::absolute(path).parent_path();
+  FileDescriptor opened{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  // Some file systems have no such thing, and some folders may be used but not read.
+  if (!opened || ::fsync(opened.get()) == 0 || errno == EINVAL || errno == ENOTSUP) return;
+  throw StorageFailed{fmt::format(
+      "the storage failed under {} while its folder was synced: {}. Check the disk, then start "
+      "again",
+      path, std::strerror(errno))};
+}
+
 }  // namespace
 
 void prepare_schema(Writer& writer, const std::string& path, WallTime now) {
-  writer.write(schema_points, [&](Connection& db) {
+  bool created = writer.write(schema_points, [&](Connection& db) {
     if (!tables_exist(db)) {
       db.execute(schema_sql);
       db.use(
@@ -24,7 +44,7 @@ void prepare_schema(Writer& writer, const std::string& path, WallTime now) {
             " ('created_at', ?), ('store_epoch', 1), ('stale_writes_refused', 0)")
           .bind(schema_version, now)
           .run();
-      return;
+      return true;
     }
     auto found = db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'");
     if (found > schema_version) {
@@ -33,7 +53,9 @@ void prepare_schema(Writer& writer, const std::string& path, WallTime now) {
           "program",
           path, found, schema_version)};
     }
+    return false;
   });
+  if (created) sync_folder_of(path);
 }
 
 }  // namespace holdfast::sqlite
