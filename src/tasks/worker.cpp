@@ -62,8 +62,19 @@ WorkerSummary Worker::Impl::run() {
     join ? thread.join() : thread.detach();
   }
   if (fatal_) std::rethrow_exception(fatal_);
-  parts_.workers().retire(enlistment_->id());
+  say_goodbye();
   return summary_;
+}
+
+void Worker::Impl::say_goodbye() {
+  try {
+    parts_.workers().retire(enlistment_->id());
+  } catch (const StorageFailed&) {
+    throw;
+  } catch (const StoreError& error) {
+    // Everything is done. Others will see by our lock that we are gone.
+    trouble("saying goodbye", error);
+  }
 }
 
 void Worker::Impl::begin() {

@@ -49,6 +49,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   void enlist();
   void was_buried();
   void finish();
+  void say_goodbye();
   void start_threads();
   ClaimRequest claim_request(int limit, int suspects) const;
 

@@ -29,11 +29,11 @@ ClaimRequest Worker::Impl::claim_request(int limit, int suspects) const {
 
 void Worker::Impl::work() {
   while (true) {
-    bool busy = false;
     try {
-      busy = turn();
-      std::lock_guard lock{mutex_};
-      if (mode_ != Mode::working) return;
+      if (!turn()) {
+        if (options_.until_empty && nothing_left()) return;
+        wait_for_news();
+      }
     } catch (const StorageFailed&) {
       storage_failed();
       return;
@@ -41,13 +41,10 @@ void Worker::Impl::work() {
       trouble("settling and claiming", error);
       parts_.tasks().wait_for_work(trouble_wait);
       std::lock_guard lock{mutex_};
-      if (mode_ != Mode::working) return;
       look_again_ = true;
-      continue;
     }
-    if (busy) continue;
-    if (options_.until_empty && nothing_left()) return;
-    wait_for_news();
+    std::lock_guard lock{mutex_};
+    if (mode_ != Mode::working) return;
   }
 }
 
@@ -213,6 +210,8 @@ Millis Worker::Impl::time_to_wait() {
     auto due = parts_.tasks().next_due(request);
     auto now = parts_.clock().wall();
     if (due) wait = *due <= now ? not_yet_wait : std::min(wait, *due - now);
+  } catch (const StorageFailed&) {
+    throw;
   } catch (const StoreError& error) {
     trouble("looking for the next task", error);
   }

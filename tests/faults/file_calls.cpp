@@ -2,7 +2,9 @@
 
 #include <sqlite3.h>
 
+#include <atomic>
 #include <cerrno>
+#include <memory>
 #include <stdexcept>
 
 namespace holdfast::test {
@@ -22,10 +24,14 @@ sqlite3_file* real(sqlite3_file* file) { return ours(file).real(); }
 const std::string& name(sqlite3_file* file) { return *ours(file).name; }
 sqlite3_vfs* real_vfs(sqlite3_vfs* vfs) { return static_cast<sqlite3_vfs*>(vfs->pAppData); }
 
+/// For all threads; replaced as a whole, because others may be calling the old one.
+std::atomic<std::shared_ptr<FaultChooser>> chooser_for_all;
 thread_local FaultChooser chooser;
 thread_local ChangeListener listener;
 
 std::optional<Fault> fault_of(Call call, std::string_view file) {
+  auto for_all = chooser_for_all.load();
+  if (for_all && *for_all) return (*for_all)(call, file);
   return chooser ? chooser(call, file) : std::nullopt;
 }
 
@@ -238,6 +244,10 @@ Faults::Faults(FaultChooser chosen) {
   chooser = std::move(chosen);
 }
 Faults::~Faults() { chooser = {}; }
+
+void fail_everywhere(FaultChooser chosen) {
+  chooser_for_all = std::make_shared<FaultChooser>(std::move(chosen));
+}
 
 Listening::Listening(ChangeListener chosen) {
   intercept_file_calls();

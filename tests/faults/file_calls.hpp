@@ -66,6 +66,9 @@ class Faults {
   Faults& operator=(const Faults&) = delete;
 };
 
+/// The same for calls by all threads, until it is set again; an empty function for none.
+void fail_everywhere(FaultChooser chooser);
+
 /// While it lives, changes by this thread are told to this.
 class Listening {
  public:

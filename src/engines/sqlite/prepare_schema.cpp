@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "engines/sqlite/schema.hpp"
+#include "engines/sqlite/whole_file.hpp"
 
 namespace holdfast::sqlite {
 
@@ -23,16 +24,20 @@ void refuse_newer_schema(Connection& db, const std::string& path) {
       path, found, schema_version)};
 }
 
-void prepare_schema(Writer& writer, WallTime now) {
-  writer.write(schema_points, [&](Connection& db) {
-    if (has_schema(db)) return;
+void prepare_schema(Writer& writer, const std::string& path, WallTime now) {
+  bool created = writer.write(schema_points, [&](Connection& db) {
+    if (has_schema(db)) return false;
     db.execute(schema_sql);
     db.use(
           "INSERT INTO holdfast_meta (key, value) VALUES ('schema_version', ?),"
           " ('created_at', ?), ('store_epoch', 1), ('stale_writes_refused', 0)")
         .bind(schema_version, now)
         .run();
+    return true;
   });
+  // A file that is synced is of no use if its name is not. SQLite syncs the folder too, but goes on
+  // where that fails.
+  if (created) sync_folder_of(path);
 }
 
 }  // namespace holdfast::sqlite

@@ -12,6 +12,6 @@ bool has_schema(Connection& db);
 /// Throws `StoreUnusable` if the tables are from a newer version of Holdfast.
 void refuse_newer_schema(Connection& db, const std::string& path);
 /// Creates the tables if they are not there.
-void prepare_schema(Writer& writer, WallTime now);
+void prepare_schema(Writer& writer, const std::string& path, WallTime now);
 
 }  // namespace holdfast::sqlite

@@ -24,7 +24,7 @@ std::unique_ptr<Connection> make_reader(const std::string& path, Writer& writer,
   if (writer.is_read_only()) return open_read_only(path, settings.durability);
   auto reader =
       std::make_unique<Connection>(path, Connection::Mode::read_only, settings.durability);
-  if (!has_schema(*reader)) prepare_schema(writer, now);
+  if (!has_schema(*reader)) prepare_schema(writer, path, now);
   return reader;
 }
 

@@ -63,8 +63,14 @@ void sync_file(const std::string& path) {
 }
 
 void sync_folder_of(const std::string& path) {
-  auto folder = std::filesystem::path{path}.parent_path();
-  sync_file(folder.empty() ? "." : folder.string());
+  auto folder = std::filesystem::absolute(path).parent_path();
+  FileDescriptor opened{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  // Some file systems have no such thing, and some folders may be used but not read.
+  if (!opened || ::fsync(opened.get()) == 0 || errno == EINVAL || errno == ENOTSUP) return;
+  throw StorageFailed{fmt::format(
+      "the storage failed under {} while its folder was synced: {}. Check the disk, then start "
+      "again",
+      path, std::strerror(errno))};
 }
 
 bool move_file(const std::string& from, const std::string& to) {
