@@ -14,6 +14,7 @@
 #include "engines/sqlite/disk.hpp"
 #include "engines/sqlite/engine.hpp"
 #include "engines/sqlite/evidence.hpp"
+#include "engines/sqlite/file_system.hpp"
 #include "engines/sqlite/open_read_only.hpp"
 #include "engines/sqlite/processes.hpp"
 
