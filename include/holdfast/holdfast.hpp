@@ -7,6 +7,7 @@
 #include <holdfast/error.hpp>
 #include <holdfast/events.hpp>
 #include <holdfast/inspector.hpp>
+#include <holdfast/metrics.hpp>
 #include <holdfast/outcome.hpp>
 #include <holdfast/report.hpp>
 #include <holdfast/settings.hpp>

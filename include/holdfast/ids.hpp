@@ -33,9 +33,11 @@ struct Id {
 
 using TaskId = Id<struct TaskTag>;
 using WorkerId = Id<struct WorkerTag>;
+using ReportId = Id<struct ReportTag>;
 
 extern template struct Id<TaskTag>;
 extern template struct Id<WorkerTag>;
+extern template struct Id<ReportTag>;
 
 /// The number of a claim. It strictly grows with every change of owner, and every write of a
 /// worker names it, so the store can refuse a worker that lost its claim.

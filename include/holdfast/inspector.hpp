@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -45,12 +46,31 @@ struct WorkerStatus {
   std::string proof;  ///< how alive or dead is known: `lock held`, `lock released`
   WallTime started_at{};
   WallTime last_heartbeat{};
+  Millis heartbeat_interval{0};     ///< how often it is to be heard of
+  Millis stale_after{0};            ///< silent for longer than this, it may be dead
   std::vector<std::string> queues;  ///< empty: all
   std::vector<std::string> kinds;
   int concurrency = 0;
   std::vector<TaskId> holding;  ///< as of its last heartbeat
   std::string cause;            ///< of death
   std::string evidence;
+};
+
+/// A worker that may be dead, before recovery has declared it so.
+struct StaleWorker {
+  WorkerId id;
+  WallTime last_heartbeat{};
+  std::vector<TaskId> tasks{};  ///< what it holds: recovery will take these back
+  bool proven_dead = false;     ///< false: silent for too long, and may be alive
+  std::string cause{};          ///< how we know
+};
+
+/// What the store says to a heartbeat.
+struct HeartbeatAnswer {
+  /// False: this worker was declared dead. It holds nothing any more.
+  bool accepted = false;
+  /// Of the tasks that were named: no longer held by this worker, or asked to stop. Drop them.
+  std::vector<TaskId> stop{};
 };
 
 /// Looks at a store and acts on it. The command line and the server both go through this, so they
@@ -69,8 +89,13 @@ class Inspector {
 
   std::vector<QueueStatus> queues() const;
   std::vector<WorkerStatus> workers() const;
-  std::vector<RecoveryReport> reports(int newest = 1) const;
-  std::int64_t stale_writes_refused() const;
+  /// Workers that recovery would declare dead now.
+  std::vector<StaleWorker> stale_workers() const;
+  /// Newest first, each with its first `tasks_of_each` tasks (its counts are of all).
+  std::vector<RecoveryReport> reports(int newest = 1,
+                                      int tasks_of_each = std::numeric_limits<int>::max()) const;
+  RecoveryTotals recovery_totals() const;
+  std::int64_t stale_writes_refused() const { return recovery_totals().stale_writes_refused; }
   /// What a crash of the store may cost, in words: `power-safe` or `crash-safe`.
   std::string durability() const;
   RunLevel run_level() const { return engine_.run_level(); }
@@ -86,8 +111,17 @@ class Inspector {
   std::int64_t hold(const TaskFilter& filter, const std::string& cause);
   void pause(const std::string& queue);
   void resume(const std::string& queue);
-  /// Runs recovery now: takes back what dead workers held.
-  RecoveryReport recover(std::optional<RecoveryAction> action = {});
+  /// Runs recovery now: declares dead who is, and takes back what they held. Safe beside running
+  /// workers and other recoveries, and to repeat: what one has taken back, no other finds. When
+  /// `stop` is requested it ends after the step at hand, with a report of what was done until then.
+  RecoveryReport recover(std::optional<RecoveryAction> action = {}, std::stop_token stop = {});
+  /// What `recover` would do now. Nothing is changed.
+  RecoveryReport plan_recovery(std::optional<RecoveryAction> action = {}) const;
+  /// A heartbeat for a worker, and for tasks that it holds: their leases last from now again.
+  /// Workers send their own; this is for a program that watches over one and knows that it is well
+  /// although it cannot reach the store itself. Throws `StoreError` where the store is away; try
+  /// again, the leases last for several heartbeats.
+  HeartbeatAnswer send_heartbeat(WorkerId worker, const std::vector<TaskId>& tasks = {});
   /// Removes finished tasks beyond the retention limits; returns how many.
   std::int64_t prune();
 

@@ -57,29 +57,70 @@ struct StartUp {
   std::string kept_aside{};        ///< the damaged file, after a repair that replaced it
   std::vector<Damage> losses{};    ///< what could not be saved, and what is there in part
   RunLevel level = RunLevel::normal;
+
+  /// False: it was closed well and nothing is wrong, so there is nothing to tell.
+  bool found_anything() const;
 };
 
-/// What one run of recovery found and did. Stored where anything was found.
+/// How many orphans came to which end.
+struct OrphanCounts {
+  std::int64_t pending = 0;  ///< run again
+  std::int64_t failed = 0;
+  std::int64_t held = 0;
+  std::int64_t cancelled = 0;
+  std::int64_t not_taken = 0;  ///< could not be taken back
+
+  std::int64_t taken() const { return pending + failed + held + cancelled; }
+  std::int64_t all() const { return taken() + not_taken; }
+  void count(TaskState now, bool success);
+};
+
+enum class ReportState {
+  complete,
+  running,      ///< its recovery is still at work
+  interrupted,  ///< its recovery died: what it did until then is all here, the next one went on
+  dry_run,      ///< says what a recovery would do; nothing was done
+};
+std::string_view to_string(ReportState state);
+
+/// What one run of recovery found and did. Stored where anything was found. It grows in the same
+/// commits that take tasks back and bury workers, so that it is true however the run ends: every
+/// orphan that was ever taken back is in exactly one report.
 struct RecoveryReport {
+  ReportId id{};  ///< nil: found nothing, so it was not stored
+  ReportState state = ReportState::complete;
   WallTime started_at{};
-  WallTime completed_at{};
+  WallTime completed_at{};  ///< of one that is running or was interrupted: its last commit
   Millis duration{0};
-  std::string trigger;  ///< `start-up`, `watch`, `operator`
+  std::string trigger{};  ///< `start-up`, `watch`, `operator`
+  RecoveryAction action = RecoveryAction::retry;
   std::optional<StartUp> start_up{};
-  std::vector<RecoveredTask> tasks;
-  std::vector<DeadWorker> dead_workers;
+  OrphanCounts orphans{};  ///< all of them
+  std::vector<RecoveredTask>
+      tasks{};  ///< all of them, or the first ones where fewer were asked for
+  std::vector<DeadWorker> dead_workers{};      ///< that this run declared dead
   std::vector<std::string> errors{};           ///< what did not work, besides single tasks
   int stale_writes_refused = 0;                ///< in this store, since the report before
   std::int64_t stale_writes_refused_ever = 0;  ///< since the store was made
 
-  bool found_anything() const { return !tasks.empty() || !dead_workers.empty(); }
+  bool found_anything() const;
+  /// Adds an orphan, and counts it.
+  void add(RecoveredTask task);
 };
 
-/// The report for people, one screen.
+/// What recovery did in a store since it was made.
+struct RecoveryTotals {
+  std::int64_t recoveries = 0;  ///< that found anything
+  OrphanCounts orphans{};
+  std::int64_t dead_workers = 0;
+  std::int64_t stale_writes_refused = 0;
+};
+
+/// The report for people, one screen: of long lists the beginning.
 std::string to_text(const RecoveryReport& report, WallTime now);
 /// The report for programs, one JSON object.
 std::string to_json(const RecoveryReport& report);
-/// Reads what `to_json` wrote.
+/// Reads what `to_json` wrote, of earlier versions too.
 RecoveryReport report_from_json(const std::string& json);
 
 }  // namespace holdfast

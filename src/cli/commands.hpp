@@ -18,6 +18,7 @@ void add_task_explain(CLI::App& parent, Context& context);
 void add_task_logs(CLI::App& parent, Context& context);
 
 void add_queue_status(CLI::App& parent, Context& context);
+void add_queue_metrics(CLI::App& parent, Context& context);
 void add_queue_recover(CLI::App& parent, Context& context);
 void add_queue_recovery_status(CLI::App& parent, Context& context);
 void add_queue_recovery_report(CLI::App& parent, Context& context);

@@ -45,6 +45,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_queue_recover(queue, context);
   add_queue_recovery_status(queue, context);
   add_queue_recovery_report(queue, context);
+  add_queue_metrics(queue, context);
   CLI::App& worker = add_group(app, "worker", "Run a worker, list workers");
   add_worker_run(worker, context);
   add_worker_list(worker, context);

@@ -1,4 +1,5 @@
 #include "cli/command.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/report_text.hpp"
 #include "recovery/recovery_action.hpp"
 
@@ -8,11 +9,18 @@ namespace {
 
 struct Options {
   std::string action;
+  bool dry_run = false;
 };
 
 Exit run(Context& context, const Options& options) {
-  print_report(context, context.inspector().recover(parse_recovery_action(options.action)));
-  return Exit::ok;
+  const auto action = parse_recovery_action(options.action);
+  Interrupts interrupts;
+  std::stop_source stop;
+  const InterruptWatch watch{interrupts, [&](int) { stop.request_stop(); }};
+  Inspector inspector = context.inspector();
+  print_report(context, options.dry_run ? inspector.plan_recovery(action)
+                                        : inspector.recover(action, stop.get_token()));
+  return stop.stop_requested() ? Exit::interrupted : Exit::ok;
 }
 
 }  // namespace
@@ -25,6 +33,7 @@ void add_queue_recover(CLI::App& parent, Context& context) {
       ->add_option("--action", options->action,
                    "What to do with their tasks; default: the configuration's")
       ->check(CLI::IsMember({"retry", "fail", "pending"}));
+  command->add_flag("--dry-run", options->dry_run, "Only say what would be done");
   chosen(*command, context, options, run);
 }
 

@@ -10,7 +10,11 @@ struct Options {
 };
 
 Exit run(Context& context, const Options& options) {
-  const auto reports = context.inspector().reports(options.last);
+  // For people only what the text shows of each; for programs everything.
+  constexpr int a_screen = 20;
+  const Inspector inspector = context.inspector();
+  const auto reports =
+      context.json ? inspector.reports(options.last) : inspector.reports(options.last, a_screen);
   if (reports.empty() && !context.json)
     context.confirm("no recovery has had anything to do in this store");
   for (const RecoveryReport& report : reports) {

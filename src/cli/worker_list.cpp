@@ -46,6 +46,8 @@ std::string worker_json(const WorkerStatus& worker, WallTime now) {
       .text("started_at", iso8601(worker.started_at))
       .text("last_heartbeat", iso8601(worker.last_heartbeat))
       .number("heartbeat_age_ms", (now - worker.last_heartbeat).count())
+      .number("heartbeat_interval_ms", worker.heartbeat_interval.count())
+      .number("stale_after_ms", worker.stale_after.count())
       .json("queues", json_array(worker.queues))
       .json("kinds", json_array(worker.kinds))
       .number("concurrency", worker.concurrency)
@@ -65,7 +67,8 @@ void print_table(const Context& context, const std::vector<WorkerStatus>& worker
                  bool show_heartbeat, WallTime now) {
   std::vector<Column> columns{{"WORKER"}, {"STATE"},  {"HOST"},          {"PID", true},
                               {"KINDS"},  {"QUEUES"}, {"THREADS", true}, {"STARTED"}};
-  if (show_heartbeat) columns.insert(columns.end(), {{"HEARTBEAT"}, {"HOLDING", true}, {"PROOF"}});
+  if (show_heartbeat)
+    columns.insert(columns.end(), {{"HEARTBEAT"}, {"EVERY"}, {"HOLDING", true}, {"PROOF"}});
   columns.push_back({"REMARK"});
   Table table{columns};
   for (const WorkerStatus& worker : workers) {
@@ -80,6 +83,7 @@ void print_table(const Context& context, const std::vector<WorkerStatus>& worker
         age_text(worker.started_at, now)};
     if (show_heartbeat) {
       row.emplace_back(age_text(worker.last_heartbeat, now));
+      row.emplace_back(duration_text(worker.heartbeat_interval));
       row.emplace_back(std::to_string(worker.holding.size()));
       row.emplace_back(worker.proof);
     }

@@ -1,9 +1,12 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
+#include <holdfast/metrics.hpp>
 #include <holdfast/worker.hpp>
 
 #include "cli/command.hpp"
@@ -18,6 +21,7 @@ namespace {
 struct Options {
   std::string line;
   std::vector<std::string> kinds;
+  std::string metrics_file;
   WorkerOptions worker;
 };
 
@@ -77,6 +81,8 @@ Exit run(Context& context, const Options& options) {
   Interrupts interrupts;
   const Engine engine = context.engine(Stay::lasting);
   log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info);
+  std::optional<MetricsFile> metrics;
+  if (!options.metrics_file.empty()) metrics.emplace(engine, options.metrics_file);
   Tasks tasks{engine};
   for (const std::string& kind : options.kinds) tasks.on_json(kind, handler);
   Worker worker{tasks, options.worker};
@@ -107,6 +113,10 @@ void add_worker_run(CLI::App& parent, Context& context) {
       ->add_option("--concurrency", options->worker.concurrency,
                    "So many at once; default: the configuration's, else one for each core")
       ->check(CLI::Range(1, 4'096));
+  command
+      ->add_option("--metrics-file", options->metrics_file,
+                   "Keep this file up to date with what this worker counts, for Prometheus")
+      ->type_name("FILE");
   command->add_flag("--until-empty", options->worker.until_empty,
                     "End when nothing is left to run");
   chosen(*command, context, options, run);

@@ -18,7 +18,10 @@ struct SeverityOf {
   }
   Severity operator()(const RecoveryStarted&) const { return Severity::debug; }
   Severity operator()(const RecoveryCompleted& event) const {
-    return event.report.found_anything() ? Severity::info : Severity::debug;
+    const auto& report = event.report;
+    bool damaged = report.start_up && !report.start_up->integrity.passed;
+    if (damaged || report.orphans.not_taken > 0) return Severity::warning;
+    return report.found_anything() ? Severity::info : Severity::debug;
   }
   Severity operator()(const IntegrityChecked& event) const {
     return event.result.passed ? Severity::info : Severity::error;
@@ -37,8 +40,15 @@ struct SeverityOf {
   Severity operator()(const HandlerIgnoresStop&) const { return Severity::warning; }
 };
 
-std::string tasks(std::size_t count) {
+std::string tasks(std::int64_t count) {
   return count == 1 ? "1 task" : fmt::format("{} tasks", count);
+}
+
+std::string start_up_text(const StartUp& start_up) {
+  return fmt::format(" found {}, integrity check {}, checkpointed {} WAL frames,",
+                     start_up.unclean ? "an unclean shutdown" : "a clean shutdown",
+                     start_up.integrity.passed ? "passed" : "FAILED",
+                     start_up.wal_frames_checkpointed);
 }
 
 struct TextOf {
@@ -57,11 +67,10 @@ struct TextOf {
     const auto& report = event.report;
     if (!report.found_anything())
       return fmt::format("recovery ({}) found nothing to do", report.trigger);
-    std::size_t taken = 0;
-    for (const auto& task : report.tasks) taken += task.success;
-    auto missed = report.tasks.size() - taken;
-    return fmt::format("recovery ({}) took back {} of {} dead worker{} in {}{}", report.trigger,
-                       tasks(taken), report.dead_workers.size(),
+    auto missed = report.orphans.not_taken;
+    auto start_up = report.start_up ? start_up_text(*report.start_up) : std::string{};
+    return fmt::format("recovery ({}){} took back {} of {} dead worker{} in {}{}", report.trigger,
+                       start_up, tasks(report.orphans.taken()), report.dead_workers.size(),
                        report.dead_workers.size() == 1 ? "" : "s", duration_text(report.duration),
                        missed == 0 ? "" : fmt::format("; {} could not be taken back", missed));
   }
@@ -108,7 +117,7 @@ struct TextOf {
   }
   std::string operator()(const LeasesAbandoned& event) const {
     return fmt::format("worker {} could not renew its leases in time and stopped {}",
-                       event.id.text(), tasks(event.tasks));
+                       event.id.text(), tasks(static_cast<std::int64_t>(event.tasks)));
   }
   std::string operator()(const StoreTrouble& event) const {
     return fmt::format("{} failed and will be tried again: {}", event.what, event.why);

@@ -100,5 +100,6 @@ std::string Id<Tag>::text() const {
 
 template struct Id<TaskTag>;
 template struct Id<WorkerTag>;
+template struct Id<ReportTag>;
 
 }  // namespace holdfast

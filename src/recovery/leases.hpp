@@ -8,6 +8,8 @@
 #include <holdfast/report.hpp>
 #include <holdfast/task.hpp>
 
+#include "recovery/report_head.hpp"
+
 namespace holdfast {
 
 /// What a worker holds: the work and the number of its claim.
@@ -71,14 +73,17 @@ class Leases {
   virtual std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) = 0;
 
   /// Up to `limit` orphans, in any order. Work whose effects may still be going on (a child
-  /// process that outlived its worker) is not listed until they are over.
-  virtual std::vector<Orphan> orphans(int limit) = 0;
+  /// process that outlived its worker) is not listed until they are over. Those `as_if_buried` are
+  /// taken for buried workers, for those who only want to know.
+  virtual std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) = 0;
+  std::vector<Orphan> orphans(int limit) { return orphans(limit, {}); }
 
-  /// Takes work back: raises the token and applies the verdict, in one step that also checks that
-  /// the token is unchanged, that the worker is still buried or the lease still expired, and that
-  /// nobody has asked the work to stop since.
+  /// Takes work back: raises the token, applies the verdict and adds it to the report, in one step
+  /// that also checks that the token is unchanged, that the worker is still buried or the lease
+  /// still expired, and that nobody has asked the work to stop since.
   /// One answer for each, in order: false if that no longer held, and nothing was done.
-  virtual std::vector<bool> reclaim(std::span<const Verdict> verdicts) = 0;
+  virtual std::vector<bool> reclaim(std::span<const Verdict> verdicts,
+                                    const ReportHead& report) = 0;
 };
 
 }  // namespace holdfast

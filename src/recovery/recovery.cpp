@@ -1,6 +1,7 @@
 #include "recovery/recovery.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <random>
 #include <utility>
@@ -13,7 +14,10 @@ namespace holdfast {
 
 namespace {
 
-constexpr int orphans_at_once = 500;
+/// Found by one look at the store, and taken back in one commit. A look is as long as there are
+/// orphans, so each is to find many; a commit keeps everybody else waiting, so it is to be short.
+constexpr int orphans_a_look = 20'000;
+constexpr std::size_t orphans_a_commit = 500;
 /// So often one run tries to take back the same orphan.
 constexpr int enough = 3;
 constexpr std::string_view recovery_actor = "system/recovery";
@@ -24,6 +28,8 @@ Recovery::Random machine_random() {
   };
 }
 
+}  // namespace
+
 DeadWorker dead_worker(const Sighting& sighting) {
   const auto& status = sighting.status;
   auto evidence = status.evidence.empty() ? sighting.remains.evidence : status.evidence;
@@ -31,33 +37,52 @@ DeadWorker dead_worker(const Sighting& sighting) {
   return {status.id, status.host, status.pid, status.last_heartbeat, cause, evidence};
 }
 
-}  // namespace
-
-/// One run: what it has seen and done so far.
+/// One run: what it has seen so far. What it did is in the store.
 class Recovery::Run {
  public:
   Run(Recovery& recovery, std::string_view trigger, std::stop_token stop)
       : recovery_{recovery}, stop_{std::move(stop)}, began_{recovery.clock_.steady()} {
-    report_.trigger = trigger;
-    report_.started_at = recovery.clock_.wall();
+    head_ = {ReportId::make(), recovery.clock_.wall(), std::string{trigger},
+             recovery.settings_.action};
   }
 
-  RecoveryReport carry_out() {
-    recovery_.events_.emit(RecoveryStarted{report_.trigger});
+  RecoveryReport carry_out(const std::optional<StartUp>& start_up) {
+    recovery_.events_.emit(RecoveryStarted{head_.trigger});
     look_and_bury();
     take_back_orphans();
     clear_up();
-    file_report();
-    recovery_.events_.emit(RecoveryCompleted{report_});
-    return std::move(report_);
+    auto report = report_of(start_up);
+    recovery_.events_.emit(RecoveryCompleted{report});
+    return report;
+  }
+
+  RecoveryReport plan() {
+    RecoveryReport report;
+    report.state = ReportState::dry_run;
+    std::vector<WorkerId> presumed_dead;
+    for (auto& sighting : recovery_.workers_.look()) {
+      auto id = sighting.status.id;
+      if (sighting.buried) {
+        buried_[id] = std::move(sighting);
+      } else if (sighting.proven_dead || sighting.stale) {
+        report.dead_workers.push_back(dead_worker(sighting));
+        presumed_dead.push_back(id);
+        buried_[id] = std::move(sighting);
+      }
+    }
+    auto orphans =
+        recovery_.leases_.orphans(std::numeric_limits<int>::max(), std::span{presumed_dead});
+    for (const auto& orphan : orphans) report.add(entry_for(orphan, judge(orphan)));
+    fill_in_head(report);
+    return report;
   }
 
  private:
-  /// A worker that is dead as far as the store is concerned.
-  struct Buried {
-    Sighting sighting;
-    bool reported = false;
-  };
+  /// For steps that write: from the first one on, others can see that this run goes on.
+  const ReportHead& report_to() {
+    if (!hold_) hold_ = recovery_.reports_.hold(head_.id);
+    return head_;
+  }
 
   void look_and_bury() {
     for (auto& sighting : recovery_.workers_.look()) {
@@ -66,61 +91,61 @@ class Recovery::Run {
       if (buried_.contains(id)) continue;
       if (sighting.buried) {
         // Somebody else did it, and may be at work on it or may have died over it.
-        buried_[id] = {std::move(sighting)};
+        buried_[id] = std::move(sighting);
       } else if (sighting.proven_dead || sighting.stale) {
-        if (!recovery_.workers_.bury(sighting)) continue;
+        if (!recovery_.workers_.bury(sighting, report_to())) continue;
+        wrote_ = true;
         recovery_.events_.emit(WorkerDied{dead_worker(sighting)});
-        auto& buried = buried_[id] = {std::move(sighting)};
-        report_dead(buried);
+        buried_[id] = std::move(sighting);
       }
     }
   }
 
   void take_back_orphans() {
-    while (!stop_.stop_requested()) {
-      auto orphans = recovery_.leases_.orphans(orphans_at_once);
-      report_stubborn(orphans);
-      std::erase_if(orphans, [&](const Orphan& orphan) { return tries_[orphan.lease] == enough; });
-      if (orphans.empty() || !take_back(orphans)) return;
+    bool again = true;
+    while (again && !stop_.stop_requested()) {
+      auto orphans = recovery_.leases_.orphans(orphans_a_look);
+      std::erase_if(orphans, [&](const Orphan& orphan) { return gave_up_on(orphan); });
+      if (orphans.empty()) return;
+      std::span rest{orphans};
+      while (again && !rest.empty() && !stop_.stop_requested()) {
+        auto portion = rest.first(std::min(rest.size(), orphans_a_commit));
+        again = take_back(portion);
+        rest = rest.subspan(portion.size());
+      }
     }
   }
 
   /// Once is no news: it was renewed and ran out again, or somebody asked it to stop meanwhile.
   /// What still is an orphan after several refusals did not go to somebody else, so the report
   /// names it.
-  void report_stubborn(std::span<const Orphan> orphans) {
-    for (const auto& orphan : orphans) {
-      auto refused = refused_.find(orphan.lease);
-      if (refused == refused_.end() || tries_[orphan.lease] < enough) continue;
-      auto& entry = report_.tasks.emplace_back(std::move(refused->second));
-      entry.success = false;
-      entry.now = TaskState::running;
-      entry.error = "The store refused to take it back although it is an orphan.";
-      refused_.erase(refused);
-    }
+  bool gave_up_on(const Orphan& orphan) {
+    auto refused = refused_.find(orphan.lease);
+    if (refused == refused_.end() || refused->second < enough) return false;
+    if (refused->second++ == enough)
+      report_failure(orphan, "The store refused to take it back although it is an orphan.");
+    return true;
   }
 
   bool take_back(std::span<const Orphan> orphans) {
     look_again_if_needed(orphans);
     std::vector<Verdict> verdicts;
-    for (const auto& orphan : orphans) {
-      verdicts.push_back(judge(orphan));
-      ++tries_[orphan.lease];
-    }
+    verdicts.reserve(orphans.size());
+    for (const auto& orphan : orphans) verdicts.push_back(judge(orphan));
     std::vector<bool> taken;
     try {
-      taken = recovery_.leases_.reclaim(verdicts);
+      taken = recovery_.leases_.reclaim(verdicts, report_to());
     } catch (const StorageFailed&) {
       throw;
     } catch (const StoreError& trouble) {
-      for (std::size_t i = 0; i < orphans.size(); ++i) report_failure(orphans[i], trouble.what());
+      for (const auto& orphan : orphans) report_failure(orphan, trouble.what());
       return false;
     }
     for (std::size_t i = 0; i < orphans.size(); ++i) {
       if (taken[i])
-        report_taken(orphans[i], verdicts[i]);
+        announce(orphans[i], verdicts[i]);
       else
-        refused_[orphans[i].lease] = entry_for(orphans[i], verdicts[i]);
+        ++refused_[orphans[i].lease];
     }
     return true;
   }
@@ -136,7 +161,7 @@ class Recovery::Run {
 
   Verdict judge(const Orphan& orphan) {
     auto found = buried_.find(orphan.worker);
-    const Sighting* sighting = found == buried_.end() ? nullptr : &found->second.sighting;
+    const Sighting* sighting = found == buried_.end() ? nullptr : &found->second;
     auto seen_as = orphan;
     // A worker that was buried for its silence may be alive: what is on its board says nothing
     // about a crash, so its work is treated as that of any lease that ran out.
@@ -156,14 +181,12 @@ class Recovery::Run {
     entry.attempt = verdict.attempt;
     entry.max_attempts = orphan.max_attempts;
     entry.reason = verdict.reason;
-    entry.worker = orphan.worker;
+    if (!orphan.worker.is_nil()) entry.worker = orphan.worker;
     return entry;
   }
 
-  void report_taken(const Orphan& orphan, const Verdict& verdict) {
-    report_.tasks.push_back(entry_for(orphan, verdict));
-    if (auto owner = buried_.find(orphan.worker); owner != buried_.end())
-      report_dead(owner->second);
+  void announce(const Orphan& orphan, const Verdict& verdict) {
+    wrote_ = true;
     if (!recovery_.events_.heard()) return;
     Transition step{TaskState::running,     verdict.to,         std::string{recovery_actor},
                     verdict.reason,         orphan.lease.token, verdict.attempt,
@@ -172,44 +195,49 @@ class Recovery::Run {
   }
 
   void report_failure(const Orphan& orphan, const std::string& why) {
-    auto& entry = report_.tasks.emplace_back(entry_for(orphan, {}));
+    auto entry = entry_for(orphan, {});
     entry.now = TaskState::running;
     entry.attempt = orphan.attempt;
     entry.success = false;
     entry.error = why;
-  }
-
-  void report_dead(Buried& buried) {
-    if (!std::exchange(buried.reported, true))
-      report_.dead_workers.push_back(dead_worker(buried.sighting));
+    failures_.push_back(std::move(entry));
   }
 
   void clear_up() {
-    for (const auto& [id, buried] : buried_) {
+    for (const auto& [id, sighting] : buried_) {
       if (stop_.stop_requested()) return;
       if (recovery_.workers_.clear(id)) recovery_.events_.emit(WorkerCleared{id});
     }
   }
 
-  void file_report() {
-    report_.completed_at = recovery_.clock_.wall();
-    report_.duration = recovery_.clock_.steady() - began_;
-    if (!report_.found_anything()) return;
-    auto before = recovery_.reports_.newest(1);
-    report_.stale_writes_refused_ever = recovery_.reports_.stale_writes_refused();
-    auto since = report_.stale_writes_refused_ever -
-                 (before.empty() ? 0 : before.front().stale_writes_refused_ever);
-    report_.stale_writes_refused = static_cast<int>(std::max<std::int64_t>(since, 0));
-    recovery_.reports_.file(report_);
+  void fill_in_head(RecoveryReport& report) const {
+    report.started_at = head_.started_at;
+    report.completed_at = recovery_.clock_.wall();
+    report.duration = recovery_.clock_.steady() - began_;
+    report.trigger = head_.trigger;
+    report.action = head_.action;
+  }
+
+  RecoveryReport report_of(const std::optional<StartUp>& start_up) {
+    RecoveryReport end;
+    fill_in_head(end);
+    end.start_up = start_up;
+    for (auto& failure : failures_) end.add(std::move(failure));
+    if (!wrote_ && !end.found_anything()) return end;
+    auto report = recovery_.reports_.complete(report_to(), end);
+    hold_.reset();
+    return report;
   }
 
   Recovery& recovery_;
   std::stop_token stop_;
   Millis began_;
-  RecoveryReport report_{};
-  std::map<WorkerId, Buried> buried_;
-  std::map<Lease, int> tries_;
-  std::map<Lease, RecoveredTask> refused_;  // perhaps somebody else was faster
+  ReportHead head_{};
+  std::unique_ptr<ReportHold> hold_;
+  bool wrote_ = false;  // the report has begun
+  std::map<WorkerId, Sighting> buried_;
+  std::map<Lease, int> refused_;  // how often; perhaps somebody else was faster
+  std::vector<RecoveredTask> failures_;
 };
 
 Recovery::Recovery(Leases& leases, WorkerRegistry& workers, Reports& reports, Events& events,
@@ -222,8 +250,11 @@ Recovery::Recovery(Leases& leases, WorkerRegistry& workers, Reports& reports, Ev
       settings_{settings},
       random_{random ? std::move(random) : machine_random()} {}
 
-RecoveryReport Recovery::run_once(std::string_view trigger, std::stop_token stop) {
-  return Run{*this, trigger, std::move(stop)}.carry_out();
+RecoveryReport Recovery::run_once(std::string_view trigger, std::stop_token stop,
+                                  const std::optional<StartUp>& start_up) {
+  return Run{*this, trigger, std::move(stop)}.carry_out(start_up);
 }
+
+RecoveryReport Recovery::plan(std::string_view trigger) { return Run{*this, trigger, {}}.plan(); }
 
 }  // namespace holdfast

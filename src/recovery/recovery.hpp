@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string_view>
 
@@ -27,9 +28,13 @@ class Recovery {
            const Clock& clock, Settings::Recovery settings, Random random = {});
 
   /// Buries who is dead, takes back what they held, clears up after them, and reports. The report
-  /// is filed if anything was found. When `stop` is requested it ends after the step at hand, with
-  /// a report of what was done until then.
-  RecoveryReport run_once(std::string_view trigger, std::stop_token stop = {});
+  /// is stored if anything was found, `start_up` included. When `stop` is requested it ends after
+  /// the step at hand, with a report of what was done until then.
+  RecoveryReport run_once(std::string_view trigger, std::stop_token stop = {},
+                          const std::optional<StartUp>& start_up = {});
+
+  /// What `run_once` would do now. Nothing is written, and nobody is told.
+  RecoveryReport plan(std::string_view trigger);
 
  private:
   class Run;

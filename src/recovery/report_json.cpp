@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -7,21 +6,15 @@
 #include <holdfast/error.hpp>
 #include <holdfast/report.hpp>
 
+#include "recovery/json_fields.hpp"
 #include "recovery/recovery_action.hpp"
-#include "recovery/time_text.hpp"
+#include "recovery/start_up_json.hpp"
 
 namespace holdfast {
 
-namespace json = boost::json;
+using namespace json_fields;
 
 namespace {
-
-json::string_view view(std::string_view text) { return {text.data(), text.size()}; }
-
-json::value optional_id(const std::optional<WorkerId>& id) {
-  if (!id) return nullptr;
-  return json::string{id->text()};
-}
 
 json::object written(const RecoveredTask& task) {
   return {{"id", task.id.text()},
@@ -41,25 +34,30 @@ json::object written(const DeadWorker& worker) {
           {"cause", worker.cause},  {"evidence", worker.evidence}};
 }
 
-std::string text_in(const json::object& object, std::string_view key) {
-  const auto& text = object.at(view(key)).as_string();
-  return {text.data(), text.size()};
+json::object written(const OrphanCounts& counts) {
+  return {{"pending", counts.pending},
+          {"failed", counts.failed},
+          {"held", counts.held},
+          {"cancelled", counts.cancelled},
+          {"not_taken", counts.not_taken}};
 }
 
-template <class Number>
-Number number_in(const json::object& object, std::string_view key) {
-  return object.at(view(key)).to_number<Number>();
+json::value written(const std::optional<StartUp>& start_up) {
+  if (!start_up) return nullptr;
+  return to_json_object(*start_up);
 }
 
-/// The value of an optional that must be there, or an error that names the field.
-template <class T>
-T required(std::optional<T> value, std::string_view key) {
-  if (!value) throw std::invalid_argument{fmt::format("`{}` makes no sense", key)};
-  return *value;
-}
-
-WallTime time_in(const json::object& object, std::string_view key) {
-  return required(parse_iso8601(text_in(object, key)), key);
+/// A list as text, one element at a time: as one value, a hundred thousand tasks would take several
+/// times the memory of their text.
+template <class Items>
+void append_list(std::string& text, std::string_view key, const Items& items) {
+  text += fmt::format(",\"{}\":[", key);
+  bool first = true;
+  for (const auto& item : items) {
+    if (!std::exchange(first, false)) text += ',';
+    text += json::serialize(written(item));
+  }
+  text += ']';
 }
 
 RecoveredTask read_task(const json::object& object) {
@@ -70,9 +68,8 @@ RecoveredTask read_task(const json::object& object) {
   task.attempt = number_in<int>(object, "attempt");
   task.max_attempts = number_in<int>(object, "max_attempts");
   task.reason = text_in(object, "reason");
-  if (!object.at("worker").is_null())
-    task.worker = required(WorkerId::parse(text_in(object, "worker")), "worker");
-  task.success = object.at("success").as_bool();
+  task.worker = optional_id_in<WorkerId>(object, "worker");
+  task.success = flag_in(object, "success");
   task.error = text_in(object, "error");
   return task;
 }
@@ -88,36 +85,75 @@ DeadWorker read_worker(const json::object& object) {
   return worker;
 }
 
+OrphanCounts read_counts(const json::object& object) {
+  OrphanCounts counts;
+  counts.pending = number_in<std::int64_t>(object, "pending");
+  counts.failed = number_in<std::int64_t>(object, "failed");
+  counts.held = number_in<std::int64_t>(object, "held");
+  counts.cancelled = number_in<std::int64_t>(object, "cancelled");
+  counts.not_taken = number_in<std::int64_t>(object, "not_taken");
+  return counts;
+}
+
+ReportState parse_report_state(const std::string& text) {
+  for (auto state : {ReportState::complete, ReportState::running, ReportState::interrupted,
+                     ReportState::dry_run}) {
+    if (to_string(state) == text) return state;
+  }
+  return required(std::optional<ReportState>{}, "state");
+}
+
+/// What the first versions did not write: they counted no orphans, because all of them were listed.
+void read_later_fields(const json::object& object, RecoveryReport& report) {
+  report.id = optional_id_in<ReportId>(object, "id").value_or(ReportId{});
+  report.state = parse_report_state(text_in(object, "state"));
+  report.action = required(parse_recovery_action(text_in(object, "action")), "action");
+  if (const auto& start_up = object.at("start_up"); !start_up.is_null())
+    report.start_up = start_up_from_json(start_up.as_object());
+  report.orphans = read_counts(object.at("orphans").as_object());
+  for (const auto& error : object.at("errors").as_array())
+    report.errors.emplace_back(error.as_string());
+}
+
 RecoveryReport read_report(const json::object& object) {
   RecoveryReport report;
   report.started_at = time_in(object, "started_at");
   report.completed_at = time_in(object, "completed_at");
   report.duration = Millis{number_in<std::int64_t>(object, "duration_ms")};
   report.trigger = text_in(object, "trigger");
-  for (const auto& task : object.at("tasks").as_array())
-    report.tasks.push_back(read_task(task.as_object()));
+  for (const auto& task : object.at("tasks").as_array()) report.add(read_task(task.as_object()));
   for (const auto& worker : object.at("dead_workers").as_array())
     report.dead_workers.push_back(read_worker(worker.as_object()));
   report.stale_writes_refused = number_in<int>(object, "stale_writes_refused");
   report.stale_writes_refused_ever = number_in<std::int64_t>(object, "stale_writes_refused_ever");
+  if (object.contains("state")) read_later_fields(object, report);
   return report;
 }
 
 }  // namespace
 
 std::string to_json(const RecoveryReport& report) {
-  json::array tasks, workers;
-  for (const auto& task : report.tasks) tasks.push_back(written(task));
-  for (const auto& worker : report.dead_workers) workers.push_back(written(worker));
-  return json::serialize(
-      json::object{{"started_at", iso8601(report.started_at)},
+  json::array errors;
+  for (const auto& error : report.errors) errors.push_back(json::string{error});
+  std::optional<ReportId> id;
+  if (!report.id.is_nil()) id = report.id;
+  auto text = json::serialize(
+      json::object{{"id", optional_id(id)},
+                   {"state", view(to_string(report.state))},
+                   {"started_at", iso8601(report.started_at)},
                    {"completed_at", iso8601(report.completed_at)},
                    {"duration_ms", report.duration.count()},
                    {"trigger", report.trigger},
-                   {"tasks", std::move(tasks)},
-                   {"dead_workers", std::move(workers)},
+                   {"action", view(to_string(report.action))},
+                   {"start_up", written(report.start_up)},
+                   {"orphans", written(report.orphans)},
+                   {"errors", std::move(errors)},
                    {"stale_writes_refused", report.stale_writes_refused},
                    {"stale_writes_refused_ever", report.stale_writes_refused_ever}});
+  text.pop_back();
+  append_list(text, "dead_workers", report.dead_workers);
+  append_list(text, "tasks", report.tasks);
+  return text + '}';
 }
 
 RecoveryReport report_from_json(const std::string& text) {

@@ -18,7 +18,8 @@ struct WorkerProfile {
   std::vector<std::string> queues;  ///< empty: all
   std::vector<std::string> kinds;
   int concurrency = 1;
-  Millis lease{90'000};  ///< silent for longer than this: stale
+  Millis lease{90'000};      ///< silent for longer than this: stale
+  Millis heartbeat{30'000};  ///< how often it will be heard of
 };
 
 /// A worker's standing proof of life and its board of running work. Letting go of it without
@@ -48,12 +49,15 @@ struct Remains {
 };
 
 struct Sighting {
-  WorkerStatus status;
+  WorkerStatus status{};
   bool proven_dead = false;  ///< certain: it will never write again
   bool stale = false;        ///< silent for longer than its lease; may be alive
   bool buried = false;       ///< already declared dead, but not cleared yet
   Remains remains{};         ///< of dead and buried ones
 };
+
+/// What a report says about a worker that is declared dead.
+DeadWorker dead_worker(const Sighting& sighting);
 
 /// Who is working on a store, who is dead, and how we know. Shared by all kinds of work.
 class WorkerRegistry {
@@ -74,10 +78,10 @@ class WorkerRegistry {
   /// Every worker that is running, or is dead but not cleared yet.
   virtual std::vector<Sighting> look() = 0;
 
-  /// Declares a worker dead: its claims become orphans and it can claim and beat no more. Checks in
-  /// the same step that it has not been heard of since `look` (unless its death is proven).
-  /// False: it was, or somebody else was faster.
-  virtual bool bury(const Sighting& sighting) = 0;
+  /// Declares a worker dead: its claims become orphans and it can claim and beat no more; the
+  /// report names it from then on. Checks in the same step that it has not been heard of since
+  /// `look` (unless its death is proven). False: it was, or somebody else was faster.
+  virtual bool bury(const Sighting& sighting, const ReportHead& report) = 0;
 
   /// Removes what a buried worker left behind, once it holds nothing any more. False: it still
   /// does.

@@ -6,7 +6,6 @@
 
 #include <holdfast/error.hpp>
 
-#include "recovery/recovery.hpp"
 #include "tasks/engine_parts.hpp"
 #include "tasks/explain.hpp"
 #include "tasks/history.hpp"
@@ -72,14 +71,6 @@ std::vector<QueueStatus> Inspector::queues() const { return engine_.parts().admi
 
 std::vector<WorkerStatus> Inspector::workers() const { return engine_.parts().workers().list(); }
 
-std::vector<RecoveryReport> Inspector::reports(int newest) const {
-  return engine_.parts().reports().newest(newest);
-}
-
-std::int64_t Inspector::stale_writes_refused() const {
-  return engine_.parts().reports().stale_writes_refused();
-}
-
 IntegrityResult Inspector::check_integrity(bool full, std::stop_token stop) const {
   auto result = engine_.parts().check_integrity(full, std::move(stop));
   engine_.events().emit(IntegrityChecked{result});
@@ -126,16 +117,6 @@ void Inspector::pause(const std::string& queue) {
 
 void Inspector::resume(const std::string& queue) {
   engine_.parts().admin().set_paused(queue, false, actor_);
-}
-
-RecoveryReport Inspector::recover(std::optional<RecoveryAction> action) {
-  require_writable(engine_.parts());
-  auto& parts = engine_.parts();
-  auto settings = parts.settings().recovery;
-  if (action) settings.action = *action;
-  Recovery recovery{parts.tasks(),  parts.workers(), parts.reports(),
-                    parts.events(), parts.clock(),   settings};
-  return recovery.run_once("operator");
 }
 
 std::int64_t Inspector::prune() {

@@ -79,9 +79,10 @@ void Worker::Impl::say_goodbye() {
 
 void Worker::Impl::begin() {
   require_writable(parts_);
+  auto start_up = parts_.take_start_up();
   while (true) {
     try {
-      recovery_.run_once("start-up");
+      recovery_.run_once("start-up", {}, start_up);
       enlist();
       return;
     } catch (const StorageFailed&) {
@@ -101,7 +102,8 @@ void Worker::Impl::enlist() {
   WorkerProfile profile{.queues = options_.queues,
                         .kinds = {},
                         .concurrency = options_.concurrency,
-                        .lease = settings_.heartbeat.lease()};
+                        .lease = settings_.heartbeat.lease(),
+                        .heartbeat = settings_.heartbeat.interval};
   for (const auto& [kind, handler] : handlers_) profile.kinds.push_back(kind);
   std::shared_ptr<Enlistment> enlisted = parts_.workers().enlist(profile);
   parts_.events().emit(WorkerEnlisted{enlisted->id()});

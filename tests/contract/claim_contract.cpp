@@ -140,7 +140,7 @@ TEST_P(TaskStoreContract, ManySuspectsAheadDoNotHideWhatComesAfterThem) {
   for (const auto& each : claim(worker, 150))
     verdicts.push_back({.lease = each.lease, .suspect = true, .reason = "died", .cause = {}});
   die_and_be_buried(worker);
-  tasks().reclaim(verdicts);
+  tasks().reclaim(verdicts, report());
   auto plain = insert("a");
   auto none = request(enlist(), 2);
   none.max_suspects = 0;

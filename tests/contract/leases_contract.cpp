@@ -32,7 +32,7 @@ Verdict LeasesContract::put_back(const Orphan& orphan) {
 }
 
 bool LeasesContract::reclaim(const Verdict& verdict) {
-  return tasks().reclaim(std::span{&verdict, 1}).at(0);
+  return tasks().reclaim(std::span{&verdict, 1}, report()).at(0);
 }
 
 Orphan LeasesContract::only_orphan() {
@@ -234,7 +234,7 @@ TEST_P(LeasesContract, ReclaimAnswersForEachVerdictInOrder) {
   for (const auto& each : claimed)
     verdicts.push_back({.lease = each.lease, .reason = "died", .cause = {}});
   verdicts[1].lease.token.value -= 1;
-  EXPECT_THAT(tasks().reclaim(verdicts), ElementsAre(false, false, true));
+  EXPECT_THAT(tasks().reclaim(verdicts, report()), ElementsAre(false, false, true));
   EXPECT_EQ(state(claimed[0].lease.id), TaskState::completed);
   EXPECT_EQ(state(claimed[1].lease.id), TaskState::running);
   EXPECT_EQ(state(claimed[2].lease.id), TaskState::pending);

@@ -35,7 +35,7 @@ TEST_P(TaskStoreContract, FirstValueOfAnEffectWinsWhoeverComesLater) {
   EXPECT_EQ(note(claimed, EffectNote{"mail", "x"}).value, "x");
   die_and_be_buried(first);
   Verdict verdict{.lease = claimed.lease, .reason = "its worker died", .cause = {}};
-  ASSERT_TRUE(tasks().reclaim(std::span{&verdict, 1})[0]);
+  ASSERT_TRUE(tasks().reclaim(std::span{&verdict, 1}, report())[0]);
   auto again = claim_one(enlist());
   ASSERT_EQ(again.lease.id, id);
   auto late = note(again, EffectNote{"charge", "19"});
@@ -49,7 +49,7 @@ TEST_P(TaskStoreContract, NotesOfAFormerHolderAreRefused) {
   auto stale = claim_one(first);
   die_and_be_buried(first);
   Verdict verdict{.lease = stale.lease, .reason = "its worker died", .cause = {}};
-  ASSERT_TRUE(tasks().reclaim(std::span{&verdict, 1})[0]);
+  ASSERT_TRUE(tasks().reclaim(std::span{&verdict, 1}, report())[0]);
   auto check = [&] {
     EXPECT_FALSE(note(stale, ProgressNote{0.9, "nearly"}).accepted);
     EXPECT_FALSE(note(stale, LogNote{"late", 1}).accepted);
@@ -61,7 +61,7 @@ TEST_P(TaskStoreContract, NotesOfAFormerHolderAreRefused) {
   auto current = claim_one(enlist());
   check();
   EXPECT_EQ(note(current, EffectNote{"charge", "first"}).value, "first");
-  EXPECT_GE(engine().reports().stale_writes_refused(), 2);
+  EXPECT_GE(engine().reports().totals().stale_writes_refused, 2);
 }
 
 TEST_P(TaskStoreContract, NotesAreAnsweredOneByOne) {

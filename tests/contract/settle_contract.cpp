@@ -98,7 +98,7 @@ TEST_P(TaskStoreContract, RepeatedSettlementIsRecognisedAndChangesNothing) {
             Settled::repeated);
   EXPECT_EQ(record(id).finished_at, clock().wall() - seconds{1});
   EXPECT_EQ(engine().admin().count({.kind = "b"}), 1);
-  EXPECT_EQ(engine().reports().stale_writes_refused(), 0);
+  EXPECT_EQ(engine().reports().totals().stale_writes_refused, 0);
 }
 
 TEST_P(TaskStoreContract, RepeatedRetryIsRecognisedUntilSomebodyClaims) {
@@ -127,15 +127,15 @@ TEST_P(TaskStoreContract, StaleSettlementIsRefusedAndCounted) {
   auto stale = claim_one(first);
   die_and_be_buried(first);
   Verdict verdict{.lease = stale.lease, .reason = "its worker died", .cause = {}};
-  ASSERT_TRUE(tasks().reclaim(std::span{&verdict, 1})[0]);
+  ASSERT_TRUE(tasks().reclaim(std::span{&verdict, 1}, report())[0]);
   auto current = claim_one(enlist());
 
   Settlement late{.lease = stale.lease, .result = "\"late\"", .attempt = 1};
   late.follow_ups = {{"b", "{}", {.id = TaskId::make()}}};
   EXPECT_EQ(settle(late), Settled::refused);
   EXPECT_EQ(fail(stale), Settled::refused);
-  EXPECT_EQ(engine().reports().stale_writes_refused(), 2);
-  EXPECT_EQ(other().reports().stale_writes_refused(), 2);
+  EXPECT_EQ(engine().reports().totals().stale_writes_refused, 2);
+  EXPECT_EQ(other().reports().totals().stale_writes_refused, 2);
   EXPECT_EQ(engine().admin().count({.kind = "b"}), 0) << "follow-ups come with acceptance only";
   EXPECT_EQ(state(id), TaskState::running);
   EXPECT_EQ(complete(current), Settled::accepted);

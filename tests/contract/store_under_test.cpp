@@ -39,7 +39,7 @@ void StoreContract::die(WorkerId worker) {
 void StoreContract::die_and_be_buried(WorkerId worker) {
   die(worker);
   for (const auto& sighting : workers().look())
-    if (sighting.status.id == worker && workers().bury(sighting)) return;
+    if (sighting.status.id == worker && workers().bury(sighting, report())) return;
   throw std::runtime_error{"nobody saw that the worker is dead"};
 }
 

@@ -43,6 +43,7 @@ class StoreContract : public testing::TestWithParam<EngineCase> {
   ~StoreContract() override;
 
   EngineParts& engine() { return *first_; }
+  Engine shared_engine() const { return Engine{first_}; }
   /// Another process on the same store, opened at its first use.
   EngineParts& other();
   /// Closes every engine object and opens the store again.
@@ -60,6 +61,9 @@ class StoreContract : public testing::TestWithParam<EngineCase> {
   /// `die`, and be declared dead by whoever looks.
   void die_and_be_buried(WorkerId worker);
 
+  /// The report that this test's recovery writes.
+  const ReportHead& report() const { return report_; }
+
   ClaimRequest request(WorkerId worker, int limit = 1);
   std::vector<Claimed> claim(WorkerId worker, int limit = 1);
   /// Claims one and expects to get it.
@@ -76,6 +80,7 @@ class StoreContract : public testing::TestWithParam<EngineCase> {
 
  private:
   ManualClock clock_;
+  ReportHead report_{ReportId::make(), clock_.wall(), "test"};
   std::unique_ptr<EngineUnderTest> store_;
   std::shared_ptr<EngineParts> first_;
   std::shared_ptr<EngineParts> second_;

@@ -21,7 +21,7 @@ void TaskStoreContract::make_suspect(TaskId id) {
   for (const auto& each : claimed) {
     Verdict verdict{.lease = each.lease, .reason = "its worker died", .cause = {}};
     verdict.suspect = each.suspect || each.lease.id == id;
-    tasks().reclaim(std::span{&verdict, 1});
+    tasks().reclaim(std::span{&verdict, 1}, report());
   }
 }
 

@@ -125,7 +125,7 @@ TEST_P(LeasesContract, OfManyRecoverersExactlyOneTakesEachOrphan) {
       recoverers.emplace_back([&, &store = i % 2 ? tasks() : other().tasks()] {
         for (const auto& orphan : store.orphans(count)) {
           auto verdict = put_back(orphan);
-          taken += store.reclaim(std::span{&verdict, 1})[0];
+          taken += store.reclaim(std::span{&verdict, 1}, report())[0];
         }
       });
   }

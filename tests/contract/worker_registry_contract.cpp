@@ -137,8 +137,8 @@ TEST_P(WorkerRegistryContract, DeadWorkerIsBuriedByOneOfThoseWhoSawIt) {
   auto worker = enlist();
   die(worker);
   auto seen = sight(worker);
-  EXPECT_TRUE(other().workers().bury(seen));
-  EXPECT_FALSE(workers().bury(seen)) << "somebody else was faster";
+  EXPECT_TRUE(other().workers().bury(seen, report()));
+  EXPECT_FALSE(workers().bury(seen, report())) << "somebody else was faster";
   EXPECT_TRUE(sight(worker).buried);
   EXPECT_EQ(status(worker).state, WorkerState::dead);
   EXPECT_EQ(status(worker).cause, seen.status.cause);
@@ -150,19 +150,19 @@ TEST_P(WorkerRegistryContract, WorkerThatWasHeardOfAfterTheLookIsNotBuried) {
   auto seen = sight(worker);
   ASSERT_TRUE(seen.stale);
   EXPECT_TRUE(beat(worker));
-  EXPECT_FALSE(workers().bury(seen));
+  EXPECT_FALSE(workers().bury(seen, report()));
   EXPECT_TRUE(beat(worker));
 }
 
 TEST_P(WorkerRegistryContract, LivingWorkerCannotBeBuried) {
   auto worker = enlist();
-  EXPECT_FALSE(workers().bury(sight(worker)));
+  EXPECT_FALSE(workers().bury(sight(worker), report()));
 }
 
 TEST_P(WorkerRegistryContract, BuriedWorkerIsToldAtItsNextHeartbeat) {
   auto worker = enlist();
   clock().advance(seconds{95});
-  ASSERT_TRUE(other().workers().bury(sight(worker)));
+  ASSERT_TRUE(other().workers().bury(sight(worker), report()));
   EXPECT_FALSE(beat(worker));
   EXPECT_TRUE(sight(worker).buried);
 }
@@ -178,7 +178,7 @@ TEST_P(WorkerRegistryContract, BuriedWorkerIsClearedOnceItHoldsNothing) {
   EXPECT_FALSE(workers().clear(worker)) << "it still holds a task";
   EXPECT_TRUE(is_seen(worker));
   Verdict back{.lease = claimed.lease, .attempt = 0, .reason = "its worker died", .cause = {}};
-  ASSERT_TRUE(tasks().reclaim(std::span{&back, 1}).at(0));
+  ASSERT_TRUE(tasks().reclaim(std::span{&back, 1}, report()).at(0));
   EXPECT_TRUE(workers().clear(worker));
   EXPECT_FALSE(is_seen(worker));
   EXPECT_EQ(status(worker).state, WorkerState::dead) << "people still see it";
@@ -190,7 +190,7 @@ TEST_P(WorkerRegistryContract, BuriedWorkerShowsItsRemainsUntilItIsCleared) {
   Lease running{TaskId::make(), Token{6}};
   enlistment->started(0, running);
   enlistment.reset();
-  ASSERT_TRUE(workers().bury(sight(worker)));
+  ASSERT_TRUE(workers().bury(sight(worker), report()));
   auto seen = sight(worker);
   EXPECT_TRUE(seen.buried);
   EXPECT_TRUE(seen.proven_dead);

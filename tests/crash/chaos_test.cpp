@@ -72,7 +72,7 @@ TEST_F(Chaos, RandomKillsLoseNothing) {
   }
   enqueuer.kill();
   calm_down(workers);
-  expect_clean({.recoverers_may_die = true});
+  expect_clean();
   auto completed = Inspector{open_store()}.count({.states = {TaskState::completed}});
   std::cout << kills << " kills, " << completed << " tasks completed\n";
   EXPECT_GT(completed, 100);

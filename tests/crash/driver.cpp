@@ -17,6 +17,8 @@
 #include "engines/sqlite/file_lock.hpp"
 #include "engines/sqlite/side_files.hpp"
 #include "exec/exec_handler.hpp"
+#include "recovery/recovery_action.hpp"
+#include "tasks/engine_parts.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -101,6 +103,26 @@ void hold_the_write_lock(const Arguments& given) {
   for (;;) ::pause();
 }
 
+/// Claims many and does nothing with them, until it is killed.
+void hoard(EngineParts& parts, const Arguments& given) {
+  auto enlistment = parts.workers().enlist({.queues = {}, .kinds = {"order"}});
+  auto left = given.number("count", 1'000);
+  while (left > 0) {
+    ClaimRequest claim{.worker = enlistment->id(), .kinds = {"order"}, .limit = left};
+    auto claimed = parts.tasks().exchange({.claim = claim}).claimed.size();
+    if (claimed == 0) throw std::runtime_error{"there is not so much to hoard"};
+    left -= static_cast<int>(claimed);
+  }
+  fmt::print("hoarded\n");
+  std::fflush(stdout);
+  for (;;) ::pause();
+}
+
+void recover(Inspector& inspector, const Arguments& given) {
+  auto report = inspector.recover(parse_recovery_action(given.text("action")));
+  fmt::print("recovered {} dead {}\n", report.orphans.taken(), report.dead_workers.size());
+}
+
 int drive(const std::string& mode, const Arguments& given) {
   if (mode == "hold_lock") hold_the_write_lock(given);
   Journal journal{given.text("journals")};
@@ -118,8 +140,9 @@ int drive(const std::string& mode, const Arguments& given) {
     tasks.on_json("program", exec_handler({.command = {"/bin/true"}}));
     work(tasks, given);
   } else if (mode == "recover") {
-    auto report = inspector.recover();
-    fmt::print("recovered {} dead {}\n", report.tasks.size(), report.dead_workers.size());
+    recover(inspector, given);
+  } else if (mode == "hoard") {
+    hoard(engine.parts(), given);
   } else if (mode == "cancel") {
     inspector.cancel({.states = {TaskState::pending}});
   } else if (mode == "prune") {

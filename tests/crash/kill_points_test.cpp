@@ -14,7 +14,7 @@ struct Scene {
   bool worked_off = false;            ///< and done before
   bool with_corpse = false;           ///< and held by a worker that died
   bool again = true;                  ///< the point can be reached a second time
-  Expectations expectations{.recoverers_may_die = true};
+  Expectations expectations{};
 };
 
 bool begins(std::string_view name, std::string_view with) {
@@ -38,7 +38,7 @@ Scene scene_for(std::string_view point) {
             .words = {"forget=1"},
             .orders = orders,
             .worked_off = true,
-            .expectations = {.recoverers_may_die = true, .may_be_pruned = true}};
+            .expectations = {.may_be_pruned = true}};
   for (auto part : {"bury", "reclaim", "clear", "report"})
     if (begins(point, part)) return {.mode = "recover", .orders = orders, .with_corpse = true};
   return {.mode = "work", .words = {"until_empty=1"}, .orders = orders};

@@ -22,6 +22,7 @@ constexpr std::array names = {
     std::string_view{"a recovery died after it had taken work back"},
     std::string_view{"a recovery did not hear that it had taken work back"},
     std::string_view{"a recovery that died half-way was finished by another"},
+    std::string_view{"a recovery died and left a report of what it had done"},
     std::string_view{"a worker said goodbye and left a claim it never heard of"},
     std::string_view{"a dead worker was not cleared because it still held work"},
     std::string_view{"work that had not started was not charged with the crash"},

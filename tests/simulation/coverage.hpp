@@ -25,6 +25,7 @@ enum class Sometimes {
   recovery_died_after_reclaim,
   recovery_reply_lost,
   recovery_finished_by_another,
+  report_interrupted,
   retired_worker_left_claim,
   clearing_refused,
   bystander_uncharged,

@@ -90,8 +90,8 @@ struct RecoveryRun {
   RecoveryAction action = RecoveryAction::retry;
   std::vector<RecoveryRow> taken{};
   std::set<WorkerId> buried{};  ///< by this run, and not cleared yet
-  bool ambiguous = false;       ///< a reply was lost: the run cannot know everything
-  bool filed = false;
+  bool trouble = false;         ///< the store was away, or a reply was lost
+  bool reported = false;
   bool died = false;
 };
 
@@ -112,7 +112,7 @@ class Ledger {
   void cleared(RecoveryRun& run, WorkerId worker, bool done);
   void reclaimed(RecoveryRun& run, std::span<const Verdict> verdicts,
                  const std::vector<bool>& taken);
-  void filed(RecoveryRun& run, const RecoveryReport& report);
+  void reported(RecoveryRun& run, const RecoveryReport& report);
   void run_ended(const RecoveryRun& run);
 
   // What happened to workers.
@@ -125,6 +125,8 @@ class Ledger {
 
   /// After the last step, when all faults are over.
   void check_end();
+  /// Holds the reports that are in the store, of runs that died too, against what was done.
+  void check_reports(const std::vector<RecoveryReport>& reports);
 
   void paused(const std::string& queue, bool paused);
   void limit_crashes(int most) { most_crashes_ = most; }
@@ -168,7 +170,8 @@ class Ledger {
   std::set<std::string> paused_;
   std::set<WorkerId> half_recovered_;  // a recovery died over these
   std::int64_t refusals_ = 0;
-  std::int64_t filed_ = 0;
+  std::vector<RecoveryRow> taken_back_;  // by all recoveries
+  std::vector<WorkerId> buried_;
   int most_crashes_ = 3;
   WallTime latest_wall_{};
   std::vector<Finding> findings_;

@@ -43,6 +43,7 @@ void Ledger::buried(RecoveryRun& run, const Sighting& sighting, bool done) {
     truth.buried = true;
     truth.buried_for_silence = !sighting.proven_dead;
     run.buried.insert(sighting.status.id);
+    buried_.push_back(sighting.status.id);
   } else if (truth.buried) {
     hit(Sometimes::rival_burial_was_faster);
   } else if (!truth.retired) {
@@ -109,6 +110,7 @@ void Ledger::take_back(RecoveryRun& run, const Verdict& verdict) {
   ended(task, state);
   task.taken.push_back({task.row.id, state, verdict.attempt, verdict.reason});
   run.taken.push_back(task.taken.back());
+  taken_back_.push_back(task.taken.back());
 }
 
 void Ledger::not_taken(const Verdict& verdict) {
@@ -152,28 +154,70 @@ void Ledger::check_charge(const Entry& task, const Verdict& verdict, RecoveryAct
   if (died && !running && !silent && !charged) hit(Sometimes::bystander_uncharged);
 }
 
-void Ledger::filed(RecoveryRun& run, const RecoveryReport& report) {
-  ++filed_;
-  run.filed = true;
-  std::vector<RecoveryRow> said;
+namespace {
+
+std::vector<RecoveryRow> taken_back_in(const RecoveryReport& report) {
+  std::vector<RecoveryRow> rows;
   for (const auto& task : report.tasks) {
-    if (task.success)
-      said.push_back({task.id, task.now, task.attempt, task.reason});
-    else if (!run.ambiguous)
+    if (task.success) rows.push_back({task.id, task.now, task.attempt, task.reason});
+  }
+  return rows;
+}
+
+bool counts_fit(const RecoveryReport& report) {
+  OrphanCounts counted;
+  for (const auto& task : report.tasks) counted.count(task.now, task.success);
+  const auto& said = report.orphans;
+  return counted.pending == said.pending && counted.failed == said.failed &&
+         counted.held == said.held && counted.cancelled == said.cancelled &&
+         counted.not_taken == said.not_taken;
+}
+
+}  // namespace
+
+void Ledger::reported(RecoveryRun& run, const RecoveryReport& report) {
+  run.reported = true;
+  for (const auto& task : report.tasks) {
+    if (!task.success && !run.trouble)
       find(Defect::report_mismatch,
            fmt::format("r{} says that it failed: {}", run.number, task.error));
   }
+  auto said = taken_back_in(report);
   auto done = run.taken;
   std::ranges::sort(said);
   std::ranges::sort(done);
-  bool honest = run.ambiguous ? std::ranges::includes(done, said) : done == said;
-  if (!honest)
+  if (done != said)
     find(Defect::report_mismatch, fmt::format("r{} did {} things and reports {}, or others",
                                               run.number, done.size(), said.size()));
 }
 
+void Ledger::check_reports(const std::vector<RecoveryReport>& reports) {
+  std::vector<RecoveryRow> said;
+  std::vector<WorkerId> dead;
+  for (const auto& report : reports) {
+    auto rows = taken_back_in(report);
+    said.insert(said.end(), rows.begin(), rows.end());
+    for (const auto& worker : report.dead_workers) dead.push_back(worker.id);
+    if (!counts_fit(report)) find(Defect::report_mismatch, "a report does not count what it says");
+    if (report.state == ReportState::running)
+      find(Defect::report_mismatch, "a report is called running, and nobody is left");
+    if (report.state == ReportState::interrupted) hit(Sometimes::report_interrupted);
+  }
+  auto done = taken_back_;
+  std::ranges::sort(said);
+  std::ranges::sort(done);
+  if (said != done)
+    find(Defect::report_mismatch,
+         fmt::format("{} orphans were taken back, reports name {}", done.size(), said.size()));
+  std::ranges::sort(dead);
+  std::ranges::sort(buried_);
+  if (dead != buried_)
+    find(Defect::report_mismatch,
+         fmt::format("{} workers were buried, reports name {}", buried_.size(), dead.size()));
+}
+
 void Ledger::run_ended(const RecoveryRun& run) {
-  if (!run.died && !run.filed && !run.taken.empty())
+  if (!run.died && !run.reported && !run.taken.empty())
     find(Defect::report_mismatch, fmt::format("r{} says nothing of what it did", run.number));
   if (!run.died) return;
   half_recovered_.insert(run.buried.begin(), run.buried.end());

@@ -153,9 +153,6 @@ void Ledger::check_end() {
   if (probe_.refused() != refusals_)
     find(Defect::refusal_uncounted,
          fmt::format("{} counted, {} refused", probe_.refused(), refusals_));
-  if (probe_.reports() != filed_)
-    find(Defect::report_mismatch,
-         fmt::format("{} reports kept, {} filed", probe_.reports(), filed_));
 }
 
 }  // namespace holdfast::sim

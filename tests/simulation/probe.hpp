@@ -40,7 +40,6 @@ class Probe {
   std::vector<TaskRow> tasks();
   std::vector<RecoveryRow> recoveries();  ///< by task, oldest first
   std::int64_t refused();
-  std::int64_t reports();
   /// Empties the store, so that the next history finds it as new.
   void wipe();
 

@@ -20,9 +20,10 @@ class Interrupted : public Leases, public WorkerRegistry, public Reports {
     return world_.engine.tasks().renew(leases, length);
   }
 
-  std::vector<Orphan> orphans(int limit) override {
+  using Leases::orphans;
+  std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override {
     pause();
-    auto found = world_.engine.tasks().orphans(limit);
+    auto found = world_.engine.tasks().orphans(limit, as_if_buried);
     for (const auto& orphan : found)
       world_.trace.say("r{} sees orphan t{}{}", run_.number, world_.number(orphan.lease.id),
                        orphan.expired ? " (expired)" : "");
@@ -33,14 +34,14 @@ class Interrupted : public Leases, public WorkerRegistry, public Reports {
     return found;
   }
 
-  std::vector<bool> reclaim(std::span<const Verdict> verdicts) override {
+  std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override {
     pause();
     if (world_.fault(4)) {
       world_.trace.say("r{} does not reach the store", run_.number);
-      run_.ambiguous = true;
+      run_.trouble = true;
       throw StoreError{"the store was away"};
     }
-    auto taken = world_.engine.tasks().reclaim(verdicts);
+    auto taken = world_.engine.tasks().reclaim(verdicts, report);
     for (std::size_t i = 0; i < taken.size(); ++i)
       world_.trace.say("r{} {} t{} to {}: {}", run_.number, taken[i] ? "takes" : "misses",
                        world_.number(verdicts[i].lease.id), to_string(verdicts[i].to),
@@ -48,7 +49,7 @@ class Interrupted : public Leases, public WorkerRegistry, public Reports {
     world_.ledger.reclaimed(run_, verdicts, taken);
     if (world_.fault(4)) {
       world_.trace.say("r{} does not hear it", run_.number);
-      run_.ambiguous = true;
+      run_.trouble = true;
       world_.ledger.hit(Sometimes::recovery_reply_lost);
       throw StoreError{"the reply was lost"};
     }
@@ -67,9 +68,9 @@ class Interrupted : public Leases, public WorkerRegistry, public Reports {
     return seen;
   }
 
-  bool bury(const Sighting& sighting) override {
+  bool bury(const Sighting& sighting, const ReportHead& report) override {
     pause();
-    bool done = world_.engine.workers().bury(sighting);
+    bool done = world_.engine.workers().bury(sighting, report);
     world_.trace.say("r{} {} w{}", run_.number, done ? "buries" : "does not bury",
                      world_.ledger.worker(sighting.status.id).number);
     world_.ledger.buried(run_, sighting, done);
@@ -86,20 +87,24 @@ class Interrupted : public Leases, public WorkerRegistry, public Reports {
     return done;
   }
 
-  void file(const RecoveryReport& report) override {
-    pause();
-    world_.engine.reports().file(report);
-    world_.trace.say("r{} files {} tasks and {} workers", run_.number, report.tasks.size(),
-                     report.dead_workers.size());
-    world_.ledger.filed(run_, report);
+  std::unique_ptr<ReportHold> hold(ReportId report) override {
+    return world_.engine.reports().hold(report);
   }
 
-  std::vector<RecoveryReport> newest(int count) override {
-    return world_.engine.reports().newest(count);
+  RecoveryReport complete(const ReportHead& head, const RecoveryReport& end) override {
+    pause();
+    auto report = world_.engine.reports().complete(head, end);
+    world_.trace.say("r{} reports {} tasks and {} workers", run_.number, report.tasks.size(),
+                     report.dead_workers.size());
+    world_.ledger.reported(run_, report);
+    pause();
+    return report;
   }
-  std::int64_t stale_writes_refused() override {
-    return world_.engine.reports().stale_writes_refused();
+
+  std::vector<RecoveryReport> newest(int count, int tasks_of_each) override {
+    return world_.engine.reports().newest(count, tasks_of_each);
   }
+  RecoveryTotals totals() override { return world_.engine.reports().totals(); }
 
   // Not for recovery.
   std::unique_ptr<Enlistment> enlist(const WorkerProfile& profile) override {

@@ -47,7 +47,10 @@ void Stage::play() {
     if (world_.ledger.all_over()) break;
     act_in_turn();
   }
-  if (!defective()) world_.ledger.check_end();
+  if (defective()) return;
+  world_.ledger.check_end();
+  constexpr int all = 1'000'000;
+  world_.ledger.check_reports(world_.engine.reports().newest(all, all));
 }
 
 void Stage::act() {

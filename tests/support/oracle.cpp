@@ -177,10 +177,10 @@ class Check {
         found(Defect::report_mismatch, id, "reported, but not in the store");
     for (const auto& [id, steps] : store_.history) {
       auto rows = static_cast<int>(std::count_if(steps.begin(), steps.end(), [](const auto& step) {
-        return step.actor == "system/recovery";
+        return step.actor == "system/recovery" && step.from == TaskState::running;
       }));
       int said = reported.contains(id) ? reported.at(id) : 0;
-      if (said > rows || (said < rows && !expectations_.recoverers_may_die))
+      if (said > rows || (said < rows && !store_.reports_were_shed))
         found(Defect::report_mismatch, id, "taken back {} times, reported {} times", rows, said);
     }
   }

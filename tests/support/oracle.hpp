@@ -41,15 +41,13 @@ struct StoreView {
   std::vector<TaskRecord> tasks;
   std::map<TaskId, std::vector<Transition>> history;  ///< recorded steps, oldest first
   std::vector<RecoveryReport> reports;
+  bool reports_were_shed = false;  ///< then the oldest are missing
   std::int64_t refused = 0;
 };
 StoreView view_store(const Engine& engine);
 
 /// What the run was like, where that changes what is right.
 struct Expectations {
-  /// A recoverer that was killed took tasks back and did not live to say so: then reports may be
-  /// missing, but still none may say more than was done.
-  bool recoverers_may_die = false;
   /// Finished tasks may have been removed: then an absent task is lost only if it never finished.
   bool may_be_pruned = false;
   /// Meant to be quarantined.

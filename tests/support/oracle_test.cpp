@@ -62,7 +62,7 @@ class Oracle : public testing::Test {
   }
 
   std::vector<Defect> defects() {
-    StoreView store{{order}, {{order.id, history}}, reports, refused};
+    StoreView store{{order}, {{order.id, history}}, reports, reports_were_shed, refused};
     for (const auto& each : receipts) store.tasks.push_back(each);
     std::vector<Defect> kinds;
     for (const auto& finding : find_defects(journal, store, expectations))
@@ -74,6 +74,7 @@ class Oracle : public testing::Test {
   std::vector<TaskRecord> receipts{};
   std::vector<Transition> history;
   std::vector<RecoveryReport> reports;
+  bool reports_were_shed = false;
   std::int64_t refused = 0;
   std::vector<JournalLine> journal;
   Expectations expectations;
@@ -218,7 +219,7 @@ TEST_F(Oracle, SeesReportsThatSayTooMuchOrTooLittle) {
   EXPECT_THAT(defects(), IsEmpty());
   take_back(false);
   EXPECT_THAT(defects(), ElementsAre(Defect::report_mismatch));
-  expectations.recoverers_may_die = true;
+  reports_were_shed = true;
   EXPECT_THAT(defects(), IsEmpty());
   history.clear();
   EXPECT_THAT(defects(), ElementsAre(Defect::report_mismatch));

@@ -19,6 +19,8 @@ StoreView view_store(const Engine& engine) {
       steps.push_back(row.transition);
   }
   view.reports = inspector.reports(10'000);
+  view.reports_were_shed =
+      inspector.recovery_totals().recoveries > static_cast<std::int64_t>(view.reports.size());
   view.refused = inspector.stale_writes_refused();
   return view;
 }

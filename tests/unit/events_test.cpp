@@ -59,8 +59,11 @@ TEST(Events, EachIsASentenceThatNamesWhatItIsAbout) {
   report.trigger = "start-up";
   report.duration = Millis{1'200};
   report.dead_workers.emplace_back();
-  report.tasks.resize(3);
-  report.tasks[2].success = false;
+  for (bool success : {true, true, false}) {
+    RecoveredTask taken;
+    taken.success = success;
+    report.add(taken);
+  }
   DeadWorker dead{worker, "box", 17, {}, "its lock is free", "ended by signal 9"};
   const std::pair<Event, std::vector<std::string>> cases[] = {
       {changed(TaskState::running, TaskState::failed, "No route."),

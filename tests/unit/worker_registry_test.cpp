@@ -47,7 +47,7 @@ TEST_F(SqliteWorkers, FileOfADeadWorkerStaysUntilItIsCleared) {
   auto id = enlistment->id();
   enlistment.reset();
   ASSERT_EQ(workers().look().size(), 1u);
-  ASSERT_TRUE(workers().bury(workers().look().front()));
+  ASSERT_TRUE(workers().bury(workers().look().front(), {ReportId::make()}));
   EXPECT_TRUE(has_file(id));
   EXPECT_TRUE(workers().clear(id));
   EXPECT_FALSE(has_file(id));

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <chrono>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "engines/sqlite/child_lock.hpp"
+#include "engines/sqlite/report_rows.hpp"
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/task_store.hpp"
 
@@ -23,6 +27,16 @@ constexpr std::chrono::milliseconds time_to_die{500};
 #define HOLDFAST_ORPHANED                                                \
   " (w.seq IS NULL OR w.died_at IS NOT NULL OR w.stopped_at IS NOT NULL" \
   "  OR (t.lease_until < ?3 AND w.clock = ?4)) "
+
+/// ?1 are the ids of workers that are to be taken for buried; mostly there are none.
+#define HOLDFAST_PRESUMED_DEAD " (?1 <> '' AND instr(?1, hex(w.id)) > 0) "
+
+/// Ids as SQLite's `hex` writes them, with something between them.
+std::string hex_list(std::span<const WorkerId> ids) {
+  std::string list;
+  for (const auto& id : ids) list += fmt::format("{:02X},", fmt::join(id.bytes, ""));
+  return list;
+}
 
 Orphan read_orphan(const Statement& row) {
   Orphan orphan;
@@ -55,6 +69,7 @@ void leave_out_running_children(const SideFiles& files, std::vector<Orphan>& orp
 
 struct Taken {
   std::int64_t seq = 0;
+  int max_attempts = 0;
   std::optional<WallTime> claimed_at{};
   std::optional<WorkerId> worker{};
 };
@@ -63,13 +78,13 @@ struct Taken {
 std::optional<Taken> find_orphan(Connection& db, const Verdict& verdict, Millis now,
                                  const std::string& domain) {
   auto find = db.use(
-      "SELECT t.seq, t.claimed_at, w.id FROM holdfast_tasks t"
+      "SELECT t.seq, t.claimed_at, w.id, t.max_attempts FROM holdfast_tasks t"
       " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
       " WHERE t.id = ?1 AND t.token = ?2 AND t.state = 1 AND t.cancel_requested = ?5"
       " AND" HOLDFAST_ORPHANED);
   find.bind(verdict.lease.id, verdict.lease.token, now, domain, verdict.cancel_requested);
   if (!find.step()) return {};
-  Taken taken{find.integer(0), find.optional_time(1)};
+  Taken taken{find.integer(0), static_cast<int>(find.integer(3)), find.optional_time(1)};
   if (!find.is_null(2)) taken.worker = find.worker_id(2);
   return taken;
 }
@@ -127,16 +142,22 @@ std::vector<Renewal> SqliteTaskStore::renew(std::span<const Lease> leases, Milli
   });
 }
 
-std::vector<Orphan> SqliteTaskStore::orphans(int limit) {
+std::vector<Orphan> SqliteTaskStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
+  auto presumed = hex_list(as_if_buried);
   auto orphans = store_.reader.read([&](Connection& db) {
     std::vector<Orphan> found;
+    // No order is asked for: sorting all of them for every portion would take longer than taking
+    // them back.
     auto query = db.use(
         "SELECT t.id, t.token, w.id, w.seq IS NOT NULL AND w.died_at IS NULL AND w.stopped_at IS"
-        " NULL, t.attempt, t.max_attempts, t.crashes, t.recoveries, t.cancel_requested, t.backoff,"
-        " t.suspect, l.kind FROM holdfast_tasks t JOIN holdfast_lanes l ON l.lane = t.lane"
+        " NULL AND NOT" HOLDFAST_PRESUMED_DEAD
+        ", t.attempt, t.max_attempts, t.crashes, t.recoveries,"
+        " t.cancel_requested, t.backoff, t.suspect, l.kind"
+        " FROM holdfast_tasks t INDEXED BY holdfast_running"
+        " CROSS JOIN holdfast_lanes l ON l.lane = t.lane"
         " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
-        " WHERE t.state = 1 AND ?1 = ?2 AND" HOLDFAST_ORPHANED "ORDER BY t.claimed_at, t.seq");
-    query.bind(0, 0, store_.clock.steady(), store_.clock_domain);
+        " WHERE t.state = 1 AND (" HOLDFAST_PRESUMED_DEAD "OR" HOLDFAST_ORPHANED ")");
+    query.bind(presumed, nullptr, store_.clock.steady(), store_.clock_domain);
     while (static_cast<int>(found.size()) < limit && query.step()) {
       found.push_back(read_orphan(query));
     }
@@ -148,14 +169,26 @@ std::vector<Orphan> SqliteTaskStore::orphans(int limit) {
   return orphans;
 }
 
-std::vector<bool> SqliteTaskStore::reclaim(std::span<const Verdict> verdicts) {
+std::vector<bool> SqliteTaskStore::reclaim(std::span<const Verdict> verdicts,
+                                           const ReportHead& report) {
   auto reclaimed = store_.writer.write(reclaim_points, [&](Connection& db) {
     std::vector<bool> done;
+    auto now = store_.clock.wall();
+    ReportEntries entries{db, report, now};
     for (const auto& verdict : verdicts) {
       auto taken = find_orphan(db, verdict, store_.clock.steady(), store_.clock_domain);
-      if (taken) take_back(db, verdict, *taken, store_.clock.wall(), store_.token_floor());
+      if (taken) {
+        take_back(db, verdict, *taken, now, store_.token_floor());
+        entries.add({.id = verdict.lease.id,
+                     .now = verdict.to,
+                     .attempt = verdict.attempt,
+                     .max_attempts = taken->max_attempts,
+                     .worker = taken->worker,
+                     .reason = verdict.reason});
+      }
       done.push_back(taken.has_value());
     }
+    entries.finish();
     return done;
   });
   store_.watch.announce_work();

@@ -9,9 +9,10 @@ class SqliteReports final : public Reports {
  public:
   explicit SqliteReports(Store& store) : store_{store} {}
 
-  void file(const RecoveryReport& report) override;
-  std::vector<RecoveryReport> newest(int count) override;
-  std::int64_t stale_writes_refused() override;
+  std::unique_ptr<ReportHold> hold(ReportId report) override;
+  RecoveryReport complete(const ReportHead& head, const RecoveryReport& end) override;
+  std::vector<RecoveryReport> newest(int count, int tasks_of_each) override;
+  RecoveryTotals totals() override;
 
  private:
   Store& store_;

@@ -127,7 +127,7 @@ CREATE TABLE holdfast_workers (
   lease_until    INTEGER NOT NULL,
   started_at     INTEGER NOT NULL,
   last_heartbeat INTEGER NOT NULL,
-  profile        TEXT NOT NULL,                 -- JSON: queues, kinds, concurrency
+  profile        TEXT NOT NULL,                 -- JSON: queues, kinds, concurrency, heartbeat
   holding        TEXT NOT NULL DEFAULT '[]',    -- JSON: task ids at the last heartbeat
   stopped_at     INTEGER,                       -- said goodbye
   died_at        INTEGER,                       -- buried
@@ -136,8 +136,43 @@ CREATE TABLE holdfast_workers (
   evidence       TEXT
 );
 
+-- What recovery did. The row comes into being in the commit of its first entry and grows with every
+-- later one.
 CREATE TABLE holdfast_reports (
-  n      INTEGER PRIMARY KEY,
-  at     INTEGER NOT NULL,
-  report TEXT NOT NULL
+  n            INTEGER PRIMARY KEY,             -- 0: the sum of those that were removed
+  id           BLOB NOT NULL UNIQUE,
+  at           INTEGER NOT NULL,                -- of its last commit
+  complete     INTEGER NOT NULL DEFAULT 0,
+  runs         INTEGER NOT NULL DEFAULT 1,
+  pending      INTEGER NOT NULL DEFAULT 0,      -- orphans by what became of them
+  failed       INTEGER NOT NULL DEFAULT 0,
+  held         INTEGER NOT NULL DEFAULT 0,
+  cancelled    INTEGER NOT NULL DEFAULT 0,
+  not_taken    INTEGER NOT NULL DEFAULT 0,
+  dead_workers INTEGER NOT NULL DEFAULT 0,
+  report       TEXT NOT NULL                    -- JSON: everything but tasks and workers
 );
+
+CREATE TABLE holdfast_report_tasks (
+  report       INTEGER NOT NULL,
+  n            INTEGER NOT NULL,
+  task         BLOB NOT NULL,                   -- its id: the task may be gone before the report
+  state        INTEGER NOT NULL,
+  attempt      INTEGER NOT NULL,
+  max_attempts INTEGER NOT NULL,
+  worker       BLOB,
+  reason       TEXT NOT NULL,
+  error        TEXT,                            -- NULL: it was taken back
+  PRIMARY KEY (report, n)
+) WITHOUT ROWID;
+
+CREATE TABLE holdfast_report_workers (
+  report         INTEGER NOT NULL,
+  worker         BLOB NOT NULL,
+  host           TEXT NOT NULL,
+  pid            INTEGER NOT NULL,
+  last_heartbeat INTEGER NOT NULL,
+  cause          TEXT NOT NULL,
+  evidence       TEXT NOT NULL,
+  PRIMARY KEY (report, worker)
+) WITHOUT ROWID;

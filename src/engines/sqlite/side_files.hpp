@@ -12,6 +12,7 @@ namespace holdfast::sqlite {
 ///     write.lock        writers queue here
 ///     wake              touched when new work is there
 ///     control           touched when an operator acted
+///     recoveries        a locked byte for each run of recovery that writes a report
 ///     workers/<id>      one a worker: locked while it lives; its board of running work
 ///     attempts/<id>     one a running child process: locked while it or a descendant lives
 ///     evidence/<time>   copies of the files, made before anything was done about damage
@@ -30,6 +31,7 @@ class SideFiles {
   std::string write_lock() const { return folder_ + "/write.lock"; }
   std::string wake() const { return folder_ + "/wake"; }
   std::string control() const { return folder_ + "/control"; }
+  std::string recoveries() const { return folder_ + "/recoveries"; }
   std::string workers() const { return folder_ + "/workers"; }
   std::string worker(WorkerId id) const { return workers() + "/" + id.text(); }
   std::string attempts() const { return folder_ + "/attempts"; }

@@ -17,8 +17,9 @@ class SqliteTaskStore final : public TaskStore {
   void interrupt() override;
 
   std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override;
-  std::vector<Orphan> orphans(int limit) override;
-  std::vector<bool> reclaim(std::span<const Verdict> verdicts) override;
+  using Leases::orphans;
+  std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override;
+  std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override;
 
  private:
   Store& store_;

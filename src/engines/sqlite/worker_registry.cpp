@@ -6,6 +6,7 @@
 
 #include "engines/sqlite/board.hpp"
 #include "engines/sqlite/child_lock.hpp"
+#include "engines/sqlite/report_rows.hpp"
 #include "engines/sqlite/worker_rows.hpp"
 
 namespace holdfast::sqlite {
@@ -124,7 +125,7 @@ std::vector<Sighting> SqliteWorkerRegistry::look() {
   return sightings;
 }
 
-bool SqliteWorkerRegistry::bury(const Sighting& sighting) {
+bool SqliteWorkerRegistry::bury(const Sighting& sighting, const ReportHead& report) {
   return store_.writer.write(
       {KillPoint::bury_before_commit, KillPoint::bury_after_commit}, [&](Connection& db) {
         db.use(
@@ -135,7 +136,11 @@ bool SqliteWorkerRegistry::bury(const Sighting& sighting) {
                   sighting.remains.evidence, sighting.proven_dead, store_.clock_domain,
                   store_.clock.steady())
             .run();
-        return db.changes() == 1;
+        if (db.changes() != 1) return false;
+        ReportEntries entries{db, report, store_.clock.wall()};
+        entries.add(dead_worker(sighting));
+        entries.finish();
+        return true;
       });
 }
 

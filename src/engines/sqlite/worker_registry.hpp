@@ -17,7 +17,7 @@ class SqliteWorkerRegistry final : public WorkerRegistry {
   bool beat(WorkerId worker, std::span<const TaskId> holding) override;
   void retire(WorkerId worker) override;
   std::vector<Sighting> look() override;
-  bool bury(const Sighting& sighting) override;
+  bool bury(const Sighting& sighting, const ReportHead& report) override;
   bool clear(WorkerId worker) override;
   bool wait_for_death(Millis timeout, std::stop_token stop) override;
   std::vector<WorkerStatus> list() override;

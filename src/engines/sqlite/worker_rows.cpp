@@ -26,6 +26,8 @@ void read_profile(const std::string& text, WorkerStatus& status) {
   if (auto kinds = object.if_contains("kinds")) status.kinds = texts(*kinds);
   if (auto threads = object.if_contains("concurrency"); threads && threads->is_int64())
     status.concurrency = static_cast<int>(threads->get_int64());
+  if (auto every = object.if_contains("heartbeat_ms"); every && every->is_int64())
+    status.heartbeat_interval = Millis{every->get_int64()};
 }
 
 std::vector<TaskId> read_ids(const std::string& text) {
@@ -45,7 +47,7 @@ WorkerRow read_row(const Statement& row) {
   status.host = row.text(1);
   status.pid = static_cast<int>(row.integer(2));
   read.clock = row.text(3);
-  read.lease = Millis{row.integer(4)};
+  status.stale_after = read.lease = Millis{row.integer(4)};
   read.lease_until = Millis{row.integer(5)};
   status.started_at = row.time(6);
   status.last_heartbeat = row.time(7);
@@ -80,6 +82,7 @@ std::string profile_json(const WorkerProfile& profile) {
   object["queues"] = json::value_from(profile.queues);
   object["kinds"] = json::value_from(profile.kinds);
   object["concurrency"] = profile.concurrency;
+  object["heartbeat_ms"] = profile.heartbeat.count();
   return json::serialize(object);
 }
 

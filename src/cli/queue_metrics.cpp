@@ -1,0 +1,29 @@
+#include <holdfast/error.hpp>
+#include <holdfast/metrics.hpp>
+
+#include "cli/command.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {};
+
+Exit run(Context& context, const Options&) {
+  if (context.json)
+    throw InvalidRequest{
+        "metrics have one format, the text that Prometheus reads; leave --json out, or ask "
+        "'holdfast queue status' and 'holdfast queue recovery-status'"};
+  context.print(store_metrics(context.existing_engine()));
+  return Exit::ok;
+}
+
+}  // namespace
+
+void add_queue_metrics(CLI::App& parent, Context& context) {
+  CLI::App* command =
+      parent.add_subcommand("metrics", "Print the numbers of the store for Prometheus");
+  chosen(*command, context, std::make_shared<Options>(), run);
+}
+
+}  // namespace holdfast::cli

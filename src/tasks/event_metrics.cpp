@@ -1,0 +1,116 @@
+#include <holdfast/metrics.hpp>
+
+#include "tasks/engine_parts.hpp"
+
+namespace holdfast {
+
+namespace {
+
+/// Adds each event to its numbers. Those that come often are looked up beforehand.
+class EventCounts {
+ public:
+  explicit EventCounts(std::shared_ptr<Metrics> metrics) : metrics_{std::move(metrics)} {
+    for (auto trigger : {"start-up", "watch", "operator"}) recoveries(trigger);
+    for (auto to : {TaskState::pending, TaskState::failed, TaskState::held, TaskState::cancelled})
+      orphans(to_string(to));
+    orphans("not_taken");
+    for (auto result : {"passed", "failed"}) checks(result);
+    for (int to = 0; to < task_state_count; ++to)
+      ended_[to] = &transitions(TaskState::running, static_cast<TaskState>(to));
+  }
+
+  void operator()(const TaskChanged& event) {
+    const auto& step = event.transition;
+    if (step.from == TaskState::running)
+      ended_[static_cast<int>(step.to)]->add();
+    else if (step.from == TaskState::pending && step.to == TaskState::running)
+      claimed_.add();
+    else
+      transitions(step.from, step.to).add();
+    if (step.actor == "system/recovery") orphans(to_string(step.to)).add();
+  }
+  void operator()(const RecoveryStarted&) {}
+  void operator()(const RecoveryCompleted& event) {
+    const auto& report = event.report;
+    recoveries(report.trigger).add();
+    duration_.observe(std::chrono::duration<double>(report.duration).count());
+    orphans("not_taken").add(static_cast<std::uint64_t>(report.orphans.not_taken));
+    if (!report.start_up) return;
+    const auto& start_up = *report.start_up;
+    if (start_up.integrity.rows_checked > 0 || !start_up.integrity.passed)
+      checks(start_up.integrity.passed ? "passed" : "failed").add();
+    frames_.add(static_cast<std::uint64_t>(start_up.wal_frames_checkpointed));
+  }
+  void operator()(const WorkerEnlisted&) { started_.add(); }
+  void operator()(const WorkerDied&) { died_.add(); }
+  void operator()(const WorkerCleared&) { cleared_.add(); }
+  void operator()(const StaleWriteRefused&) { refused_.add(); }
+  void operator()(const HeartbeatFailed&) { heartbeats_failed_.add(); }
+  void operator()(const LeasesAbandoned& event) { abandoned_.add(event.tasks); }
+  void operator()(const StoreTrouble&) { trouble_.add(); }
+  void operator()(const HandlerIgnoresStop&) { ignored_.add(); }
+  /// Events that are younger than this page of numbers.
+  template <class Other>
+  void operator()(const Other&) {}
+
+ private:
+  Counter& recoveries(const std::string& trigger) {
+    return metrics_->counter("holdfast_recoveries_total",
+                             "Runs of recovery in this process, by what started them.",
+                             {{"trigger", trigger}});
+  }
+  Counter& orphans(std::string_view decision) {
+    return metrics_->counter("holdfast_orphans_total",
+                             "Tasks of dead workers, by what recovery in this process decided.",
+                             {{"decision", std::string{decision}}});
+  }
+  Counter& checks(const std::string& result) {
+    return metrics_->counter("holdfast_integrity_checks_total",
+                             "Integrity checks of the store in this process.",
+                             {{"result", result}});
+  }
+  Counter& transitions(std::optional<TaskState> from, TaskState to) {
+    return metrics_->counter("holdfast_task_transitions_total",
+                             "Changes of state that this process brought about.",
+                             {{"from", std::string{from ? to_string(*from) : "new"}},
+                              {"to", std::string{to_string(to)}}});
+  }
+
+  std::shared_ptr<Metrics> metrics_;
+  Counter* ended_[task_state_count] = {};
+  Counter& claimed_ = transitions(TaskState::pending, TaskState::running);
+  Histogram& duration_ = metrics_->histogram(
+      "holdfast_recovery_duration_seconds", "How long runs of recovery took.",
+      {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30});
+  Counter& frames_ = metrics_->counter("holdfast_wal_frames_checkpointed_total",
+                                       "Frames of the WAL that start-ups copied into the file.");
+  Counter& refused_ =
+      metrics_->counter("holdfast_stale_writes_refused_total",
+                        "Writes of this process that were refused because the lease was lost.");
+  Counter& started_ =
+      metrics_->counter("holdfast_workers_started_total", "Workers that began in this process.");
+  Counter& died_ =
+      metrics_->counter("holdfast_workers_dead_total", "Workers that this process declared dead.");
+  Counter& cleared_ = metrics_->counter("holdfast_workers_cleared_total",
+                                        "Dead workers that this process cleared up after.");
+  Counter& heartbeats_failed_ = metrics_->counter("holdfast_heartbeat_failures_total",
+                                                  "Heartbeats that did not reach the store.");
+  Counter& abandoned_ = metrics_->counter(
+      "holdfast_leases_abandoned_total",
+      "Tasks that were stopped because their lease could not be renewed in time.");
+  Counter& trouble_ = metrics_->counter("holdfast_store_trouble_total",
+                                        "Times that the store could not be reached or refused.");
+  Counter& ignored_ = metrics_->counter("holdfast_handlers_ignoring_stop_total",
+                                        "Handlers that went on although they were asked to stop.");
+};
+
+}  // namespace
+
+std::shared_ptr<Metrics> count_events(const Engine& engine) {
+  auto metrics = std::make_shared<Metrics>();
+  auto counts = std::make_shared<EventCounts>(metrics);
+  engine.events().subscribe([counts](const Event& event) { std::visit(*counts, event); });
+  return metrics;
+}
+
+}  // namespace holdfast

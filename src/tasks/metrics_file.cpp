@@ -1,0 +1,58 @@
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+#include <holdfast/metrics.hpp>
+
+namespace holdfast {
+
+MetricsFile::MetricsFile(const Engine& engine, std::string path, std::chrono::milliseconds every)
+    : engine_{engine},
+      metrics_{count_events(engine)},
+      path_{std::move(path)},
+      common_{{"store", engine.name()}, {"process", std::filesystem::path{path_}.stem().string()}} {
+  write();
+  thread_ = std::jthread{[this, every](std::stop_token stop) {
+    std::mutex mutex;
+    std::unique_lock lock{mutex};
+    std::condition_variable_any never;
+    while (!stop.stop_requested()) {
+      never.wait_for(lock, stop, every, [] { return false; });
+      try {
+        write();  // also when it ends: the last numbers are the whole story
+      } catch (const Error& error) {
+        engine_.events().emit(StoreTrouble{"writing the metrics file", error.what()});
+      }
+    }
+  }};
+}
+
+void MetricsFile::write() const {
+  auto next = fmt::format("{}.{}.tmp", path_, ::getpid());
+  {
+    std::ofstream file{next, std::ios::trunc};
+    file << metrics_->text(common_) << std::flush;
+    if (!file) {
+      auto why = std::strerror(errno);
+      ::unlink(next.c_str());
+      throw ConfigError{fmt::format(
+          "cannot write the metrics file {}: {}; name a file in a folder that can be written to",
+          path_, why)};
+    }
+  }
+  if (std::rename(next.c_str(), path_.c_str()) != 0) {
+    auto why = std::strerror(errno);
+    ::unlink(next.c_str());
+    throw ConfigError{fmt::format("cannot replace the metrics file {}: {}", path_, why)};
+  }
+}
+
+}  // namespace holdfast
