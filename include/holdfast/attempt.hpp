@@ -55,7 +55,8 @@ class Attempt {
   /// For handlers that start processes: a file descriptor that the child should inherit. While any
   /// process has it open, recovery knows that this attempt is still going on, and does not run the
   /// task elsewhere. The child writes its process group into it (decimal), so that recovery can end
-  /// what outlived its worker. Owned by the attempt; -1 where the engine has no such thing.
+  /// what outlived its worker. Owned by the attempt; -1 where the engine has no such thing. Throws
+  /// `EarlierAttemptRuns` while a process of an earlier attempt has it.
   virtual int child_lock() = 0;
 };
 

@@ -58,4 +58,10 @@ class LeaseLost : public Error {
   using Error::Error;
 };
 
+/// A process of an earlier attempt at the task is still running, so this one must not begin. A
+/// handler lets it pass: its task comes back a little later, and no attempt is charged.
+class EarlierAttemptRuns : public Error {
+  using Error::Error;
+};
+
 }  // namespace holdfast

@@ -46,7 +46,6 @@ Handler program_handler(const Options& options, Context& context) {
   ExecOptions exec{.command = command_of(options, context)};
   // The program must have ended before the worker gives the attempt up.
   exec.stop_grace = std::min(exec.stop_grace, settings.worker.stop_grace / 2);
-  exec.log_lines = settings.limits.log_lines_per_attempt;
   exec.result_bytes = static_cast<std::size_t>(settings.limits.result_bytes);
   return exec_handler(std::move(exec));
 }

@@ -52,8 +52,7 @@ Outcome outcome_of(const Ending& ending, bool asked_to_stop, const Output& outpu
 Outcome run_program(const ExecOptions& options, Attempt& attempt) {
   auto stop = attempt.stop_token();
   if (stop.stop_requested()) return retry("asked to stop before the program was started");
-  Output output{[&](std::string_view line) { attempt.log(line); }, options.log_lines,
-                options.result_bytes};
+  Output output{[&](std::string_view line) { attempt.log(line); }, options.result_bytes};
   auto program = program_for(options.command, attempt);
   auto child =
       ChildProcess::start(program, payload_file(attempt.payload()).get(), attempt.child_lock());

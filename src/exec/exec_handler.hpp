@@ -17,7 +17,6 @@ struct ExecOptions {
   /// Between SIGTERM and SIGKILL when the attempt has to stop. Shorter than the worker's own
   /// `stop_grace`, or the worker gives the attempt up before the program has ended.
   std::chrono::milliseconds stop_grace{5'000};
-  int log_lines = 1'000;                 ///< of one attempt; the rest is dropped
   std::size_t result_bytes = 1'000'000;  ///< a longer last line is not a result
 };
 

@@ -65,9 +65,8 @@ void LineCutter::end_line() {
   missing_ = 0;
 }
 
-Output::Output(Log log, int log_lines, std::size_t result_bytes)
+Output::Output(Log log, std::size_t result_bytes)
     : log_{std::move(log)},
-      log_lines_left_{log_lines},
       // The result may be longer than what is logged of its line.
       output_{std::max(result_bytes, longest_log_line),
               [this](const std::string& line, std::size_t missing) {
@@ -87,11 +86,6 @@ void Output::finish() {
 }
 
 void Output::log(const std::string& line, std::size_t missing) {
-  if (log_lines_left_ < 0) return;
-  if (log_lines_left_-- == 0) {
-    log_("(the program said more than is kept; the rest is not here)");
-    return;
-  }
   auto kept = beginning(line, longest_log_line);
   missing += line.size() - kept.size();
   auto text = as_utf8(kept);  // which may have made it longer

@@ -34,12 +34,12 @@ class LineCutter {
   std::size_t missing_ = 0;
 };
 
-/// What a program says while it runs: its lines go to the log of its task, with bounds, and the
-/// last ones are remembered for the end.
+/// What a program says while it runs: its lines go to the log of its task, which keeps as many as
+/// it may, and the last ones are remembered for the end.
 class Output {
  public:
   using Log = std::function<void(std::string_view line)>;
-  Output(Log log, int log_lines, std::size_t result_bytes);
+  Output(Log log, std::size_t result_bytes);
   Output(const Output&) = delete;  // the cutters refer to it
 
   void on_output(std::string_view bytes) { output_.feed(bytes); }
@@ -58,7 +58,6 @@ class Output {
   void log(const std::string& line, std::size_t missing);
 
   Log log_;
-  int log_lines_left_;
   std::string last_output_;
   std::deque<std::string> last_errors_;
   LineCutter output_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
+#include <holdfast/events.hpp>
 
 #include "tasks/engine_parts.hpp"
 #include "tasks/explain.hpp"
@@ -24,6 +25,15 @@ std::vector<TaskRecord> find(TaskAdmin& admin, std::vector<TaskId> ids) {
   if (ids.empty()) return {};
   auto limit = static_cast<int>(ids.size());
   return admin.search(only(std::move(ids)), {.limit = limit});
+}
+
+std::int64_t move_aloud(EngineParts& parts, const TaskFilter& filter, TaskAdmin::Move move) {
+  const auto& events = parts.events();
+  if (events.heard())
+    move.on_change = [&](TaskId id, const std::string& kind, const Transition& step) {
+      events.emit(TaskChanged{id, kind, step});
+    };
+  return parts.admin().move(filter, move);
 }
 
 }  // namespace
@@ -89,7 +99,7 @@ std::int64_t Inspector::cancel(const TaskFilter& filter, bool force) {
   move.ask_running = !force;
   move.actor = actor_;
   move.reason = force ? "It was cancelled by force." : "It was cancelled.";
-  return engine_.parts().admin().move(filter, move);
+  return move_aloud(engine_.parts(), filter, std::move(move));
 }
 
 std::int64_t Inspector::retry(const TaskFilter& filter) {
@@ -99,7 +109,7 @@ std::int64_t Inspector::retry(const TaskFilter& filter) {
   move.fresh_attempts = true;
   move.actor = actor_;
   move.reason = "It is to be tried again with fresh attempts.";
-  return engine_.parts().admin().move(filter, move);
+  return move_aloud(engine_.parts(), filter, std::move(move));
 }
 
 std::int64_t Inspector::hold(const TaskFilter& filter, const std::string& cause) {
@@ -108,7 +118,7 @@ std::int64_t Inspector::hold(const TaskFilter& filter, const std::string& cause)
   move.from = {TaskState::pending, TaskState::blocked};
   move.actor = actor_;
   move.reason = cause.empty() ? "An operator put it on hold." : cause;
-  return engine_.parts().admin().move(filter, move);
+  return move_aloud(engine_.parts(), filter, std::move(move));
 }
 
 void Inspector::pause(const std::string& queue) {

@@ -34,6 +34,7 @@ class Settling {
   Settling(const Claimed& claimed, const AttemptEnd& end) : claimed_{claimed}, end_{end} {
     settlement_.lease = claimed.lease;
     settlement_.attempt = claimed.attempt;
+    settlement_.kind = claimed.kind;
   }
 
   Settlement operator()(const Done& done) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,9 @@ class TaskAdmin {
     bool ask_running = false;       ///< running tasks are not moved but asked to stop
     std::string actor;
     std::string reason;
+    /// Hears of every task that changed state, once that is committed. Running tasks that are only
+    /// asked to stop have not.
+    std::function<void(TaskId id, const std::string& kind, const Transition& step)> on_change{};
   };
   virtual std::int64_t move(const TaskFilter& filter, const Move& move) = 0;
 

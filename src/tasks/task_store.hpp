@@ -52,6 +52,7 @@ struct Settlement {
   bool was_attempt = true;            ///< false: given back or snoozed; leaves no trace in history
   Millis delay{0};                    ///< for pending
   std::vector<NewTask> follow_ups{};  ///< inserted in the same step; their ids are set
+  std::string kind{};                 ///< of the task; for events, stores know it
 };
 
 enum class Settled {

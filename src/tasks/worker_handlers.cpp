@@ -1,5 +1,8 @@
 #include <random>
 
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
 #include "recovery/kill_point.hpp"
 #include "tasks/live_attempt.hpp"
 #include "tasks/policy.hpp"
@@ -8,6 +11,9 @@
 namespace holdfast {
 
 namespace {
+
+/// How long a task stays away that found a process of its earlier attempt still running.
+constexpr Millis until_it_may_have_ended{1'000};
 
 double random01() {
   thread_local std::minstd_rand source{std::random_device{}()};
@@ -18,6 +24,9 @@ double random01() {
 Outcome outcome_of(const Handler& handler, Attempt& attempt) {
   try {
     return handler(attempt);
+  } catch (const EarlierAttemptRuns& error) {
+    attempt.log(fmt::format("{}; it is tried again later, without a charge", error.what()));
+    return snooze(until_it_may_have_ended);
   } catch (const InvalidRequest& error) {
     return fail(error.what());
   } catch (const std::exception& error) {

@@ -143,7 +143,8 @@ bool Worker::Impl::send_singly(std::vector<Settlement> settlements, const Invali
     one = {.lease = one.lease,
            .to = TaskState::failed,
            .reason = fmt::format("a follow-up of it cannot be: {}", error.what()),
-           .attempt = one.attempt};
+           .attempt = one.attempt,
+           .kind = std::move(one.kind)};
     return send(std::move(settlements), 0);
   }
   while (!settlements.empty()) {
@@ -187,7 +188,7 @@ void Worker::Impl::account(const std::vector<Settlement>& sent, const Exchanged&
     } else {
       Transition step{TaskState::running,   one.to, actor, one.reason, one.lease.token, one.attempt,
                       parts_.clock().wall()};
-      parts_.events().emit(TaskChanged{one.lease.id, {}, std::move(step)});
+      parts_.events().emit(TaskChanged{one.lease.id, one.kind, std::move(step)});
     }
   }
   for (const auto& one : answer.claimed) {

@@ -17,9 +17,8 @@ using testing::SizeIs;
 struct Listener {
   std::vector<std::string> lines;
   Output output;
-  explicit Listener(int log_lines = 100, std::size_t result_bytes = 10'000)
-      : output{[this](std::string_view line) { lines.emplace_back(line); }, log_lines,
-               result_bytes} {}
+  explicit Listener(std::size_t result_bytes = 10'000)
+      : output{[this](std::string_view line) { lines.emplace_back(line); }, result_bytes} {}
 };
 
 TEST(ExecOutput, JoinsPiecesAndCutsLines) {
@@ -33,15 +32,6 @@ TEST(ExecOutput, KeepsOnlyTheStartOfALongLine) {
   Listener listener;
   listener.output.on_errors(std::string(5'000, 'x') + "\nshort\n");
   EXPECT_THAT(listener.lines, ElementsAre(std::string(4'000, 'x') + " (1000 bytes more)", "short"));
-}
-
-TEST(ExecOutput, SaysOnceThatItStopsLogging) {
-  Listener listener{2};
-  listener.output.on_output("1\n2\n3\n4\n");
-  listener.output.finish();
-  ASSERT_THAT(listener.lines, SizeIs(3));
-  EXPECT_THAT(listener.lines[2], testing::HasSubstr("more than is kept"));
-  EXPECT_EQ(listener.output.result(), boost::json::value(4));
 }
 
 TEST(ExecOutput, TheResultIsTheLastLineThatIsNotBlank) {
@@ -74,7 +64,7 @@ TEST(ExecOutput, JsonOfAbsurdDepthIsNoResult) {
 }
 
 TEST(ExecOutput, RemembersTheLastErrors) {
-  Listener listener{0};
+  Listener listener;
   for (int i = 1; i <= 9; ++i) listener.output.on_errors("error " + std::to_string(i) + "\n\n");
   EXPECT_EQ(listener.output.last_errors(), "error 5\nerror 6\nerror 7\nerror 8\nerror 9");
 }

@@ -136,7 +136,7 @@ FileDescriptor take_child_lock(const SideFiles& files, TaskId task) {
     file = FileDescriptor{};
     ::poll(nullptr, 0, 5);
   }
-  throw StoreError{
+  throw EarlierAttemptRuns{
       fmt::format("a process of an earlier attempt at task {} is still running", task.text())};
 }
 

@@ -10,8 +10,8 @@ namespace holdfast::sqlite {
 /// `attempts/<task id>`, locked: the worker opens it, the child process of the attempt inherits it
 /// and writes its process group into it. As long as anybody has it open, the attempt goes on.
 
-/// Takes the lock for a new attempt. Throws `StoreError` if processes of an earlier attempt still
-/// hold it after a moment.
+/// Takes the lock for a new attempt. Throws `EarlierAttemptRuns` if processes of an earlier attempt
+/// still hold it after a moment.
 FileDescriptor take_child_lock(const SideFiles& files, TaskId task);
 /// Removes the file if it still is the one of `fd`.
 void drop_child_lock(const SideFiles& files, TaskId task, int fd);

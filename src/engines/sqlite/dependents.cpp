@@ -54,11 +54,11 @@ int release_dependents(Connection& db, std::int64_t seq, WallTime now) {
   return released;
 }
 
-void cancel_dependents(Connection& db, std::int64_t seq, WallTime now, std::string_view actor) {
-  std::vector<std::int64_t> cancelled{seq};
-  while (!cancelled.empty()) {
-    auto cause = cancelled.back();
-    cancelled.pop_back();
+std::vector<std::int64_t> cancel_dependents(Connection& db, std::int64_t seq, WallTime now,
+                                            std::string_view actor) {
+  std::vector<std::int64_t> cancelled;
+  for (std::size_t done = 0; done <= cancelled.size(); ++done) {
+    auto cause = done == 0 ? seq : cancelled[done - 1];
     auto reason = fmt::format("waited for {}, which was cancelled", id_of(db, cause).text());
     for (auto dependent : dependents_of(db, cause)) {
       db.use("DELETE FROM holdfast_blocks WHERE on_seq = ? AND seq = ?")
@@ -78,6 +78,7 @@ void cancel_dependents(Connection& db, std::int64_t seq, WallTime now, std::stri
       cancelled.push_back(dependent);
     }
   }
+  return cancelled;
 }
 
 }  // namespace holdfast::sqlite
