@@ -21,10 +21,11 @@ void ring(const FileDescriptor& bell) {
 
 }  // namespace
 
-WorkWatch::WorkWatch(const SideFiles& files, const Events& events)
+WorkWatch::WorkWatch(const SideFiles& files, const Events& events, Inotify inotify)
     : work_file_{open_bell(files.wake())},
       control_file_{open_bell(files.control())},
-      events_{events} {
+      events_{events},
+      inotify_{std::move(inotify)} {
   inotify_.watch(files.wake(), IN_MODIFY);
   control_watch_ = inotify_.watch(files.control(), IN_MODIFY);
 }

@@ -21,7 +21,7 @@ namespace holdfast::sqlite {
 class WorkWatch {
  public:
   /// `events` hears once if waiting must poll because the kernel gives no notifications.
-  WorkWatch(const SideFiles& files, const Events& events);
+  WorkWatch(const SideFiles& files, const Events& events, Inotify inotify = Inotify{});
 
   /// New work may be there.
   void announce_work() const;
