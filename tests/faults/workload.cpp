@@ -15,9 +15,13 @@ constexpr Millis lease_time{90'000};
 /// Numbers of tasks with large payloads, so that a handful of them fills the log.
 constexpr int first_large = 60, last_large = 200;
 
+ReportHead recovery_of(Workplace& at) {
+  return {ReportId::make(), at.engine().clock().wall(), "test"};
+}
+
 void bury_the_dead(Workplace& at) {
   for (const auto& seen : at.engine().workers().look())
-    if (seen.proven_dead && !seen.buried) at.engine().workers().bury(seen);
+    if (seen.proven_dead && !seen.buried) at.engine().workers().bury(seen, recovery_of(at));
 }
 
 void take_back_orphans(Workplace& at) {
@@ -28,7 +32,7 @@ void take_back_orphans(Workplace& at) {
                         .suspect = true,
                         .reason = "its worker died",
                         .cause = {}});
-  at.engine().tasks().reclaim(verdicts);
+  at.engine().tasks().reclaim(verdicts, recovery_of(at));
 }
 
 void clear_up(Workplace& at) {
@@ -135,7 +139,7 @@ const std::vector<Step> ending{
     {"bury", bury_the_dead},
     {"take back", take_back_orphans},
     {"clear", clear_up},
-    {"report", [](Workplace& at) { at.engine().reports().file({}); }},
+    {"report", [](Workplace& at) { at.engine().reports().complete(recovery_of(at), {}); }},
     {"hold", [](Workplace& at) { at.move(20, TaskState::pending, TaskState::held); }},
     {"redrive", [](Workplace& at) { at.move(4, TaskState::failed, TaskState::pending); }},
     {"prune", [](Workplace& at) { at.engine().admin().prune({.max_finished = 2}); }},

@@ -49,5 +49,23 @@ TEST(WorkerNotes, ALongLineIsCutBetweenCharacters) {
   EXPECT_EQ(lines.front().text.back(), '\xa9');
 }
 
+TEST(WorkerNotes, TheLastLineThatIsKeptSaysThatThereWereMore) {
+  TempStore store;
+  Settings settings;
+  settings.limits.log_lines_per_attempt = 3;
+  auto engine = open(store.address(), settings);
+  Tasks tasks{engine};
+  tasks.on<int>("chatter", [](int, Attempt& attempt) {
+    for (int line = 1; line <= 5; ++line) attempt.log(fmt::format("line {}", line));
+    return done;
+  });
+  auto id = tasks.enqueue("chatter", 1);
+  Worker{tasks, {.until_empty = true}}.run();
+  auto lines = Inspector{engine}.logs(id);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[1].text, "line 2");
+  EXPECT_EQ(lines[2].text, "(3 lines are enough: the rest is not kept)");
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -19,13 +19,21 @@ class ManyTasks : public testing::Test {
     Connection db{folder_.database(), Connection::Mode::read_write, Durability::crash_safe};
     db.execute(
         "INSERT INTO holdfast_lanes (lane, queue, kind, sum) VALUES (1, 'one', 'a', 0),"
-        " (2, 'two', 'a', 0);"
-        "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers"
-        " WHERE n < 45000)"
-        "INSERT INTO holdfast_tasks (id, lane, state, priority, run_at, finished_at, created_at,"
-        " max_attempts, timeout, tags, payload)"
-        " SELECT randomblob(16), 1 + (n % 3 = 0), iif(n % 15000 = 0, 3, 2), 3, n, n / 1000, n, 3,"
-        " 1000, iif(n % 20000 = 0, '[\"rare\"]', NULL), '{}' FROM numbers");
+        " (2, 'two', 'a', 0)");
+    fill(
+        "SELECT randomblob(16), 1 + (n % 3 = 0), iif(n % 15000 = 0, 3, 2), 3, n, n / 1000, n, 3,"
+        " 1000, iif(n % 20000 = 0, '[\"rare\"]', NULL), '{}', 0 FROM numbers",
+        45'000);
+  }
+  /// Inserts so many tasks past the engine; `select` makes the columns of a task out of a number.
+  void fill(const std::string& select, int count) {
+    Connection db{folder_.database(), Connection::Mode::read_write, Durability::crash_safe};
+    db.execute(
+        "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < " +
+        std::to_string(count) +
+        ") INSERT INTO holdfast_tasks (id, lane, state, priority, run_at, finished_at, created_at,"
+        " max_attempts, timeout, tags, payload, suspect) " +
+        select);
   }
   TaskAdmin& admin() { return engine_->admin(); }
 
@@ -64,6 +72,25 @@ TEST_F(ManyTasks, ArePrunedByAgeAndThenByNumber) {
             1'000);
   EXPECT_EQ(admin().prune({.completed = hour, .failed = century, .max_finished = 1}), 43'999);
   EXPECT_EQ(admin().count({.states = {TaskState::failed}}), 1);
+}
+
+TEST_F(ManyTasks, ThatAreNotFinishedAreCountedInPortions) {
+  fill(
+      "SELECT randomblob(16), 1 + (n % 3 = 0), iif(n % 9 = 0, 5, iif(n % 9 = 1, 6, 0)),"
+      " 2 + n % 2, iif(n % 2, 0, n), NULL, n, 3, 1000, NULL, '{}', n % 1000 = 8 FROM numbers",
+      90'000);
+  auto queues = admin().queues();
+  ASSERT_THAT(queues, SizeIs(2));
+  EXPECT_THAT(queues[0].counts, ElementsAre(50'000, 0, 30'000, 0, 0, 0, 10'000));
+  EXPECT_THAT(queues[1].counts, ElementsAre(20'000, 0, 14'997, 3, 0, 10'000, 0));
+  EXPECT_EQ(queues[0].oldest_pending, WallTime{Millis{2}});
+  EXPECT_EQ(admin().count({.states = {TaskState::pending}}), 70'000);
+}
+
+TEST_F(ManyTasks, ArePrunedOnlySoManyAtATime) {
+  fill("SELECT randomblob(16), 1, 2, 3, 0, n, n, 3, 1000, NULL, '{}', 0 FROM numbers", 60'000);
+  EXPECT_EQ(admin().prune({.completed = std::chrono::hours{1}}), 100'000);
+  EXPECT_EQ(admin().prune({.completed = std::chrono::hours{1}}), 5'000);
 }
 
 }  // namespace

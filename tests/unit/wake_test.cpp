@@ -1,6 +1,7 @@
 #include "engines/sqlite/wake.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/inotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,32 @@ TEST_F(WakeTest, InterruptEndsEveryWait) {
   here_.interrupt();
 }
 
+/// As where the user's limit of watches is reached.
+Inotify unusable() {
+  Inotify inotify;
+  inotify.watch("/nowhere", IN_MODIFY);
+  return inotify;
+}
+
+TEST_F(WakeTest, WithoutTheKernelsHelpItLooksByItselfAndSaysSoOnce) {
+  std::vector<std::string> said;
+  events_.subscribe([&](const Event& event) { said.push_back(to_text(event)); });
+  WorkWatch polling{files_, events_, unusable()};
+  auto began = std::chrono::steady_clock::now();
+  // It cannot know what happened, so it may have been anything.
+  EXPECT_EQ(polling.wait(seconds{60}), Wake::control);
+  EXPECT_EQ(polling.wait(seconds{60}), Wake::work);
+  EXPECT_EQ(polling.wait(seconds{60}), Wake::control);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, seconds{30});
+  EXPECT_THAT(said, testing::ElementsAre(testing::HasSubstr("looking every 100 ms")));
+  polling.announce_work();
+  EXPECT_EQ(here_.wait(seconds{30}), Wake::work) << "others hear as ever";
+  std::jthread waiting{[&] {
+    while (polling.wait(std::chrono::hours{1}) != Wake::nothing) continue;
+  }};
+  polling.interrupt();
+}
+
 class DeathWatchTest : public testing::Test {
  protected:
   /// Starts a process that holds a worker's file until it is killed.
@@ -104,6 +131,15 @@ TEST_F(DeathWatchTest, KillIsNoticedWithinASecond) {
     for (const auto& entry : std::filesystem::directory_iterator{files_.workers()})
       std::filesystem::remove(entry.path());
   }
+}
+
+TEST_F(DeathWatchTest, KillIsNoticedWithoutTheKernelsHelp) {
+  DeathWatch watch{files_, unusable()};
+  EXPECT_FALSE(watch.wait(Millis{0}, {}));
+  auto worker = start_worker();
+  EXPECT_FALSE(watch.wait(Millis{0}, {}));
+  kill(worker);
+  EXPECT_TRUE(watch.wait(seconds{30}, {}));
 }
 
 TEST_F(DeathWatchTest, DeathBeforeTheWatchBeganIsNoticedToo) {

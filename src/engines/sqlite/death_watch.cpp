@@ -20,7 +20,8 @@ constexpr int looks_after_news = 5;
 
 }  // namespace
 
-DeathWatch::DeathWatch(const SideFiles& files) : folder_{files.workers()} {
+DeathWatch::DeathWatch(const SideFiles& files, Inotify inotify)
+    : folder_{files.workers()}, inotify_{std::move(inotify)} {
   inotify_.watch(folder_, IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_TO);
 }
 

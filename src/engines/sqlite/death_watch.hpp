@@ -17,7 +17,7 @@ namespace holdfast::sqlite {
 /// few system calls ten times a second and never touches the database.
 class DeathWatch {
  public:
-  explicit DeathWatch(const SideFiles& files);
+  explicit DeathWatch(const SideFiles& files, Inotify inotify = Inotify{});
 
   /// True: some worker is dead and its file has not been cleared away. Each is told at once, and
   /// again from time to time while it is still there.

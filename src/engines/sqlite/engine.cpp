@@ -49,12 +49,11 @@ class SqliteEngine final : public EngineParts {
   /// Puts what the start-up found where it is not forgotten if this process does not recover.
   void report_start_up() {
     auto now = store_.clock.wall();
-    reports_.file({.started_at = now,
-                   .completed_at = now,
-                   .trigger = "start-up",
-                   .start_up = start_up_,
-                   .tasks = {},
-                   .dead_workers = {}});
+    RecoveryReport report;
+    report.started_at = report.completed_at = now;
+    report.trigger = "start-up";
+    report.start_up = start_up_;
+    reports_.complete({ReportId::make(), now, report.trigger, settings().recovery.action}, report);
   }
 
  private:

@@ -49,35 +49,108 @@ class Tally {
   std::map<std::string, QueueStatus> queues_;
 };
 
-/// Goes through the index of ready tasks group by group.
-void count_pending(Reader& reader, Tally& tally, WallTime now) {
-  for (int priority = highest_priority; priority <= lowest_priority; ++priority) {
-    reader.read([&](Connection& db) {
-      auto query = db.use(
-          "SELECT lane, count(*), min(run_at), created_at FROM holdfast_tasks INDEXED BY "
-          "holdfast_ready"
-          " WHERE state = 0 AND priority = ? GROUP BY lane");
-      query.bind(priority);
-      while (query.step()) {
-        tally.add(query.integer(0), TaskState::pending, query.integer(1));
-        auto& oldest = tally.of_lane(query.integer(0)).oldest_pending;
-        // The created_at of the row with the smallest run_at, which is 0 if it was ready at once.
-        auto ready_since = query.time(query.integer(2) == 0 ? 3 : 2);
-        if (ready_since <= now) oldest = std::min(oldest.value_or(ready_since), ready_since);
-      }
-    });
+/// Ready tasks of one priority in one lane: next to each other in their index.
+struct Group {
+  int priority = highest_priority;
+  std::int64_t lane = -1;
+};
+
+/// A place within a group.
+struct ReadyPlace {
+  std::int64_t suspect = -1;
+  std::int64_t run_at = -1;
+  std::int64_t seq = -1;
+};
+
+/// The next group that is not empty.
+std::optional<Group> next_group(Connection& db, Group last) {
+  for (; last.priority <= lowest_priority; last = {last.priority + 1, -1}) {
+    auto query = db.use(
+        "SELECT lane FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+        " AND priority = ? AND lane > ? ORDER BY lane LIMIT 1");
+    if (query.bind(last.priority, last.lane).step()) return Group{last.priority, query.integer(0)};
+  }
+  return {};
+}
+
+/// Since when the oldest of a group is ready.
+std::optional<WallTime> ready_since(Connection& db, const Group& group, bool suspects) {
+  auto query = db.use(
+      "SELECT run_at, created_at FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+      " AND priority = ? AND lane = ? AND suspect = ? ORDER BY run_at, seq LIMIT 1");
+  if (!query.bind(group.priority, group.lane, suspects).step()) return {};
+  // The time is 0 if it was ready at once.
+  return query.time(query.integer(0) == 0 ? 1 : 0);
+}
+
+/// Counts a portion of a group and moves on; less than a whole portion is the last.
+std::int64_t count_some(Connection& db, const Group& group, ReadyPlace& place) {
+  {
+    auto jump = db.use(
+        "SELECT suspect, run_at, seq FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+        " AND priority = ? AND lane = ? AND (suspect, run_at, seq) > (?, ?, ?)"
+        " ORDER BY suspect, run_at, seq LIMIT 1 OFFSET ?");
+    jump.bind(group.priority, group.lane, place.suspect, place.run_at, place.seq, rows_at_once - 1);
+    if (jump.step()) {
+      place = {jump.integer(0), jump.integer(1), jump.integer(2)};
+      return rows_at_once;
+    }
+  }
+  auto rest = db.use(
+      "SELECT count(*) FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+      " AND priority = ? AND lane = ? AND (suspect, run_at, seq) > (?, ?, ?)");
+  rest.bind(group.priority, group.lane, place.suspect, place.run_at, place.seq).step();
+  return rest.integer(0);
+}
+
+/// There may be millions, and the WAL cannot start anew while one read goes on: many short ones.
+template <class F>
+void each_pending_group(Reader& reader, F tell) {
+  for (std::optional<Group> group = Group{};;) {
+    group = reader.read([&](Connection& db) { return next_group(db, *group); });
+    if (!group) return;
+    std::int64_t count = 0;
+    ReadyPlace place;
+    for (std::int64_t some = rows_at_once; some == rows_at_once; count += some)
+      some = reader.read([&](Connection& db) { return count_some(db, *group, place); });
+    tell(*group, count);
   }
 }
 
-void count_running_and_waiting(Reader& reader, Tally& tally) {
-  reader.read([&](Connection& db) {
-    auto query = db.use(
-        "SELECT lane, 1, count(*) FROM holdfast_tasks WHERE state = 1 GROUP BY lane UNION ALL"
-        " SELECT lane, state, count(*) FROM holdfast_tasks WHERE state IN (5, 6)"
-        " GROUP BY lane, state");
-    while (query.step())
-      tally.add(query.integer(0), static_cast<TaskState>(query.integer(1)), query.integer(2));
+void count_pending(Reader& reader, Tally& tally, WallTime now) {
+  each_pending_group(reader, [&](const Group& group, std::int64_t count) {
+    tally.add(group.lane, TaskState::pending, count);
+    auto& oldest = tally.of_lane(group.lane).oldest_pending;
+    for (bool suspects : {false, true}) {
+      auto since = reader.read([&](Connection& db) { return ready_since(db, group, suspects); });
+      if (since && *since <= now) oldest = std::min(oldest.value_or(*since), *since);
+    }
   });
+}
+
+void count_running(Reader& reader, Tally& tally) {
+  reader.read([&](Connection& db) {
+    auto query = db.use("SELECT lane, count(*) FROM holdfast_tasks WHERE state = 1 GROUP BY lane");
+    while (query.step()) tally.add(query.integer(0), TaskState::running, query.integer(1));
+  });
+}
+
+void count_waiting(Reader& reader, Tally& tally, TaskState state) {
+  std::int64_t last = -1;
+  for (int rows = rows_at_once; rows == rows_at_once;) {
+    rows = reader.read([&](Connection& db) {
+      auto query = db.use(
+          "SELECT lane, seq FROM holdfast_tasks INDEXED BY holdfast_waiting"
+          " WHERE state IN (5, 6) AND state = ? AND seq > ? ORDER BY seq LIMIT ?");
+      query.bind(state, last, rows_at_once);
+      int read = 0;
+      for (; query.step(); ++read) {
+        tally.add(query.integer(0), state, 1);
+        last = query.integer(1);
+      }
+      return read;
+    });
+  }
 }
 
 Place read_place(const Statement& row) { return {row.integer(0), row.integer(1), row.integer(2)}; }
@@ -126,13 +199,19 @@ std::int64_t count_after(Connection& db, TaskState state, const Place& from) {
 std::vector<QueueStatus> queue_statuses(Reader& reader, WallTime now) {
   auto tally = reader.read([](Connection& db) { return Tally{db}; });
   count_pending(reader, tally, now);
-  count_running_and_waiting(reader, tally);
+  count_running(reader, tally);
+  for (auto state : {TaskState::blocked, TaskState::held}) count_waiting(reader, tally, state);
   for (auto state : {TaskState::completed, TaskState::failed, TaskState::cancelled})
     count_finished(reader, tally, state);
   return tally.list();
 }
 
 std::int64_t count_in_state(Reader& reader, TaskState state) {
+  if (state == TaskState::pending) {
+    std::int64_t all = 0;
+    each_pending_group(reader, [&](const Group&, std::int64_t count) { all += count; });
+    return all;
+  }
   if (!is_finished(state)) {
     return reader.read([&](Connection& db) {
       Connection::Once query{db,

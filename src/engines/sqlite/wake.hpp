@@ -20,9 +20,14 @@ namespace holdfast::sqlite {
 /// happened since its own last wait.
 class WorkWatch {
  public:
+<<<<<<< HEAD
   /// `events` hears once if waiting must poll because the kernel gives no notifications. Without
   /// `may_write` there is nothing to announce and nothing to hear.
   WorkWatch(const SideFiles& files, const Events& events, bool may_write = true);
+=======
+  /// `events` hears once if waiting must poll because the kernel gives no notifications.
+  WorkWatch(const SideFiles& files, const Events& events, Inotify inotify = Inotify{});
+>>>>>>> sim
 
   /// New work may be there.
   void announce_work() const;
