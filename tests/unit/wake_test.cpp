@@ -75,7 +75,7 @@ Inotify unusable() {
 TEST_F(WakeTest, WithoutTheKernelsHelpItLooksByItselfAndSaysSoOnce) {
   std::vector<std::string> said;
   events_.subscribe([&](const Event& event) { said.push_back(to_text(event)); });
-  WorkWatch polling{files_, events_, unusable()};
+  WorkWatch polling{files_, events_, true, unusable()};
   auto began = std::chrono::steady_clock::now();
   // It cannot know what happened, so it may have been anything.
   EXPECT_EQ(polling.wait(seconds{60}), Wake::control);

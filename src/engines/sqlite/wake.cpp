@@ -21,19 +21,11 @@ void ring(const FileDescriptor& bell) {
 
 }  // namespace
 
-<<<<<<< HEAD
-WorkWatch::WorkWatch(const SideFiles& files, const Events& events, bool may_write)
-    : events_{events} {
+WorkWatch::WorkWatch(const SideFiles& files, const Events& events, bool may_write, Inotify inotify)
+    : events_{events}, inotify_{std::move(inotify)} {
   if (!may_write) return;
   work_file_ = open_bell(files.wake());
   control_file_ = open_bell(files.control());
-=======
-WorkWatch::WorkWatch(const SideFiles& files, const Events& events, Inotify inotify)
-    : work_file_{open_bell(files.wake())},
-      control_file_{open_bell(files.control())},
-      events_{events},
-      inotify_{std::move(inotify)} {
->>>>>>> sim
   inotify_.watch(files.wake(), IN_MODIFY);
   control_watch_ = inotify_.watch(files.control(), IN_MODIFY);
 }

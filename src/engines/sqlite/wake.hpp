@@ -20,14 +20,10 @@ namespace holdfast::sqlite {
 /// happened since its own last wait.
 class WorkWatch {
  public:
-<<<<<<< HEAD
   /// `events` hears once if waiting must poll because the kernel gives no notifications. Without
   /// `may_write` there is nothing to announce and nothing to hear.
-  WorkWatch(const SideFiles& files, const Events& events, bool may_write = true);
-=======
-  /// `events` hears once if waiting must poll because the kernel gives no notifications.
-  WorkWatch(const SideFiles& files, const Events& events, Inotify inotify = Inotify{});
->>>>>>> sim
+  WorkWatch(const SideFiles& files, const Events& events, bool may_write = true,
+            Inotify inotify = Inotify{});
 
   /// New work may be there.
   void announce_work() const;
