@@ -11,7 +11,8 @@ struct Options {
 };
 
 Exit run(Context& context, const Options& options) {
-  print_report(context, context.inspector().recover(parse_recovery_action(options.action)));
+  Inspector inspector = context.inspector(Stay::thorough);
+  print_report(context, inspector.recover(parse_recovery_action(options.action)));
   return Exit::ok;
 }
 
