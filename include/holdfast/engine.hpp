@@ -32,9 +32,10 @@ class Engine {
 
 /// What a store is opened for.
 enum class Stay {
-  lasting,  ///< to work with it: a store that was closed properly is checked all the same
-  brief,    ///< for one command, which must be quick, and gives up after ten seconds if another
-            ///< process keeps it waiting
+  lasting,   ///< to work with it: it is checked first, and locks are waited for as long as it takes
+  thorough,  ///< for one command that recovers: checked too, but gives up after ten seconds if
+             ///< another process keeps it waiting
+  brief,     ///< for one command that must be quick: only what cannot wait is looked at
 };
 
 /// Opens a store by its address, creating it if it is not there:

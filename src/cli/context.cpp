@@ -51,9 +51,9 @@ void Context::require_store() {
         *file)};
 }
 
-Engine Context::existing_engine() {
+Engine Context::existing_engine(Stay stay) {
   require_store();
-  return engine();
+  return engine(stay);
 }
 
 void Context::say(std::string_view line) const { print(plain(line) + "\n"); }

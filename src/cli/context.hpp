@@ -38,10 +38,10 @@ class Context {
   /// Opens the store, creating it if it is not there.
   Engine engine(Stay stay = Stay::brief);
   /// Opens the store; where there is none it throws, because a question must not create one.
-  Engine existing_engine();
+  Engine existing_engine(Stay stay = Stay::brief);
   /// Throws like `existing_engine` where there is no store, and opens none.
   void require_store();
-  Inspector inspector() { return Inspector{existing_engine()}; }
+  Inspector inspector(Stay stay = Stay::brief) { return Inspector{existing_engine(stay)}; }
 
   /// A line for people, on standard output, made visible.
   void say(std::string_view line) const;

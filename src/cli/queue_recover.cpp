@@ -17,7 +17,7 @@ Exit run(Context& context, const Options& options) {
   Interrupts interrupts;
   std::stop_source stop;
   const InterruptWatch watch{interrupts, [&](int) { stop.request_stop(); }};
-  Inspector inspector = context.inspector();
+  Inspector inspector = context.inspector(Stay::thorough);
   print_report(context, options.dry_run ? inspector.plan_recovery(action)
                                         : inspector.recover(action, stop.get_token()));
   return stop.stop_requested() ? Exit::interrupted : Exit::ok;

@@ -1,4 +1,5 @@
 #include <csignal>
+#include <fstream>
 
 #include "crash/crash_test.hpp"
 #include "recovery/kill_point.hpp"
@@ -13,6 +14,7 @@ struct Scene {
   std::vector<std::string> orders{};  ///< enqueued before, with these words
   bool worked_off = false;            ///< and done before
   bool with_corpse = false;           ///< and held by a worker that died
+  bool with_flipped_bit = false;      ///< and damaged in the log
   bool again = true;                  ///< the point can be reached a second time
   Expectations expectations{};
 };
@@ -41,7 +43,21 @@ Scene scene_for(std::string_view point) {
             .expectations = {.may_be_pruned = true}};
   for (auto part : {"bury", "reclaim", "clear", "report"})
     if (begins(point, part)) return {.mode = "recover", .orders = orders, .with_corpse = true};
+  for (auto part : {"evidence", "mend"})
+    if (begins(point, part)) return {.mode = "recover", .orders = orders, .with_flipped_bit = true};
+  for (auto part : {"start_up", "close"})
+    if (begins(point, part)) return {.mode = "enqueue", .words = {"count=5"}, .orders = orders};
   return {.mode = "work", .words = {"until_empty=1"}, .orders = orders};
+}
+
+/// In a frame of the first commit of the log.
+void flip_a_bit(const std::string& log) {
+  std::fstream file{log, std::ios::binary | std::ios::in | std::ios::out};
+  constexpr std::streamoff place = 32 + 24 + 2000;
+  file.seekg(place);
+  auto byte = static_cast<char>(file.get() ^ 0x04);
+  file.seekp(place);
+  file.put(byte);
 }
 
 /// Dies at one named place. A place that no run reaches fails the test, so a new kill point needs
@@ -52,6 +68,7 @@ class KillPoints : public CrashTest, public testing::WithParamInterface<std::str
     if (scene.orders.empty()) return;
     auto first = enqueue(10, scene.orders).at(0);
     if (scene.worked_off) work_it_off();
+    if (scene.with_flipped_bit) flip_a_bit(store_.database() + "-wal");
     if (!scene.with_corpse) return;
     auto worker = start("work");
     ASSERT_TRUE(comes_to(Said::started, first));

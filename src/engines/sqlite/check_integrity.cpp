@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/sqlite/row_sum.hpp"
 #include "engines/sqlite/schema.hpp"
 
 namespace holdfast::sqlite {
@@ -60,6 +61,7 @@ class Check {
     bool readable =
         step([&] { pages(limits_.full ? "PRAGMA integrity_check" : "PRAGMA quick_check"); });
     if (!readable || !has_schema(db_)) return;
+    step([&] { rows(); });
     if (limits_.full) step([&] { references(); });
   }
 
@@ -90,6 +92,12 @@ class Check {
     while (query.step()) {
       if (auto complaint = query.text(0); complaint != "ok") found(damage_of(complaint));
     }
+  }
+
+  void rows() {
+    result_.rows_checked = find_damaged_rows(db_, [&](DamagedRow row) {
+      found({Damage::Kind::row, row.what, row.seq > 0 ? std::optional{row.id} : std::nullopt});
+    });
   }
 
   /// What belongs to a task and has none.

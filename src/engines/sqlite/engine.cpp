@@ -41,6 +41,8 @@ class SqliteEngine final : public EngineParts {
   std::string why_read_only() const override { return store_.why_read_only; }
   std::optional<StartUp> take_start_up() override {
     std::lock_guard lock{start_up_taken_};
+    store_.keep_mark = false;
+    if (start_up_ && !start_up_->evidence.empty()) events().emit(StoreRepaired{*start_up_});
     return std::exchange(start_up_, {});
   }
   IntegrityResult check_integrity(bool full, std::stop_token stop) override;

@@ -55,8 +55,8 @@ class Ladder {
     }
     kill_point(KillPoint::start_up_before_ready);
     opened_.level = start_up_.level;
-    opened_.worth_reporting = start_up_.unclean && options_.stay == Stay::brief;
-    opened_.worth_reporting |= !start_up_.evidence.empty() || !start_up_.integrity.passed;
+    opened_.worth_reporting = !start_up_.evidence.empty();
+    opened_.keep_mark = start_up_.unclean && options_.stay == Stay::brief;
     opened_.start_up = std::move(start_up_);
     opened_.lock->note_boot(boot_);
   }
@@ -98,11 +98,8 @@ class Ladder {
     start_up_.rebooted = start_up_.unclean && marker.text(0) != boot_;
   }
 
-  /// Everything that may be wrong is looked for after a crash; a store that was closed properly is
-  /// looked at by who means to work with it.
   void check() {
-    bool asked = settings_.recovery.integrity_check_on_startup &&
-                 (start_up_.unclean || options_.stay == Stay::lasting);
+    bool asked = settings_.recovery.integrity_check_on_startup && options_.stay != Stay::brief;
     start_up_.integrity.completed = false;
     if (new_ || !(asked || suspicious_)) return;
     start_up_.integrity =
@@ -116,7 +113,7 @@ class Ladder {
 
   /// So that the next start has little to read, and what was lost is not found again.
   void shorten_log() {
-    if (options_.stay == Stay::brief && !start_up_.unclean && !options_.accept_loss) return;
+    if (options_.stay == Stay::brief && !options_.accept_loss) return;
     kill_point(KillPoint::start_up_before_checkpoint);
     int code = SQLITE_BUSY, frames = 0, copied = 0;
     if (!in_use_)

@@ -29,6 +29,9 @@ struct Opened {
 
   std::optional<StartUp> start_up{};  ///< of the process that opened it first
   bool worth_reporting = false;       ///< at once: more was found than that somebody had died
+  /// Nobody has closed the store properly the last time, and we did not look what that did to it:
+  /// somebody who does must still see it.
+  bool keep_mark = false;
 };
 
 /// Opens the database. Who is the first to do so makes it ready before anybody else gets in: looks

@@ -1,5 +1,7 @@
 #include "engines/sqlite/store.hpp"
 
+#include <fmt/format.h>
+
 #include "engines/sqlite/disk.hpp"
 #include "engines/sqlite/open_read_only.hpp"
 #include "engines/sqlite/schema.hpp"
@@ -19,9 +21,19 @@ Writer make_writer(Opened& opened, Stay stay, const std::string& domain) {
                 disk_of(opened.files.folder()).large_wal_pages(), boot_of(domain)};
 }
 
+std::unique_ptr<Connection> open_as_it_is(const std::string& path, Durability durability,
+                                          const std::string& why_read_only) {
+  try {
+    return open_read_only(path, durability);
+  } catch (const StoreUnusable& error) {
+    throw StoreUnusable{fmt::format("{}; and {}", why_read_only, error.what())};
+  }
+}
+
 std::unique_ptr<Connection> make_reader(const std::string& path, Writer& writer,
-                                        const Settings& settings, WallTime now) {
-  if (writer.is_read_only()) return open_read_only(path, settings.durability);
+                                        const Settings& settings, const std::string& why_read_only,
+                                        WallTime now) {
+  if (writer.is_read_only()) return open_as_it_is(path, settings.durability, why_read_only);
   auto reader =
       std::make_unique<Connection>(path, Connection::Mode::read_only, settings.durability);
   if (!has_schema(*reader)) prepare_schema(writer, path, now);
@@ -36,18 +48,20 @@ Store::Store(const std::string& file, Opened opened, const Settings& settings, S
       files{opened.files},
       level{opened.level},
       why_read_only{opened.reason},
+      keep_mark{opened.keep_mark},
       open_lock{std::move(opened.lock)},
       clock{a_clock},
       clock_domain{holdfast::clock_domain()},
       writer(make_writer(opened, stay, clock_domain)),
-      reader{make_reader(file, writer, settings, clock.wall())},
+      reader{make_reader(file, writer, settings, why_read_only, clock.wall())},
       watch{files, events, level == RunLevel::normal} {
   if (open_lock && open_lock->alone()) open_lock->ready();
 }
 
 Store::~Store() {
   // Whoever comes now finds the store closed properly, or waits until it is.
-  if (level == RunLevel::normal && open_lock->is_last()) writer.close_properly();
+  if (level != RunLevel::normal || keep_mark) return;
+  if (open_lock->is_last()) writer.close_properly();
 }
 
 }  // namespace holdfast::sqlite

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,6 +41,7 @@ struct Store {
   SideFiles files;
   RunLevel level;
   std::string why_read_only;
+  std::atomic<bool> keep_mark;          ///< see `Opened`
   std::unique_ptr<OpenLock> open_lock;  ///< given back after the connections are closed
   const Clock& clock;
   std::string clock_domain;
