@@ -68,6 +68,7 @@ int be_worker(const std::vector<std::string>& arguments) {
   Settings settings;
   if (auto heartbeat = std::stoi(arguments.at(4)))
     settings.heartbeat.interval = std::chrono::milliseconds{heartbeat};
+  settings.retention.max_bytes = std::stoll(arguments.at(5));
   Board board{folder / "board"};
   auto engine =
       open("sqlite:" + (folder / "work.db").string() + "?durability=" + arguments.at(1), settings);

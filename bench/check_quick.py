@@ -9,7 +9,8 @@ import sys
 EXPECTED = {
     "enqueue_single", "enqueue_64_threads", "enqueue_bulk", "claim_settle",
     "claim_settle_vs_delete", "pick_up_p50", "pick_up_p99", "idle_cpu", "watch_cpu",
-    "heartbeat_cpu", "rss", "kill_p50", "kill_p99", "kill_max",
+    "heartbeat_cpu", "rss", "kill_p50", "kill_p99", "kill_max", "recovery",
+    "start_up", "start_up_check", "retention_rate", "retention_file", "retention_wal",
 }
 CIRCUMSTANCES = {"durability", "date", "command", "cores", "kernel", "file_system",
                  "fdatasync_p50_ms"}

@@ -15,10 +15,22 @@ namespace {
 struct Group {
   const char* name;
   std::vector<Figure> (*measure)(const Plan&);
+  bool by_name_only = false;  ///< too long for every day
 };
-constexpr Group groups[] = {{"enqueue", measure_enqueue}, {"claim", measure_claim},
-                            {"pick-up", measure_pick_up}, {"idle", measure_idle},
-                            {"memory", measure_memory},   {"kills", measure_kills}};
+constexpr Group groups[] = {{"enqueue", measure_enqueue},
+                            {"claim", measure_claim},
+                            {"pick-up", measure_pick_up},
+                            {"idle", measure_idle},
+                            {"memory", measure_memory},
+                            {"kills", measure_kills},
+                            {"recovery", measure_recovery},
+                            {"start-up", measure_start_up, true},
+                            {"retention", measure_retention, true}};
+
+bool wanted(const Group& group, const std::vector<std::string>& only, bool quick) {
+  if (only.empty()) return quick || !group.by_name_only;
+  return std::ranges::count(only, group.name) > 0;
+}
 
 std::string today() {
   auto now = std::time(nullptr);
@@ -46,7 +58,10 @@ int measure(int count, char** words) {
   app.add_flag("--json", json, "For programs");
   app.add_flag("--crash-safe", crash_safe, "In this durability mode; power-safe is the default");
   app.add_option("--folder", plan.folder, "Where stores are made")->check(CLI::ExistingDirectory);
-  app.add_option("--only", only, "Only these: enqueue claim pick-up idle memory kills");
+  app.add_option(
+      "--only", only,
+      "Only these: enqueue claim pick-up idle memory kills recovery; and, minutes each and "
+      "therefore only by name: start-up retention");
   CLI11_PARSE(app, count, words);
   if (crash_safe) plan.durability = Durability::crash_safe;
 
@@ -55,7 +70,7 @@ int measure(int count, char** words) {
   auto circumstances = look_around(plan, command);
   std::vector<Figure> figures;
   for (const auto& group : groups) {
-    if (!only.empty() && std::ranges::count(only, group.name) == 0) continue;
+    if (!wanted(group, only, plan.quick)) continue;
     fmt::print(stderr, "measuring: {}\n", group.name);
     for (auto& figure : group.measure(plan)) figures.push_back(std::move(figure));
   }
@@ -83,6 +98,8 @@ int main(int count, char** words) {
   try {
     if (count > 1 && std::string{words[1]} == holdfast::bench::worker_argument)
       return holdfast::bench::be_worker({words + 2, words + count});
+    if (count > 1 && std::string{words[1]} == holdfast::bench::hoarder_argument)
+      return holdfast::bench::be_hoarder({words + 2, words + count});
     return holdfast::bench::measure(count, words);
   } catch (const std::exception& error) {
     fmt::print(stderr, "holdfast_bench: {}\n", error.what());

@@ -23,6 +23,10 @@ std::vector<Figure> measure_pick_up(const Plan& plan);
 std::vector<Figure> measure_idle(const Plan& plan);
 std::vector<Figure> measure_memory(const Plan& plan);
 std::vector<Figure> measure_kills(const Plan& plan);
+std::vector<Figure> measure_recovery(const Plan& plan);
+/// These take minutes of the disk.
+std::vector<Figure> measure_start_up(const Plan& plan);
+std::vector<Figure> measure_retention(const Plan& plan);
 
 /// Raw and ours take turns, because the machine may be faster now than a minute later; what is told
 /// is the median of each and the median of the ratios within a round.

@@ -13,15 +13,27 @@ extern char** environ;
 
 namespace holdfast::bench {
 
+namespace {
+
+const char* name_of(Durability durability) {
+  return durability == Durability::power_safe ? "power-safe" : "crash-safe";
+}
+
+}  // namespace
+
 WorkerProcess::WorkerProcess(const Scratch& scratch, const WorkerRole& role) {
-  std::vector<std::string> words{
-      "/proc/self/exe",
-      worker_argument,
-      scratch.folder(),
-      role.durability == Durability::power_safe ? "power-safe" : "crash-safe",
-      role.until_empty ? "until-empty" : "for-ever",
-      std::to_string(role.concurrency),
-      std::to_string(role.heartbeat.count())};
+  start({worker_argument, scratch.folder(), name_of(role.durability),
+         role.until_empty ? "until-empty" : "for-ever", std::to_string(role.concurrency),
+         std::to_string(role.heartbeat.count()), std::to_string(role.max_bytes)});
+}
+
+WorkerProcess::WorkerProcess(const Scratch& scratch, const HoarderRole& role) {
+  start(
+      {hoarder_argument, scratch.folder(), name_of(role.durability), std::to_string(role.claims)});
+}
+
+void WorkerProcess::start(std::vector<std::string> words) {
+  words.insert(words.begin(), "/proc/self/exe");
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -18,12 +18,20 @@ struct WorkerRole {
   bool until_empty = false;
   int concurrency = 0;
   std::chrono::milliseconds heartbeat{0};  ///< 0: as by default
+  std::int64_t max_bytes = 0;              ///< retention; 0: no limit
+};
+
+/// A worker process that claims, does nothing, and waits to be killed.
+struct HoarderRole {
+  Durability durability = Durability::power_safe;
+  int claims = 0;
 };
 
 /// This program again, as a worker on the store in `scratch`. Gone with this object, by SIGKILL.
 class WorkerProcess {
  public:
   WorkerProcess(const Scratch& scratch, const WorkerRole& role);
+  WorkerProcess(const Scratch& scratch, const HoarderRole& role);
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
   ~WorkerProcess();
@@ -35,11 +43,15 @@ class WorkerProcess {
   double cpu_seconds() const;  ///< used so far, of user and system
 
  private:
+  void start(std::vector<std::string> words);
+
   pid_t pid_ = -1;
 };
 
 /// The argument that makes `main` call `be_worker` with those after it.
 inline constexpr const char* worker_argument = "--be-worker";
 int be_worker(const std::vector<std::string>& arguments);
+inline constexpr const char* hoarder_argument = "--be-hoarder";
+int be_hoarder(const std::vector<std::string>& arguments);
 
 }  // namespace holdfast::bench

@@ -53,6 +53,7 @@ std::string point_text(const StartUp::RecoveryPoint& point, WallTime now) {
 }  // namespace
 
 std::string to_text(const IntegrityResult& result) {
+  if (result.passed && !result.completed && result.rows_checked == 0) return "not looked at";
   return fmt::format("{} ({}{}, {} rows, {})", result.passed ? "passed" : "FAILED",
                      result.full ? "full" : "quick", result.completed ? "" : ", not finished",
                      result.rows_checked, duration_text(result.duration));

@@ -37,10 +37,12 @@ class EventCounts {
     orphans("not_taken").add(static_cast<std::uint64_t>(report.orphans.not_taken));
     if (!report.start_up) return;
     const auto& start_up = *report.start_up;
-    if (start_up.integrity.rows_checked > 0 || !start_up.integrity.passed)
-      checks(start_up.integrity.passed ? "passed" : "failed").add();
+    if (start_up.integrity.completed || !start_up.integrity.passed) count(start_up.integrity);
     frames_.add(static_cast<std::uint64_t>(start_up.wal_frames_checkpointed));
   }
+  void operator()(const IntegrityChecked& event) { count(event.result); }
+  void operator()(const StoreRepaired&) { repaired_.add(); }
+  void operator()(const DamageFound&) { damage_.add(); }
   void operator()(const WorkerEnlisted&) { started_.add(); }
   void operator()(const WorkerDied&) { died_.add(); }
   void operator()(const WorkerCleared&) { cleared_.add(); }
@@ -49,11 +51,9 @@ class EventCounts {
   void operator()(const LeasesAbandoned& event) { abandoned_.add(event.tasks); }
   void operator()(const StoreTrouble&) { trouble_.add(); }
   void operator()(const HandlerIgnoresStop&) { ignored_.add(); }
-  /// Events that are younger than this page of numbers.
-  template <class Other>
-  void operator()(const Other&) {}
 
  private:
+  void count(const IntegrityResult& result) { checks(result.passed ? "passed" : "failed").add(); }
   Counter& recoveries(const std::string& trigger) {
     return metrics_->counter("holdfast_recoveries_total",
                              "Runs of recovery in this process, by what started them.",
@@ -100,6 +100,10 @@ class EventCounts {
       "Tasks that were stopped because their lease could not be renewed in time.");
   Counter& trouble_ = metrics_->counter("holdfast_store_trouble_total",
                                         "Times that the store could not be reached or refused.");
+  Counter& repaired_ = metrics_->counter("holdfast_store_repairs_total",
+                                         "Repairs of a damaged store in this process.");
+  Counter& damage_ = metrics_->counter("holdfast_damage_found_total",
+                                       "Data of tasks that was not what had been written.");
   Counter& ignored_ = metrics_->counter("holdfast_handlers_ignoring_stop_total",
                                         "Handlers that went on although they were asked to stop.");
 };

@@ -129,6 +129,16 @@ void Inspector::resume(const std::string& queue) {
   engine_.parts().admin().set_paused(queue, false, actor_);
 }
 
+std::int64_t TaskAdmin::prune(const Settings::Retention& retention) {
+  constexpr int a_step = 1'000, enough = 100'000;
+  std::int64_t total = 0, removed = 0;
+  do {
+    removed = prune(retention, a_step).removed;
+    total += removed;
+  } while (removed > 0 && total < enough);
+  return total;
+}
+
 std::int64_t Inspector::prune() {
   return engine_.parts().admin().prune(engine_.settings().retention);
 }

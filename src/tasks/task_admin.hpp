@@ -47,8 +47,15 @@ class TaskAdmin {
 
   virtual void set_paused(const std::string& queue, bool paused, const std::string& actor) = 0;
 
-  /// Removes finished tasks beyond the limits, oldest first, in small steps; returns how many.
-  virtual std::int64_t prune(const Settings::Retention& retention) = 0;
+  /// Removes up to `limit` finished tasks beyond the retention limits, oldest first. A short step:
+  /// call it again while it removes any. Where another process is at it, it is left to that one.
+  struct Pruned {
+    std::int64_t removed = 0;
+    bool hurry = false;  ///< there is more than the limits of number and size allow
+  };
+  virtual Pruned prune(const Settings::Retention& retention, int limit) = 0;
+  /// The same until nothing is left to remove, or about a hundred thousand were; returns how many.
+  std::int64_t prune(const Settings::Retention& retention);
 };
 
 }  // namespace holdfast

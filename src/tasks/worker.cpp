@@ -11,7 +11,8 @@ namespace holdfast {
 namespace {
 
 constexpr Millis retry_beat{1'000};
-constexpr Millis prune_interval{60'000};
+constexpr Millis prune_interval{1'000};
+constexpr int pruned_at_once = 1'000;
 
 int handler_count(const WorkerOptions& options, const Settings& settings) {
   int count = options.concurrency > 0 ? options.concurrency : settings.worker.concurrency;
@@ -221,15 +222,12 @@ void Worker::Impl::watch() {
     try {
       auto now = parts_.clock().steady();
       auto next = std::min(next_detection, next_prune);
-      bool death = now < next && parts_.workers().wait_for_death(next - now, stop);
+      bool death = parts_.workers().wait_for_death(std::max(next - now, Millis{0}), stop);
       now = parts_.clock().steady();
       if (stop.stop_requested()) return;
       if (death || now >= next_detection) recovery_.run_once("watch", stop);
       if (now >= next_detection) next_detection = now + settings_.heartbeat.detection_interval;
-      if (now >= next_prune) {
-        parts_.admin().prune(settings_.retention);
-        next_prune = parts_.clock().steady() + prune_interval;
-      }
+      if (now >= next_prune) next_prune = prune();
     } catch (const StorageFailed&) {
       storage_failed();
       return;
@@ -238,6 +236,17 @@ void Worker::Impl::watch() {
       pause(retry_beat);
     }
   }
+}
+
+Millis Worker::Impl::prune() {
+  auto began = parts_.clock().steady();
+  auto pruned = parts_.admin().prune(settings_.retention, pruned_at_once);
+  auto ended = parts_.clock().steady();
+  // New tasks come in as fast as old ones go, so there is no time to lose.
+  if (pruned.hurry) return ended;
+  // Old tasks are in nobody's way, but removing them is: most of the time is left to others.
+  if (pruned.removed > 0) return ended + 3 * (ended - began) + Millis{1};
+  return ended + prune_interval;
 }
 
 void Worker::Impl::trouble(const char* what, const std::exception& error) {

@@ -1,6 +1,7 @@
 #include <signal.h>
 
 #include <fstream>
+#include <sstream>
 
 #include <boost/json/serialize.hpp>
 
@@ -110,6 +111,9 @@ TEST_F(CliWorker, WorkOfAKilledWorkerIsSeenAndTakenBack) {
   worker.kill();
   EXPECT_EQ(json({"queue", "recovery-status"}).at(0).at("waiting"), 1);
   EXPECT_THAT(ok({"queue", "recovery-status"}), HasSubstr("'holdfast queue recover'"));
+  EXPECT_EQ(json({"queue", "recover", "--dry-run"}).at(0).at("state"), "dry run");
+  EXPECT_THAT(ok({"queue", "recover", "--dry-run"}), HasSubstr("would be taken back: 1\n  " + id));
+  EXPECT_EQ(state_of(id), "running");
   const auto report = json({"queue", "recover"}).at(0);
   EXPECT_THAT(boost::json::serialize(report), HasSubstr(id));
   EXPECT_EQ(state_of(id), "pending");
@@ -117,7 +121,23 @@ TEST_F(CliWorker, WorkOfAKilledWorkerIsSeenAndTakenBack) {
   EXPECT_EQ(json({"queue", "recovery-status"}).at(0).at("last_recovered"), 1);
   EXPECT_THAT(json({"queue", "recovery-report", "--last", "5"}), SizeIs(1));
   EXPECT_THAT(ok({"queue", "recovery-report"}), HasSubstr(id));
+  EXPECT_EQ(json({"queue", "recovery-status"}).at(0).at("totals").at("pending"), 1);
+  EXPECT_THAT(ok({"queue", "metrics"}), HasSubstr("holdfast_store_recoveries_total"));
   EXPECT_THAT(ok({"worker", "list", "--show-heartbeat"}), HasSubstr("dead"));
+}
+
+TEST_F(CliWorker, KeepsAFileOfWhatItCounts) {
+  const std::string path = store_.folder() / "one.prom";
+  add({"greet"});
+  ok({"worker", "run", "--kind", "greet", "--until-empty", "--exec", "true", "--metrics-file",
+      path});
+  std::ostringstream text;
+  text << std::ifstream{path}.rdbuf();
+  EXPECT_THAT(text.str(), HasSubstr(R"(process="one",from="running",to="completed"} 1)"));
+  const Finished refused = cli({"worker", "run", "--kind", "greet", "--exec", "true",
+                                "--metrics-file", store_.folder() / "no" / "one.prom"});
+  EXPECT_EQ(refused.ending.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("metrics file"));
 }
 
 TEST_F(CliWorker, TheConfigurationNamesStoreAndSettings) {

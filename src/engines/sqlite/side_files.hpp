@@ -12,6 +12,7 @@ namespace holdfast::sqlite {
 ///     write.lock        writers queue here
 ///     wake              touched when new work is there
 ///     control           touched when an operator acted
+///     prune.lock        locked while somebody removes old tasks
 ///     recoveries        a locked byte for each run of recovery that writes a report
 ///     workers/<id>      one a worker: locked while it lives; its board of running work
 ///     attempts/<id>     one a running child process: locked while it or a descendant lives
@@ -31,6 +32,7 @@ class SideFiles {
   std::string write_lock() const { return folder_ + "/write.lock"; }
   std::string wake() const { return folder_ + "/wake"; }
   std::string control() const { return folder_ + "/control"; }
+  std::string prune_lock() const { return folder_ + "/prune.lock"; }
   std::string recoveries() const { return folder_ + "/recoveries"; }
   std::string workers() const { return folder_ + "/workers"; }
   std::string worker(WorkerId id) const { return workers() + "/" + id.text(); }

@@ -118,8 +118,8 @@ void SqliteTaskAdmin::set_paused(const std::string& queue, bool paused, const st
   store_.watch.announce_work();
 }
 
-std::int64_t SqliteTaskAdmin::prune(const Settings::Retention& retention) {
-  return prune_finished(store_, retention);
+TaskAdmin::Pruned SqliteTaskAdmin::prune(const Settings::Retention& retention, int limit) {
+  return pruning_.step(retention, limit);
 }
 
 }  // namespace holdfast::sqlite

@@ -1,13 +1,14 @@
 #pragma once
 
 #include "engines/sqlite/store.hpp"
+#include "engines/sqlite/task_admin_prune.hpp"
 #include "tasks/task_admin.hpp"
 
 namespace holdfast::sqlite {
 
 class SqliteTaskAdmin final : public TaskAdmin {
  public:
-  explicit SqliteTaskAdmin(Store& store) : store_{store} {}
+  explicit SqliteTaskAdmin(Store& store) : store_{store}, pruning_{store} {}
 
   std::vector<TaskRecord> search(const TaskFilter& filter, const TaskPage& page) override;
   std::int64_t count(const TaskFilter& filter) override;
@@ -16,10 +17,12 @@ class SqliteTaskAdmin final : public TaskAdmin {
   std::vector<LogLine> logs(TaskId id) override;
   std::int64_t move(const TaskFilter& filter, const Move& move) override;
   void set_paused(const std::string& queue, bool paused, const std::string& actor) override;
-  std::int64_t prune(const Settings::Retention& retention) override;
+  using TaskAdmin::prune;
+  Pruned prune(const Settings::Retention& retention, int limit) override;
 
  private:
   Store& store_;
+  Pruning pruning_;
 };
 
 }  // namespace holdfast::sqlite

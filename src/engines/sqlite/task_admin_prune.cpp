@@ -1,20 +1,22 @@
 #include "engines/sqlite/task_admin_prune.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engines/sqlite/file_lock.hpp"
 #include "engines/sqlite/task_admin_queues.hpp"
 
 namespace holdfast::sqlite {
 
 namespace {
 
-constexpr std::int64_t tasks_at_once = 1'000;
-constexpr std::int64_t tasks_a_call = 100'000;
 constexpr std::array finished_states = {TaskState::completed, TaskState::failed,
                                         TaskState::cancelled};
 constexpr WallTime any_time = WallTime::max();
@@ -73,63 +75,84 @@ std::int64_t bytes_in_use(Connection& db) {
          db.number("PRAGMA page_size");
 }
 
-/// How many finished tasks there are beyond a limit. Counting a million of them takes a while, so
-/// first see whether there can be that many at all.
-std::int64_t beyond(Reader& reader, std::int64_t limit) {
-  auto at_most = reader.read([](Connection& db) {
-    return db.number(
-        "SELECT (SELECT max(seq) FROM holdfast_tasks) - (SELECT min(seq) FROM holdfast_tasks) + 1");
-  });
-  if (at_most <= limit) return 0;
-  std::int64_t finished = 0;
-  for (auto state : finished_states) finished += count_in_state(reader, state);
-  return finished - limit;
+bool too_large(Connection& db, const Settings::Retention& retention) {
+  return retention.max_bytes > 0 && bytes_in_use(db) > retention.max_bytes;
 }
-
-/// Removes portion after portion of what `choose` names, until it names nothing more or this call
-/// has done enough.
-class Shedding {
- public:
-  explicit Shedding(Store& store) : store_{store} {}
-
-  template <class Choose>
-  void shed(Choose choose) {
-    while (total_ < tasks_a_call) {
-      auto removed =
-          store_.writer.write({KillPoint::prune_before_commit, KillPoint::prune_after_commit},
-                              [&](Connection& db) { return remove(db, choose(db)); });
-      if (removed == 0) return;
-      total_ += removed;
-    }
-  }
-
-  std::int64_t total() const { return total_; }
-
- private:
-  Store& store_;
-  std::int64_t total_ = 0;
-};
 
 }  // namespace
 
-std::int64_t prune_finished(Store& store, const Settings::Retention& retention) {
-  Shedding shedding{store};
-  auto now = store.clock.wall();
-  for (auto state : finished_states) {
-    WallTime before = now - (state == TaskState::failed ? retention.failed : retention.completed);
-    shedding.shed([&](Connection& db) { return oldest(db, state, before, tasks_at_once); });
+/// What there is to remove.
+struct Pruning::Want {
+  std::array<WallTime, finished_states.size()> before{};  ///< by age, for each state
+  bool old = false;
+  std::int64_t excess = 0;
+  bool too_large = false;
+};
+
+TaskAdmin::Pruned Pruning::step(const Settings::Retention& retention, int limit) {
+  // Several workers find the same to be removed at the same time; one of them is enough.
+  FileDescriptor file = open_file(store_.files.prune_lock(), O_RDWR | O_CREAT);
+  if (!try_lock(file.get())) return {};
+  std::lock_guard lock{mutex_};
+  auto want = look(retention);
+  if (!want.old && want.excess == 0 && !want.too_large) return {};
+  auto removed = remove(want, limit);
+  // What is left over although nothing could be removed is waited for by others.
+  excess_ = removed == 0 ? 0 : std::max<std::int64_t>(excess_ - removed, 0);
+  return {removed, removed > 0 && (want.excess > removed || want.too_large)};
+}
+
+/// Looks on the reading connection, so that nobody waits while there is nothing to do.
+Pruning::Want Pruning::look(const Settings::Retention& retention) {
+  Want want;
+  auto now = store_.clock.wall();
+  for (std::size_t i = 0; i < finished_states.size(); ++i) {
+    want.before[i] =
+        now - (finished_states[i] == TaskState::failed ? retention.failed : retention.completed);
   }
-  auto excess = beyond(store.reader, retention.max_finished);
-  auto shed_before = shedding.total();
-  shedding.shed([&](Connection& db) {
-    auto left = std::max<std::int64_t>(excess - (shedding.total() - shed_before), 0);
-    return oldest_of_all(db, std::min(left, tasks_at_once));
+  count_if_grown(retention.max_finished);
+  want.excess = excess_;
+  store_.reader.read([&](Connection& db) {
+    want.too_large = too_large(db, retention);
+    for (std::size_t i = 0; i < finished_states.size(); ++i)
+      want.old |= !oldest(db, finished_states[i], want.before[i], 1).empty();
   });
-  shedding.shed([&](Connection& db) {
-    bool fits = retention.max_bytes <= 0 || bytes_in_use(db) <= retention.max_bytes;
-    return oldest_of_all(db, fits ? 0 : tasks_at_once);
+  return want;
+}
+
+/// Counting a million finished tasks takes a while. There can be no more of them than numbers were
+/// given out, and not many more than at the last count unless many were since.
+void Pruning::count_if_grown(std::int64_t most) {
+  auto [oldest_seq, newest_seq] = store_.reader.read([](Connection& db) {
+    return std::pair{db.number("SELECT min(seq) FROM holdfast_tasks"),
+                     db.number("SELECT max(seq) FROM holdfast_tasks")};
   });
-  return shedding.total();
+  if (newest_seq - oldest_seq + 1 <= most) {
+    excess_ = 0;
+    return;
+  }
+  bool grown = newest_seq - counted_at_ >= most / 10 || newest_seq < counted_at_;
+  if (excess_ > 0 || !grown) return;
+  std::int64_t finished = 0;
+  for (auto state : finished_states) finished += count_in_state(store_.reader, state);
+  excess_ = std::max<std::int64_t>(finished - most, 0);
+  counted_at_ = newest_seq;
+}
+
+std::int64_t Pruning::remove(const Want& want, int limit) {
+  return store_.writer.write(
+      {KillPoint::prune_before_commit, KillPoint::prune_after_commit}, [&](Connection& db) {
+        std::vector<Old> chosen;
+        if (want.too_large || want.excess > 0) {
+          auto most = want.too_large ? limit : std::min<std::int64_t>(want.excess, limit);
+          chosen = oldest_of_all(db, most);
+        }
+        if (chosen.empty() && want.old) {
+          for (std::size_t i = 0; i < finished_states.size() && chosen.empty(); ++i)
+            chosen = oldest(db, finished_states[i], want.before[i], limit);
+        }
+        return sqlite::remove(db, chosen);
+      });
 }
 
 }  // namespace holdfast::sqlite
