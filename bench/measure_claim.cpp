@@ -17,7 +17,7 @@ double ours(const Plan& plan, int count) {
     Tasks tasks{open_store(scratch, plan.durability)};
     fill(tasks, count);
   }
-  WorkerProcess worker{scratch, {.durability = plan.durability, .until_empty = true}};
+  WorkerProcess worker{scratch, WorkerRole{.durability = plan.durability, .until_empty = true}};
   worker.wait();
   if (board->completed != count) throw std::runtime_error{"the worker did not complete all tasks"};
   return 1e9 * count / static_cast<double>(board->run_ns);

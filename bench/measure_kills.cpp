@@ -17,7 +17,7 @@ std::vector<Figure> measure_kills(const Plan& plan) {
   std::vector<WorkerProcess> workers;
   auto start_worker = [&] {
     int before = board->enlisted;
-    WorkerProcess worker{scratch, {.durability = plan.durability}};
+    WorkerProcess worker{scratch, WorkerRole{.durability = plan.durability}};
     wait_until("a worker is ready", [&] { return board->enlisted > before; });
     return worker;
   };

@@ -15,7 +15,7 @@ std::vector<Figure> measure_memory(const Plan& plan) {
     fill(tasks, pending);
   }
   // Works for a while, as fast as it can: that is when it needs most.
-  WorkerProcess worker{scratch, {.durability = plan.durability}};
+  WorkerProcess worker{scratch, WorkerRole{.durability = plan.durability}};
   wait_until("the worker is ready", [&] { return board->enlisted > 0; });
   pass(std::chrono::milliseconds{plan.quick ? 100 : 2'000});
   worker.drain();

@@ -12,7 +12,7 @@ std::vector<Figure> measure_pick_up(const Plan& plan) {
   Scratch scratch{plan.folder};
   Board board{scratch.board()};
   Tasks tasks{open_store(scratch, plan.durability)};
-  WorkerProcess worker{scratch, {.durability = plan.durability}};
+  WorkerProcess worker{scratch, WorkerRole{.durability = plan.durability}};
   wait_until("the worker is ready", [&] { return board->enlisted > 0; });
 
   std::vector<double> latencies;

@@ -30,8 +30,9 @@ TEST(Retention, StoreThatIsUsedWithoutAPauseStaysWithinItsBytes) {
   std::uintmax_t largest = 0;
   for (int i = 0; i < total; i += batch) {
     tasks.enqueue_all(std::vector(batch, NewTask{"noop", R"({"to":"ada@example.org"})"}));
-    if (i % (5 * batch) == 0)
+    if (i % (5 * batch) == 0) {
       ASSERT_TRUE(eventually([&] { return waiting() < most_waiting; })) << i;
+    }
     largest = std::max(largest, std::filesystem::file_size(store.database()));
   }
   ASSERT_TRUE(eventually([&] { return waiting() == 0; }));
