@@ -50,7 +50,7 @@ class FaultRun {
   End attempt(const Step& step);
   void be_refused(const Step& step);
   void be_failed();
-  /// Whether nobody may go on after that.
+  /// Whether the engine that met the fault must not go on.
   bool fatal() const;
   void open_while_it_lasts();
 
@@ -58,9 +58,11 @@ class FaultRun {
   NthCall nth_;
   Workplace place_;
   std::size_t acknowledged_ = 0;
+  bool closed_since_ = false;  ///< by an engine that was not told, because it wrote no more
 };
 
-/// How many calls of these kinds the workload makes.
-int count_calls(const std::set<Call>& among);
+/// One run for the first call, one for the call `every` later, and so on. In the environment,
+/// `HOLDFAST_FAULT=n` leaves one of them, and `HOLDFAST_FAULT_STRIDE` takes the place of `every`.
+void fail_in_turn(const FaultPlan& plan, int every);
 
 }  // namespace holdfast::test

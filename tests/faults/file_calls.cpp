@@ -28,6 +28,7 @@ sqlite3_vfs* real_vfs(sqlite3_vfs* vfs) { return static_cast<sqlite3_vfs*>(vfs->
 std::atomic<std::shared_ptr<FaultChooser>> chooser_for_all;
 thread_local FaultChooser chooser;
 thread_local ChangeListener listener;
+sqlite3_mem_methods real_memory;
 
 std::optional<Fault> fault_of(Call call, std::string_view file) {
   auto for_all = chooser_for_all.load();
@@ -229,7 +230,8 @@ std::string_view to_string(Call call) {
                                         "exists",
                                         "remove",
                                         "share",
-                                        "lock in the index of the WAL"};
+                                        "lock in the index of the WAL",
+                                        "allocation"};
   return names[static_cast<std::size_t>(call)];
 }
 
@@ -244,6 +246,19 @@ Faults::Faults(FaultChooser chosen) {
   chooser = std::move(chosen);
 }
 Faults::~Faults() { chooser = {}; }
+
+void intercept_allocations() {
+  if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real_memory) != SQLITE_OK)
+    throw std::runtime_error{"SQLite was used before its memory could be watched"};
+  auto memory = real_memory;
+  memory.xMalloc = [](int bytes) -> void* {
+    return fault_of(Call::allocate, {}) ? nullptr : real_memory.xMalloc(bytes);
+  };
+  memory.xRealloc = [](void* old, int bytes) -> void* {
+    return fault_of(Call::allocate, {}) ? nullptr : real_memory.xRealloc(old, bytes);
+  };
+  sqlite3_config(SQLITE_CONFIG_MALLOC, &memory);
+}
 
 void fail_everywhere(FaultChooser chosen) {
   chooser_for_all = std::make_shared<FaultChooser>(std::move(chosen));

@@ -21,6 +21,7 @@ enum class Call {
   remove,
   share,        ///< maps a piece of the index of the WAL, and lets the file grow for it
   lock_shared,  ///< locks in that index
+  allocate,     ///< no file call: SQLite asks for memory; needs `intercept_allocations`
 };
 std::string_view to_string(Call call);
 
@@ -56,6 +57,9 @@ using ChangeListener = std::function<void(Change)>;
 /// on go through it. Calls are passed on to the real files, except syncs, which only cost time
 /// where the power cut is a simulated one.
 void intercept_file_calls();
+
+/// The same for SQLite's memory. Before the first use of SQLite in this process.
+void intercept_allocations();
 
 /// While it lives, faults of calls by this thread are chosen by this.
 class Faults {

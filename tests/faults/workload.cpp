@@ -144,11 +144,8 @@ const std::vector<Step> ending{
     {"redrive", [](Workplace& at) { at.move(4, TaskState::failed, TaskState::pending); }},
     {"prune", [](Workplace& at) { at.engine().admin().prune({.max_finished = 2}); }},
     {"enqueue until the log is large again", [](Workplace& at) { insert_some(at, 130, 155); }},
-    {"open again",
-     [](Workplace& at) {
-       at.close();
-       at.open();
-     }},
+    {"close", [](Workplace& at) { at.close(); }},
+    {"open again", [](Workplace& at) { at.open(); }},
     {"complete the last one",
      [](Workplace& at) { at.settle({.lease = at.lease(8), .attempt = 1}); }},
     {"retire", [](Workplace& at) { at.engine().workers().retire(at.worker()); }},

@@ -120,6 +120,11 @@ class Ladder {
       code = sqlite3_wal_checkpoint_v2(opened_.connection->handle(), "main",
                                        SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied);
     kill_point(KillPoint::start_up_after_checkpoint);
+    // A log that cannot be copied now is copied later. But after a failed sync, later may only seem
+    // to work.
+    auto* db = opened_.connection->handle();
+    if (is_storage_failure(db, code))
+      throw_sqlite_error(db, code, "copying the write-ahead log into it");
     if (code == SQLITE_OK) {
       start_up_.wal_frames_checkpointed = start_up_.wal_frames;
       if (options_.accept_loss) forget_loss(opened_.files);

@@ -14,6 +14,10 @@ namespace {
 constexpr int checkpoint_patience_ms = 100;
 constexpr int closing_patience_ms = 100;
 
+/// An open transaction locks everybody out, so ending it must work when nothing else does: it is
+/// prepared while there is memory for it.
+constexpr std::string_view roll_back_sql = "ROLLBACK";
+
 int note_wal_size(void* pages, sqlite3*, const char*, int now) {
   *static_cast<int*>(pages) = now;
   return SQLITE_OK;
@@ -53,6 +57,7 @@ Writer::Writer(std::unique_ptr<Connection> connection, std::unique_ptr<FairLock>
       mark_{std::move(mark)},
       checkpoint_at_{large_wal_pages} {
   sqlite3_wal_hook(connection_->handle(), note_wal_size, &wal_pages_);
+  connection_->use(roll_back_sql);
 }
 
 Writer::Writer(std::string why_read_only) : why_read_only_{std::move(why_read_only)} {}
@@ -137,6 +142,7 @@ bool Writer::try_commit(std::vector<Job*>& jobs) {
 
 void Writer::run_in_transaction(std::vector<Job*>& jobs) {
   try {
+    if (!roll_back()) throw StoreError{"cannot end a transaction that failed; out of memory?"};
     connection_->use("BEGIN IMMEDIATE").run();
     for (Job* job : jobs) {
       job->work(*connection_);
@@ -146,12 +152,20 @@ void Writer::run_in_transaction(std::vector<Job*>& jobs) {
     connection_->use("COMMIT").run();
     marked_ = true;
   } catch (const std::exception&) {
-    if (!sqlite3_get_autocommit(connection_->handle())) {
-      sqlite3_exec(connection_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
-    }
+    roll_back();
     throw;
   }
   for (Job* job : jobs) kill_point(job->points.after_commit);
+}
+
+bool Writer::roll_back() {
+  if (sqlite3_get_autocommit(connection_->handle())) return true;
+  try {
+    connection_->use(roll_back_sql).run();
+    return true;
+  } catch (const StoreError&) {
+    return false;
+  }
 }
 
 void Writer::leave_mark() {

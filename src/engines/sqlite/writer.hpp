@@ -65,6 +65,8 @@ class Writer {
   void commit_together(std::vector<Job*>& jobs);
   bool try_commit(std::vector<Job*>& jobs);
   void run_in_transaction(std::vector<Job*>& jobs);
+  /// Ends a transaction that was left open by a failure; false if it cannot be done yet.
+  bool roll_back();
   void checkpoint_if_large();
   void checkpoint_now();
   void stop_writing(int code);

@@ -1,0 +1,24 @@
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "faults/fault_run.hpp"
+
+namespace holdfast::test {
+namespace {
+
+class NoMemory : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { intercept_allocations(); }
+};
+
+TEST_F(NoMemory, ForOneAllocationRefusesAtMostOneStepAndGoesOn) {
+  fail_in_turn({.among = {Call::allocate}, .fault = {ENOMEM}}, 31);
+}
+
+TEST_F(NoMemory, UntilThereIsSomeAgainRefusesAndThenGoesOn) {
+  fail_in_turn({.among = {Call::allocate}, .fault = {ENOMEM}, .for_ever = true}, 67);
+}
+
+}  // namespace
+}  // namespace holdfast::test
