@@ -83,14 +83,36 @@ std::optional<WallTime> ready_since(Connection& db, const Group& group, bool sus
   return query.time(query.integer(0) == 0 ? 1 : 0);
 }
 
+/// Of those with the same times, a portion is counted by number: SQLite finds a number behind equal
+/// columns of an index, but not behind a range of them.
+std::int64_t count_equal(Connection& db, const Group& group, ReadyPlace& place) {
+  {
+    auto jump = db.use(
+        "SELECT seq FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0 AND priority = ?"
+        " AND lane = ? AND suspect = ? AND run_at = ? AND seq > ? ORDER BY seq LIMIT 1 OFFSET ?");
+    jump.bind(group.priority, group.lane, place.suspect, place.run_at, place.seq, rows_at_once - 1);
+    if (jump.step()) {
+      place.seq = jump.integer(0);
+      return rows_at_once;
+    }
+  }
+  auto rest = db.use(
+      "SELECT count(*) FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+      " AND priority = ? AND lane = ? AND suspect = ? AND run_at = ? AND seq > ?");
+  rest.bind(group.priority, group.lane, place.suspect, place.run_at, place.seq).step();
+  return rest.integer(0);
+}
+
 /// Counts a portion of a group and moves on; less than a whole portion is the last.
 std::int64_t count_some(Connection& db, const Group& group, ReadyPlace& place) {
+  auto equal = count_equal(db, group, place);
+  if (equal == rows_at_once) return equal;
   {
     auto jump = db.use(
         "SELECT suspect, run_at, seq FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
-        " AND priority = ? AND lane = ? AND (suspect, run_at, seq) > (?, ?, ?)"
+        " AND priority = ? AND lane = ? AND (suspect, run_at) > (?, ?)"
         " ORDER BY suspect, run_at, seq LIMIT 1 OFFSET ?");
-    jump.bind(group.priority, group.lane, place.suspect, place.run_at, place.seq, rows_at_once - 1);
+    jump.bind(group.priority, group.lane, place.suspect, place.run_at, rows_at_once - 1 - equal);
     if (jump.step()) {
       place = {jump.integer(0), jump.integer(1), jump.integer(2)};
       return rows_at_once;
@@ -98,9 +120,9 @@ std::int64_t count_some(Connection& db, const Group& group, ReadyPlace& place) {
   }
   auto rest = db.use(
       "SELECT count(*) FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
-      " AND priority = ? AND lane = ? AND (suspect, run_at, seq) > (?, ?, ?)");
-  rest.bind(group.priority, group.lane, place.suspect, place.run_at, place.seq).step();
-  return rest.integer(0);
+      " AND priority = ? AND lane = ? AND (suspect, run_at) > (?, ?)");
+  rest.bind(group.priority, group.lane, place.suspect, place.run_at).step();
+  return equal + rest.integer(0);
 }
 
 /// There may be millions, and the WAL cannot start anew while one read goes on: many short ones.
