@@ -54,7 +54,7 @@ std::string zsh_completion(const std::vector<CommandNode>& tree) {
   return fmt::format(R"(#compdef holdfast
 # zsh completion for holdfast; made by 'holdfast completion zsh'
 _holdfast() {{
-  local path_="" next i
+  local path_="" next i found=1
   local -a commands options choices everywhere
   everywhere=({})
   for ((i = 2; i < CURRENT; i++)); do
@@ -66,10 +66,11 @@ _holdfast() {{
 {}  esac
   case "$path_" in
 {}  esac
-  (( $#commands )) && _describe command commands
-  (( $#choices )) && compadd -- $choices
-  _describe option options
-  [[ -n $path_ ]] && _describe 'option of every command' everywhere
+  (( $#commands )) && _describe command commands && found=0
+  (( $#choices )) && compadd -- $choices && found=0
+  _describe option options && found=0
+  [[ -n $path_ ]] && _describe 'option of every command' everywhere && found=0
+  return found
 }}
 _holdfast "$@"
 )",
