@@ -106,6 +106,7 @@ std::string to_json(const DemoVerdict& verdict, unsigned seed) {
       .number("doubled_effects", verdict.doubled)
       .number("stale_writes_refused", verdict.stale_refused)
       .number("stale_writes_accepted", verdict.stale_accepted)
+      .number("workers_lost", verdict.workers_lost)
       .number("interrupted_attempts", verdict.interrupted)
       .fraction("slowest_recovery_ms", millis(verdict.slowest_recovery))
       .fraction("median_recovery_ms", millis(verdict.median_recovery))
