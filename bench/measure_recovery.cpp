@@ -16,7 +16,7 @@ namespace {
 /// Lets a worker claim so many tasks of the store in `scratch`, and kills it.
 void orphan(const Scratch& scratch, const Plan& plan, int count) {
   Board board{scratch.board()};
-  WorkerProcess hoarder{scratch, HoarderRole{plan.durability, count}};
+  auto hoarder = WorkerProcess::hoarder(scratch, plan.durability, count);
   wait_until("everything is claimed", [&] { return board->enlisted > 0; });
   hoarder.kill();
 }

@@ -27,9 +27,10 @@ WorkerProcess::WorkerProcess(const Scratch& scratch, const WorkerRole& role) {
          std::to_string(role.heartbeat.count()), std::to_string(role.max_bytes)});
 }
 
-WorkerProcess::WorkerProcess(const Scratch& scratch, const HoarderRole& role) {
-  start(
-      {hoarder_argument, scratch.folder(), name_of(role.durability), std::to_string(role.claims)});
+WorkerProcess WorkerProcess::hoarder(const Scratch& scratch, Durability durability, int claims) {
+  WorkerProcess process;
+  process.start({hoarder_argument, scratch.folder(), name_of(durability), std::to_string(claims)});
+  return process;
 }
 
 void WorkerProcess::start(std::vector<std::string> words) {

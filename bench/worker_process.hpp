@@ -21,17 +21,12 @@ struct WorkerRole {
   std::int64_t max_bytes = 0;              ///< retention; 0: no limit
 };
 
-/// A worker process that claims, does nothing, and waits to be killed.
-struct HoarderRole {
-  Durability durability = Durability::power_safe;
-  int claims = 0;
-};
-
 /// This program again, as a worker on the store in `scratch`. Gone with this object, by SIGKILL.
 class WorkerProcess {
  public:
   WorkerProcess(const Scratch& scratch, const WorkerRole& role);
-  WorkerProcess(const Scratch& scratch, const HoarderRole& role);
+  /// One that claims so many tasks, does nothing with them, and waits to be killed.
+  static WorkerProcess hoarder(const Scratch& scratch, Durability durability, int claims);
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
   ~WorkerProcess();
@@ -43,6 +38,7 @@ class WorkerProcess {
   double cpu_seconds() const;  ///< used so far, of user and system
 
  private:
+  WorkerProcess() = default;
   void start(std::vector<std::string> words);
 
   pid_t pid_ = -1;

@@ -72,9 +72,8 @@ void add_head(std::string& text, const RecoveryReport& report, WallTime now) {
   if (report.state == ReportState::running) text += "  state:     still at work\n";
   if (report.state == ReportState::interrupted)
     text +=
-        "  state:     interrupted: its process ended before it was done. What it did until then "
-        "is\n"
-        "             all here; the next recovery went on.\n";
+        "  state:     interrupted: it did not come to its end. What it did until then is all\n"
+        "             here; the next recovery went on.\n";
   text += fmt::format("  took:      {}\n", duration_text(report.duration));
 }
 

@@ -211,7 +211,7 @@ TEST(Report, TellsPeopleWhatWasFoundAndDecidedAndWhy) {
 TEST(Report, SaysThatItsRecoveryWasInterruptedOrNeverHappened) {
   auto report = sample();
   report.state = ReportState::interrupted;
-  EXPECT_THAT(to_text(report, started), HasSubstr("interrupted: its process ended"));
+  EXPECT_THAT(to_text(report, started), HasSubstr("interrupted: it did not come to its end"));
   EXPECT_THAT(to_text(report, started), Not(HasSubstr("Completed:")));
   report.state = ReportState::running;
   EXPECT_THAT(to_text(report, started), HasSubstr("still at work"));
