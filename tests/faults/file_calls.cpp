@@ -1,6 +1,7 @@
 #include "faults/file_calls.hpp"
 
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -163,21 +164,17 @@ const sqlite3_io_methods methods{2,
                                  nullptr,
                                  nullptr};
 
-bool exists(sqlite3_vfs* vfs, const char* path) {
-  int found = 0;
-  real_vfs(vfs)->xAccess(real_vfs(vfs), path, SQLITE_ACCESS_EXISTS, &found);
-  return found != 0;
-}
-
 int open_file(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int* got) {
   file->pMethods = nullptr;
   auto short_name = last_part(path);
   if (auto fault = fault_of(Call::open, short_name)) return failed(*fault, SQLITE_CANTOPEN);
-  bool is_new = path && (flags & SQLITE_OPEN_CREATE) != 0 && !exists(vfs, path);
+  // SQLite's own way to look takes an empty file for none.
+  bool is_new = path && ::access(path, F_OK) != 0;
   int code = real_vfs(vfs)->xOpen(real_vfs(vfs), path, real(file), flags, got);
   if (code != SQLITE_OK) return code;
+  // As the real one does: whoever opens a log that need not be there syncs its name, too.
   constexpr int logs = SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL;
-  ours(file).sync_folder = is_new && (flags & logs) != 0;
+  ours(file).sync_folder = (flags & SQLITE_OPEN_CREATE) != 0 && (flags & logs) != 0;
   ours(file).name = new std::string{short_name};
   file->pMethods = &methods;
   if (is_new) changed({Change::Kind::create, short_name, 0, {}});

@@ -117,7 +117,7 @@ class Restarted {
 
 TEST(PowerBack, EngineRecoversWhateverIsLeftOfTheSideFiles) {
   auto recording = record(Durability::power_safe);
-  cut_power(recording, recording.sync_points(), 12, [&](const Moment& moment, int n) {
+  cut_power(recording, recording.sync_points(), 7, [&](const Moment& moment, int n) {
     SCOPED_TRACE(moment.name(n));
     Restarted machine{moment.cut(n), moment.change + static_cast<std::uint64_t>(n)};
     machine.recover();

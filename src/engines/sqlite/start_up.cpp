@@ -175,6 +175,8 @@ std::optional<std::string> why_not_ours_to_change(const std::string& path) {
 void refuse_other_files(const std::string& path) {
   std::error_code unknown;
   if (!fs::exists(path) || fs::exists(SideFiles::named(path).folder())) return;
+  // A power cut while it was made leaves half a header, and the journal that undoes it.
+  if (fs::exists(path + "-journal")) return;
   if (!fs::is_regular_file(path, unknown))
     throw StoreUnusable{fmt::format("{} is not a file; name another", path)};
   DatabaseFile file{path};
