@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <stop_token>
+#include <string>
 #include <vector>
 
 #include <holdfast/tasks.hpp>
@@ -23,5 +26,44 @@ TaskId enqueue(const Engine& engine, sqlite3* db, std::string kind, const T& pay
                      {NewTask{std::move(kind), to_payload(payload), std::move(options)}})
       .front();
 }
+
+struct BackupOptions {
+  bool overwrite = false;  ///< replace a file that is there
+  /// Called now and then with the bytes that are copied and those that there are.
+  std::function<void(std::int64_t done, std::int64_t total)> progress{};
+  std::stop_token stop{};
+};
+
+struct BackupResult {
+  bool completed = true;  ///< false: stopped; then there is no backup
+  std::int64_t bytes = 0;
+  std::int64_t tasks = 0;
+  Millis duration{0};
+};
+
+/// Copies the store into `file` while everybody goes on working: the copy is what was there at one
+/// moment. It is checked before it gets its name, so a file with that name is a whole backup.
+/// Throws `InvalidRequest` if the file is there already, `StoreUnusable` if the store is damaged.
+BackupResult backup(const Engine& engine, const std::string& file,
+                    const BackupOptions& options = {});
+
+struct RestoreOptions {
+  bool overwrite = false;  ///< replace a store that can be used
+};
+
+struct RestoreResult {
+  std::string kept_aside{};         ///< the file that was there before; empty if there was none
+  std::int64_t tasks = 0;           ///< in the store now
+  std::int64_t held = 0;            ///< of these, so many wait for a person's word
+  std::optional<WallTime> made_at;  ///< when the backup was made, if it says so
+};
+
+/// Puts a backup in the place of the store in the file `store`. Nobody may have the store open.
+/// What was there is kept. Every unfinished task is held, because it may have run since the backup
+/// was made: only a person can say which are to run again. Killed on the way, it can be run again.
+/// Throws `InvalidRequest` if there is a store that can be used (and `overwrite` is not set) or if
+/// the backup is none, `StoreUnusable` if the backup is damaged, `StoreError` if the store is open.
+RestoreResult restore(const std::string& store, const std::string& backup,
+                      const RestoreOptions& options = {});
 
 }  // namespace holdfast::sqlite

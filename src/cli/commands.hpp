@@ -29,6 +29,8 @@ void add_worker_run(CLI::App& parent, Context& context);
 void add_worker_list(CLI::App& parent, Context& context);
 
 void add_doctor(CLI::App& parent, Context& context);
+void add_backup(CLI::App& parent, Context& context);
+void add_restore(CLI::App& parent, Context& context);
 void add_config_check(CLI::App& parent, Context& context);
 void add_demo(CLI::App& parent, Context& context);
 void add_version(CLI::App& parent, Context& context);

@@ -16,15 +16,14 @@ namespace {
 
 constexpr std::string_view default_store = "sqlite:holdfast.db";
 
-// The file of a SQLite address; nothing for other addresses, which `open` deals with.
+}  // namespace
+
 std::optional<std::string> sqlite_file(std::string_view address) {
   constexpr std::string_view scheme = "sqlite:";
   if (!address.starts_with(scheme)) return {};
   address.remove_prefix(scheme.size());
   return std::string{address.substr(0, address.find('?'))};
 }
-
-}  // namespace
 
 const ConfigFile& Context::config() {
   if (!config_) config_ = config_path.empty() ? ConfigFile{} : load_config(config_path);

@@ -57,6 +57,9 @@ class Context {
   std::optional<Engine> engine_;
 };
 
+/// The file of a SQLite address; nothing for other addresses, which `open` deals with.
+std::optional<std::string> sqlite_file(std::string_view address);
+
 WallTime wall_now();
 
 }  // namespace holdfast::cli

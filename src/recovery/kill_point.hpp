@@ -49,6 +49,12 @@ enum class KillPoint {
   start_up_before_ready,
   close_before_mark,
   close_after_mark,
+  replace_before_intent,
+  replace_after_intent,
+  replace_before_rename,
+  replace_after_rename,
+  backup_before_rename,
+  backup_after_rename,
 };
 
 inline constexpr std::array kill_point_names = {
@@ -92,8 +98,15 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"start_up_before_ready"},
     std::string_view{"close_before_mark"},
     std::string_view{"close_after_mark"},
+    std::string_view{"replace_before_intent"},
+    std::string_view{"replace_after_intent"},
+    std::string_view{"replace_before_rename"},
+    std::string_view{"replace_after_rename"},
+    std::string_view{"backup_before_rename"},
+    std::string_view{"backup_after_rename"},
 };
-static_assert(kill_point_names.size() == static_cast<std::size_t>(KillPoint::close_after_mark) + 1);
+static_assert(kill_point_names.size() ==
+              static_cast<std::size_t>(KillPoint::backup_after_rename) + 1);
 
 #ifdef HOLDFAST_KILL_POINTS
 void kill_point(KillPoint point);

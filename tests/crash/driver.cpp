@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/sqlite.hpp>
+
 #include "crash/driver_tasks.hpp"
 #include "engines/sqlite/file_lock.hpp"
 #include "engines/sqlite/side_files.hpp"
@@ -123,8 +125,21 @@ void recover(Inspector& inspector, const Arguments& given) {
   fmt::print("recovered {} dead {}\n", report.orphans.taken(), report.dead_workers.size());
 }
 
+/// A backup is made, put back, and everything that is held for that is released.
+void back_up_and_restore(const Arguments& given) {
+  auto file = given.text("journals") + "/../copy.db";
+  sqlite::backup(open(given.text("store"), settings(given)), file, {.overwrite = true});
+  auto path = given.text("store").substr(std::string_view{"sqlite:"}.size());
+  sqlite::restore(path, file, {.overwrite = true});
+  Inspector{open(given.text("store"), settings(given))}.retry({.states = {TaskState::held}});
+}
+
 int drive(const std::string& mode, const Arguments& given) {
   if (mode == "hold_lock") hold_the_write_lock(given);
+  if (mode == "restore") {
+    back_up_and_restore(given);
+    return 0;
+  }
   Journal journal{given.text("journals")};
   auto engine = open(given.text("store"), settings(given));
   log_to_stderr(engine, Severity::warning);

@@ -41,6 +41,8 @@ Scene scene_for(std::string_view point) {
             .orders = orders,
             .worked_off = true,
             .expectations = {.may_be_pruned = true}};
+  if (begins(point, "backup") || begins(point, "replace"))
+    return {.mode = "restore", .orders = orders};
   for (auto part : {"bury", "reclaim", "clear", "report"})
     if (begins(point, part)) return {.mode = "recover", .orders = orders, .with_corpse = true};
   for (auto part : {"evidence", "mend"})

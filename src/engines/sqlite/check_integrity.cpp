@@ -60,7 +60,9 @@ class Check {
   void run() {
     bool readable =
         step([&] { pages(limits_.full ? "PRAGMA integrity_check" : "PRAGMA quick_check"); });
-    if (!readable || !has_schema(db_)) return;
+    if (!readable) return;
+    step([&] { schema(); });
+    if (!has_schema(db_)) return;
     step([&] { rows(); });
     if (limits_.full) step([&] { references(); });
   }
@@ -92,6 +94,12 @@ class Check {
     while (query.step()) {
       if (auto complaint = query.text(0); complaint != "ok") found(damage_of(complaint));
     }
+  }
+
+  void schema() {
+    find_schema_damage(db_, [&](std::string what) {
+      found({Damage::Kind::file, std::move(what)});
+    });
   }
 
   void rows() {

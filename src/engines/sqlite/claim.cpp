@@ -154,6 +154,14 @@ void read_intact(Connection& db, std::span<const Candidate> chosen, std::int64_t
     const auto* candidate = places.at(row.seq);
     auto& one = claimed[first + static_cast<std::size_t>(candidate - chosen.data())];
     const auto& numbers = row.numbers;
+    if (numbers.state != static_cast<std::int64_t>(TaskState::pending) ||
+        numbers.lane != candidate->lane->id) {
+      // The row is sound: it is the index that led here by mistake.
+      damaged.push_back({.id = numbers.id,
+                         .what = fmt::format("The index of ready tasks names task {} by mistake.",
+                                             numbers.id.text())});
+      continue;
+    }
     one.lease = {numbers.id, Token{std::max(numbers.token + 1, token_floor)}, row.seq};
     one.kind = candidate->lane->kind;
     one.queue = candidate->lane->queue;
@@ -203,8 +211,9 @@ void take(Connection& db, std::span<const Candidate> chosen, std::int64_t owner,
     mark_claimed(db, std::span{into.claimed}.subspan(before), owner, request, now);
   }
   for (const auto& row : damaged) {
-    hold_damaged(db, row, now.wall);
-    into.damaged.push_back({Damage::Kind::row, row.what, row.id});
+    if (row.seq > 0) hold_damaged(db, row, now.wall);
+    into.damaged.push_back(
+        {row.seq > 0 ? Damage::Kind::row : Damage::Kind::index, row.what, row.id});
   }
 }
 

@@ -165,6 +165,13 @@ bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
 
+bool Statement::is_integer(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_INTEGER;
+}
+bool Statement::is_text(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_TEXT;
+}
+
 namespace {
 
 template <class AnyId>

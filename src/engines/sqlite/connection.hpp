@@ -56,6 +56,8 @@ class Statement {
   double real(int column) const;
   std::string text(int column) const;
   bool is_null(int column) const;
+  bool is_integer(int column) const;
+  bool is_text(int column) const;
   TaskId task_id(int column) const;
   WorkerId worker_id(int column) const;
   WallTime time(int column) const;

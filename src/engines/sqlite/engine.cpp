@@ -85,15 +85,20 @@ std::shared_ptr<EngineParts> open_store(const std::string& path, Settings settin
   return engine;
 }
 
-std::vector<TaskId> enqueue_all(const Engine& engine, sqlite3* db, std::vector<NewTask> tasks) {
+Store& store_of(const Engine& engine) {
   auto* parts = dynamic_cast<SqliteEngine*>(&engine.parts());
   if (!parts) throw InvalidRequest{"this engine is not SQLite: " + engine.name()};
+  return parts->store();
+}
+
+std::vector<TaskId> enqueue_all(const Engine& engine, sqlite3* db, std::vector<NewTask> tasks) {
+  auto& store = store_of(engine);
   for (const auto& task : tasks) validate(task, engine.settings());
-  require_writable(*parts);
-  adopt(db, parts->store(), engine.settings().durability);
+  require_writable(engine.parts());
+  adopt(db, store, engine.settings().durability);
   Connection borrowed{db};
   std::vector<TaskId> ids;
-  for (const auto& one : insert_tasks(borrowed, tasks, parts->store().clock.wall())) {
+  for (const auto& one : insert_tasks(borrowed, tasks, store.clock.wall())) {
     ids.push_back(one.id);
   }
   return ids;

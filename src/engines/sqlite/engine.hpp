@@ -14,4 +14,8 @@ std::shared_ptr<EngineParts> open_store(const std::string& path, Settings settin
                                         const Clock& clock = system_clock(),
                                         const OpenOptions& options = {});
 
+struct Store;
+/// The store of an engine; throws `InvalidRequest` if it is not one of ours.
+Store& store_of(const Engine& engine);
+
 }  // namespace holdfast::sqlite

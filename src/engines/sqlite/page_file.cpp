@@ -43,21 +43,26 @@ void PageFile::choose_sizes() {
   bool possible = said >= 512 && said <= 65'536 && std::has_single_bit(said);
   if (possible && reserved == 0) return set(said, 0);
 
-  int best = -1;
-  std::uint32_t best_size = 4096, best_reserved = 0;
-  for (std::uint32_t size = possible ? said : 65'536; size >= (possible ? said : 512); size /= 2) {
+  // The beginning of a page is plausible as that of a larger page, too: so the smallest size under
+  // which about as much of the file makes sense as under any other.
+  struct Choice {
+    std::uint32_t size = 4096, unused = 0;
+    int score = 0;
+  };
+  std::vector<Choice> choices;
+  int best = 0;
+  for (std::uint32_t size = possible ? said : 512; size <= (possible ? said : 65'536); size *= 2) {
     for (std::uint32_t unused : {std::uint32_t{0}, reserved}) {
       if (size < unused + 480) continue;
       set(size, unused);
-      // Small pages are many: what counts is how much of the file makes sense.
-      int score = plausible_pages() * static_cast<int>(size / 512);
-      if (score <= best) continue;
-      best = score;
-      best_size = size;
-      best_reserved = unused;
+      choices.push_back({size, unused, plausible_pages() * static_cast<int>(size / 512)});
+      best = std::max(best, choices.back().score);
     }
   }
-  set(best_size, best_reserved);
+  auto good = std::ranges::find_if(
+      choices, [&](const Choice& one) { return one.score > 0 && one.score * 10 >= best * 7; });
+  auto choice = good == choices.end() ? Choice{} : *good;
+  set(choice.size, choice.unused);
 }
 
 int PageFile::plausible_pages() const {

@@ -85,22 +85,26 @@ void PageSalvage::walk_others(TreeWalk& walk, const std::vector<TableShape>& tab
   }
 }
 
-bool PageSalvage::each_row(const std::vector<TableShape>& tables,
-                           const std::function<void(Row)>& on_row) {
+std::set<std::string> PageSalvage::each_row(const std::vector<TableShape>& tables,
+                                            const std::function<void(Row)>& on_row) {
   TreeWalk walk{file_};
-  bool sound = true;
+  std::set<std::string> damaged;
   for (const auto& table : tables) {
-    auto root = root_of(table.name());
-    sound = root != 0 &&
-            walk.walk(root, !table.without_rowid(),
-                      [&](std::int64_t rowid, const Blob& record) {
-                        on_row({table, rowid, record, Found::in_tree});
-                      }) &&
-            sound;
+    bool sound = walk.walk(root_of(table.name()), !table.without_rowid(),
+                           [&](std::int64_t rowid, const Blob& record) {
+                             on_row({table, rowid, record, Found::in_tree});
+                           });
+    if (!sound) damaged.insert(table.name());
   }
-  if (sound) return true;
+  if (!damaged.empty()) {
+    walk_others(walk, tables);
+    each_stray(walk, tables, on_row);
+  }
+  return damaged;
+}
 
-  walk_others(walk, tables);
+void PageSalvage::each_stray(TreeWalk& walk, const std::vector<TableShape>& tables,
+                             const std::function<void(Row)>& on_row) const {
   auto found = walk.free_list_sound() ? Found::stray : Found::doubtful;
   for (std::uint32_t number = 2; number <= file_.pages(); ++number) {
     if (walk.is_claimed(number)) continue;
@@ -115,37 +119,32 @@ bool PageSalvage::each_row(const std::vector<TableShape>& tables,
           on_row({table, rowid, bytes, found});
     });
   }
-  return false;
 }
 
 std::vector<std::pair<TaskId, std::int64_t>> PageSalvage::indexed_tasks() {
   std::vector<std::pair<TaskId, std::int64_t>> tasks;
-  auto add = [&](std::int64_t, const Blob& bytes) {
-    auto record = decode_record(bytes);
-    if (!record || record->size() != 2) return;
-    auto id = std::get_if<Blob>(&(*record)[0]);
-    auto seq = std::get_if<std::int64_t>(&(*record)[1]);
+  each_entry("sqlite_autoindex_holdfast_tasks_1", [&](const Record& entry) {
+    if (entry.size() != 2) return;
+    auto id = std::get_if<Blob>(&entry[0]);
+    auto seq = std::get_if<std::int64_t>(&entry[1]);
     TaskId task;
     if (!id || !seq || id->size() != task.bytes.size()) return;
     std::ranges::copy(*id, task.bytes.begin());
     tasks.emplace_back(task, *seq);
-  };
-  TreeWalk walk{file_};
-  walk.walk(root_of("sqlite_autoindex_holdfast_tasks_1"), false, add);
+  });
   return tasks;
 }
 
-std::optional<std::vector<Record>> PageSalvage::index_records(std::string_view name) {
-  std::vector<Record> records;
-  bool sound = true;
+bool PageSalvage::each_entry(std::string_view index,
+                             const std::function<void(const Record&)>& on_entry) {
+  bool readable = true;
   TreeWalk walk{file_};
-  sound = walk.walk(root_of(name), false, [&](std::int64_t, const Blob& bytes) {
-    auto record = decode_record(bytes);
-    if (record) records.push_back(std::move(*record));
-    sound = sound && record.has_value();
-  }) && sound;
-  if (!sound) return {};
-  return records;
+  bool sound = walk.walk(root_of(index), false, [&](std::int64_t, const Blob& bytes) {
+    auto entry = decode_record(bytes);
+    if (entry) on_entry(*entry);
+    readable = readable && entry.has_value();
+  });
+  return sound && readable;
 }
 
 }  // namespace holdfast::sqlite

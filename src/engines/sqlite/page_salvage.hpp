@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,18 +46,21 @@ class PageSalvage {
   std::map<std::string, std::optional<Content>> contents();
 
   /// Calls `on_row` for every record that is, or may be, a row of one of `tables`. Rows of a tree
-  /// come before strays. False: some pages of these tables could not be read.
-  bool each_row(const std::vector<TableShape>& tables, const std::function<void(Row)>& on_row);
+  /// come before strays. Returns the names of tables of which some pages could not be read.
+  std::set<std::string> each_row(const std::vector<TableShape>& tables,
+                                 const std::function<void(Row)>& on_row);
 
   /// The tasks that the index of ids knows, with their numbers. It survives damage of the table.
   std::vector<std::pair<TaskId, std::int64_t>> indexed_tasks();
-  /// Records of an index of ours, by its name; nothing if it cannot be read to its end.
-  std::optional<std::vector<Record>> index_records(std::string_view name);
+  /// Calls `on_entry` for the entries of an index; false if it cannot be read to its end.
+  bool each_entry(std::string_view index, const std::function<void(const Record&)>& on_entry);
 
  private:
   void read_schema();
   std::uint32_t root_of(std::string_view name) const;
   void walk_others(TreeWalk& walk, const std::vector<TableShape>& tables) const;
+  void each_stray(TreeWalk& walk, const std::vector<TableShape>& tables,
+                  const std::function<void(Row)>& on_row) const;
 
   const PageFile& file_;
   std::vector<SchemaRow> schema_;

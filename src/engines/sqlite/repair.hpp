@@ -14,20 +14,24 @@ namespace holdfast::sqlite {
 struct Repair {
   enum class How {
     nothing,    ///< nothing was wrong
+    corrected,  ///< bytes of the file's header that can only be one thing were put right
     reindexed,  ///< the rows were sound, their indexes were made anew
+    vacuumed,   ///< the same, and the pages were put in order
     rebuilt,    ///< every row was copied into a new file without using indexes
     salvaged,   ///< what could be read page by page was copied into a new file
   };
   How how = How::nothing;
   std::string kept_aside{};      ///< the damaged file, where a new one took its place
   std::vector<Damage> losses{};  ///< task by task: lost, or there in part (then it is held)
+  std::vector<Damage> mended{};  ///< what was damaged and is as it was before
 };
 std::string_view to_string(Repair::How how);
 
-/// Mends the database at `path`. The caller is the only one who has it open, has no connection to
-/// it, and has copied the evidence already. Killed at any moment, it can simply be run again: a new
-/// file takes the old one's place in one step, after it was checked. Throws `StoreUnusable` with
-/// the advice to restore a backup where nothing helps, and then leaves everything as it was.
+/// Mends the database at `path`. The caller is the only one of us who has it open, has no
+/// connection to it, and has copied the evidence already. All work is done on a copy; a new file
+/// takes the old one's place after it was checked. Killed at any moment, it can simply be run
+/// again. Throws `StoreUnusable` with the advice to restore a backup where nothing helps,
+/// `StoreError` if another program has the file open, and then leaves everything as it was.
 Repair repair(const std::string& path, const SideFiles& files);
 
 }  // namespace holdfast::sqlite

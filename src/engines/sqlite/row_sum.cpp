@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -87,7 +88,11 @@ std::int64_t row_sum(const SummedRow& row) {
 }
 
 SummedRow read_summed(const Statement& row, int first) {
-  auto number = [&](int column) { return row.integer(first + column); };
+  // One flipped bit makes an empty blob of a zero, and SQLite gives it out as zero again.
+  auto number = [&](int column) {
+    column += first;
+    return row.is_integer(column) ? row.integer(column) : std::numeric_limits<std::int64_t>::min();
+  };
   return {row.task_id(first), number(1),  number(2),  number(3),  number(4),
           number(5),          number(6),  number(7),  number(8),  number(9),
           number(10),         number(11), number(12), number(13), number(14)};
@@ -120,7 +125,11 @@ CheckedRow read_checked(const Statement& row) {
   checked.backoff = optional_text(row, backoff);
   auto found = payload_sum(checked.payload, optional_text(row, tags), optional_text(row, key),
                            checked.backoff);
-  bool payload_fits = found == checked.numbers.payload_sum;
+  auto is_text = [&](int column) { return row.is_null(column) || row.is_text(column); };
+  bool payload_fits = found == checked.numbers.payload_sum && row.is_text(payload) &&
+                      is_text(tags) && is_text(key) && is_text(backoff);
+  checked.known = row_fits && checked.numbers.payload_sum == payload_known_to_be_damaged &&
+                  checked.numbers.state == static_cast<std::int64_t>(TaskState::held);
   if (!row_fits || !payload_fits) {
     checked.damage = {checked.seq, checked.numbers.id, !payload_fits,
                       sentence(checked.numbers, sum, payload_fits)};
@@ -135,7 +144,8 @@ std::int64_t find_damaged_rows(Connection& db, const std::function<void(DamagedR
       db.use("SELECT " HOLDFAST_SUMMED
              ", seq, row_sum, tags, unique_key, backoff, payload FROM holdfast_tasks NOT INDEXED");
   for (; tasks.step(); ++rows) {
-    if (auto row = read_checked(tasks); row.damage) found(std::move(*row.damage));
+    auto row = read_checked(tasks);
+    if (row.damage && !row.known) found(std::move(*row.damage));
   }
   return rows;
 }

@@ -20,6 +20,9 @@ namespace holdfast::sqlite {
 std::int64_t payload_sum(std::string_view payload, const std::optional<std::string_view>& tags = {},
                          const std::optional<std::string_view>& unique_key = {},
                          const std::optional<std::string_view>& backoff = {});
+/// Instead of the sum, where a payload is known to be damaged and its task is held: it never fits,
+/// so no handler gets the payload, and nobody needs to be told again.
+inline constexpr std::int64_t payload_known_to_be_damaged = 0;
 std::int64_t lane_sum(std::string_view queue, std::string_view kind);
 
 /// What `row_sum` is over, in the order of the columns below.
@@ -58,6 +61,7 @@ struct CheckedRow {
   std::string payload{};
   std::optional<std::string> backoff{};
   std::optional<DamagedRow> damage{};
+  bool known = false;  ///< it is held for its damage: a person was told
 };
 /// Reads a row of HOLDFAST_SUMMED ", seq, row_sum, tags, unique_key, backoff, payload". Payloads of
 /// finished tasks are not looked at.

@@ -13,6 +13,9 @@
 
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/database_file.hpp"
+#include "engines/sqlite/evidence.hpp"
+#include "engines/sqlite/repair.hpp"
+#include "engines/sqlite/replace_file.hpp"
 #include "engines/sqlite/schema.hpp"
 #include "engines/sqlite/wal_check.hpp"
 #include "recovery/kill_point.hpp"
@@ -48,7 +51,7 @@ class Ladder {
   void climb() {
     read_files();
     if (start_up_.level == RunLevel::normal) {
-      connect();
+      connect_or_mend();
       check();
       shorten_log();
       find_recovery_point();
@@ -79,6 +82,28 @@ class Ladder {
     suspicious_ |= log.suspicious();
   }
 
+  void connect_or_mend() {
+    try {
+      connect();
+    } catch (const StoreUnusable& error) {
+      if (new_ || newer_) throw;
+      mend(error.what());
+    }
+  }
+
+  /// Whatever is wrong: the evidence first, then the gentlest thing that helps.
+  void mend(const std::string& why) {
+    opened_.connection.reset();
+    if (start_up_.evidence.empty())
+      start_up_.evidence = copy_evidence(path_, opened_.files, clock_.wall(), why);
+    auto done = repair(path_, opened_.files);
+    start_up_.repair = to_string(done.how);
+    start_up_.kept_aside = done.kept_aside;
+    start_up_.losses.insert(start_up_.losses.end(), done.losses.begin(), done.losses.end());
+    connect();
+    fs::remove(opened_.files.suspect());
+  }
+
   void connect() {
     opened_.connection =
         std::make_unique<Connection>(path_, Connection::Mode::read_write, settings_.durability);
@@ -92,7 +117,9 @@ class Ladder {
     start_up_.wal_restored = !start_up_.journal_mode.empty() && start_up_.journal_mode != "wal";
     if (start_up_.journal_mode.empty()) start_up_.journal_mode = "wal";
     if (!has_schema(db)) return;
+    newer_ = true;
     refuse_newer_schema(db, path_);
+    newer_ = false;
     auto marker = db.use("SELECT value FROM holdfast_meta WHERE key = 'open'");
     start_up_.unclean = marker.step();
     start_up_.rebooted = start_up_.unclean && marker.text(0) != boot_;
@@ -105,9 +132,7 @@ class Ladder {
     start_up_.integrity =
         check_integrity(*opened_.connection, {.full = suspicious_, .within = check_limit});
     const auto& found = start_up_.integrity;
-    if (!found.passed)
-      throw StoreUnusable{
-          fmt::format("{} is damaged: {}. Restore a backup", path_, found.damage.front().what)};
+    if (!found.passed) return mend(found.damage.front().what);
     if (found.completed) fs::remove(opened_.files.suspect());
   }
 
@@ -149,6 +174,7 @@ class Ladder {
   std::string boot_;
   bool new_;
   bool suspicious_;
+  bool newer_ = false;   ///< made by a later version: not damage
   bool in_use_ = false;  ///< by programs that know nothing of us
   StartUp start_up_{};
 };
@@ -210,6 +236,7 @@ Opened open_database(const std::string& path, const Settings& settings, const Cl
     return open_unchangeable(path, error.what());
   }
   if (opened.lock->alone()) {
+    finish_replacement(path, opened.files);
     Ladder{path, settings, clock, options, opened}.climb();
     if (opened.level == RunLevel::normal && opened.connection) return opened;
     opened.lock->ready();

@@ -36,12 +36,16 @@ TableShape::TableShape(Connection& db, const std::string& table) : name_{table} 
   Connection::Once query{
       db, "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?) ORDER BY cid"};
   query->bind(table);
+  int keys = 0;
   while (query->step()) {
     Column column{query->text(0), query->text(1)};
     column.is_rowid = query->integer(3) == 1 && column.type == "INTEGER" && !without_rowid_;
+    keys += query->integer(3) > 0;
     column.optional = query->integer(2) == 0 && query->integer(3) == 0;
     columns_.push_back(std::move(column));
   }
+  // Only where it is the whole key it is another name for the row's number.
+  if (keys > 1) std::ranges::for_each(columns_, [](Column& one) { one.is_rowid = false; });
 }
 
 std::size_t TableShape::place_of(std::string_view column) const {

@@ -1,0 +1,184 @@
+#include "engines/sqlite/store_rebuild.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engines/sqlite/bind_record.hpp"
+#include "engines/sqlite/hold_task.hpp"
+#include "engines/sqlite/record_mend.hpp"
+#include "engines/sqlite/schema.hpp"
+#include "engines/sqlite/store.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+using Fate = RescuedTask::Fate;
+using Found = PageSalvage::Found;
+
+std::int64_t integer(const SqlValue& value) {
+  auto number = std::get_if<std::int64_t>(&value);
+  return number ? *number : 0;
+}
+
+std::string insert_text(const TableShape& table) {
+  std::string places;
+  for (std::size_t i = 0; i < table.columns().size(); ++i) places += i ? ", ?" : "?";
+  return fmt::format("INSERT INTO {} VALUES ({})", table.name(), places);
+}
+
+}  // namespace
+
+StoreRebuild::StoreRebuild(const PageFile& old, Connection& db, WallTime now)
+    : old_{old}, db_{db}, now_{now}, tables_{our_tables(db)} {}
+
+Rebuilt StoreRebuild::run() {
+  auto tasks = std::ranges::find(tables_, "holdfast_tasks", &TableShape::name);
+  indexed_ = old_.indexed_tasks();
+  TaskRescue rescue{*tasks, TaskRescue::Witnesses{old_}, now_};
+  auto damaged = old_.each_row(tables_, [&](const PageSalvage::Row& row) { take(rescue, row); });
+  inserts_.clear();
+  rebuilt_.whole = damaged.empty() && unreadable_.empty();
+  auto partly = [&](const char* table) {
+    return damaged.contains(table) || unreadable_.contains(table);
+  };
+  settle_lanes();
+  settle_blocks(!partly("holdfast_blocks"));
+  if (partly("holdfast_paused")) pause_all();
+  name_the_lost(!partly("holdfast_tasks"));
+  take_number_of_last_task();
+  complete_meta();
+  return std::move(rebuilt_);
+}
+
+void StoreRebuild::take(const TaskRescue& rescue, const PageSalvage::Row& row) {
+  if (row.table.name() == "holdfast_tasks") return take_task(rescue, row);
+  if (row.table.name() == "holdfast_lanes") return take_lane(row);
+  auto record = decode_record(row.record);
+  if (!record || !row.table.fits(*record)) {
+    ++unreadable_[row.table.name()];
+    return;
+  }
+  insert(row.table, row.rowid, *record);
+}
+
+bool StoreRebuild::insert(const TableShape& table, std::int64_t rowid, const Record& record) {
+  auto& statement = inserts_[table.name()];
+  if (!statement) statement = std::make_unique<Connection::Once>(db_, insert_text(table));
+  bind_record(**statement, 1, table, rowid, record);
+  return (*statement)->run_if_allowed();
+}
+
+void StoreRebuild::take_task(const TaskRescue& rescue, const PageSalvage::Row& row) {
+  auto task = rescue.rescue(row);
+  if (!task) {
+    ++unreadable_[row.table.name()];
+    return;
+  }
+  if (!insert(row.table, row.rowid, task->record)) {
+    if (db_.use("SELECT 1 FROM holdfast_tasks WHERE seq = ?").bind(row.rowid).step()) return;
+    // Another unfinished task has its key, which cannot be: one of the two is not what it was.
+    task = rescue.hold(task->record, "Its row was damaged on disk, and so was its unique key.");
+    task->record[row.table.place_of("unique_key")] = std::monostate{};
+    task = rescue.hold(task->record, "Its row was damaged on disk, and so was its unique key.");
+    if (!insert(row.table, row.rowid, task->record)) {
+      ++unreadable_[row.table.name()];
+      return;
+    }
+  }
+  if (auto odd = rescue.contradiction(row.rowid, task->record)) {
+    rebuilt_.losses.push_back({Damage::Kind::row, odd->what, task->id});
+    if (odd->other != task->id)
+      rebuilt_.losses.push_back({Damage::Kind::row, odd->what, odd->other});
+  }
+  if (task->fate == Fate::mended)
+    rebuilt_.mended.push_back({Damage::Kind::row, task->what, task->id});
+  if (task->fate != Fate::held) return;
+  rebuilt_.losses.push_back({Damage::Kind::row, task->what, task->id});
+  add_history(db_, {.task = row.rowid,
+                    .from = task->from,
+                    .to = TaskState::held,
+                    .actor = "system/repair",
+                    .reason = task->what,
+                    .at = now_});
+}
+
+void StoreRebuild::take_lane(const PageSalvage::Row& row) {
+  auto fits = [&](const Record& record) {
+    if (!row.table.fits(record)) return false;
+    return integer(record[row.table.place_of("sum")]) ==
+           lane_sum(std::get<std::string>(record[row.table.place_of("queue")]),
+                    std::get<std::string>(record[row.table.place_of("kind")]));
+  };
+  auto record = decode_record(row.record);
+  if (record && !fits(*record)) {
+    auto mended = mend_record(row.record, fits);
+    if (mended)
+      rebuilt_.mended.push_back(
+          {Damage::Kind::row, fmt::format("The names of lane {} were put right.", row.rowid)});
+    record = std::move(mended);
+  }
+  // What cannot be mended comes from the index, or is given a name that nobody has.
+  if (record && fits(*record)) insert(row.table, row.rowid, *record);
+}
+
+void StoreRebuild::take_number_of_last_task() {
+  std::int64_t last = db_.number("SELECT coalesce(max(seq), 0) FROM holdfast_tasks");
+  for (const auto& [id, seq] : indexed_)
+    // A number that is out of all reason is damage, not a task.
+    if (seq < last + 1'000'000) last = std::max(last, seq);
+  db_.use("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'holdfast_tasks'")
+      .bind(last)
+      .run();
+  if (db_.changes() == 0) {
+    db_.use("INSERT INTO sqlite_sequence (name, seq) VALUES ('holdfast_tasks', ?)")
+        .bind(last)
+        .run();
+  }
+}
+
+void StoreRebuild::complete_meta() {
+  db_.use(
+         "INSERT OR IGNORE INTO holdfast_meta (key, value) VALUES ('created_at', ?),"
+         " ('store_epoch', 1), ('stale_writes_refused', 0)")
+      .bind(now_)
+      .run();
+  db_.use("INSERT OR REPLACE INTO holdfast_meta (key, value) VALUES ('schema_version', ?)")
+      .bind(schema_version)
+      .run();
+}
+
+void StoreRebuild::hold(std::int64_t seq, const std::string& cause) {
+  TaskId id;
+  auto from = TaskState::pending;
+  {
+    auto find = db_.use("SELECT id, state FROM holdfast_tasks WHERE seq = ?");
+    if (!find.bind(seq).step()) return;
+    id = find.task_id(0);
+    from = static_cast<TaskState>(find.integer(1));
+  }
+  if (from == TaskState::held) return;
+  hold_task(db_, seq, from, "system/repair", cause, now_);
+  rebuilt_.losses.push_back(
+      {Damage::Kind::row, fmt::format("Task {} is held: {}", id.text(), cause), id});
+}
+
+bool rows_and_indexes_agree(const PageFile& file, Connection& db) {
+  PageSalvage salvage{file};
+  std::vector<TableShape> tasks{TableShape{db, "holdfast_tasks"}};
+  TaskRescue rescue{tasks.front(), TaskRescue::Witnesses{salvage}, {}};
+  bool agree = true;
+  salvage.each_row(tasks, [&](const PageSalvage::Row& row) {
+    auto record = decode_record(row.record);
+    agree =
+        agree && record && tasks.front().fits(*record) && !rescue.contradiction(row.rowid, *record);
+  });
+  return agree;
+}
+
+void StoreRebuild::lost(std::string what, std::optional<TaskId> task) {
+  rebuilt_.losses.push_back({Damage::Kind::lost, std::move(what), task});
+}
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "engines/sqlite/store_rebuild.hpp"
+
+/// What ties tasks to each other and to their names, once all rows are in the new file.
+namespace holdfast::sqlite {
+
+namespace {
+
+std::vector<std::int64_t> numbers(Connection& db, std::string_view sql) {
+  std::vector<std::int64_t> found;
+  auto query = db.use(sql);
+  while (query.step()) found.push_back(query.integer(0));
+  return found;
+}
+
+}  // namespace
+
+/// A lane whose row is gone comes back from its index, if its names can be believed; otherwise its
+/// tasks must not run, because nobody knows what they are.
+void StoreRebuild::settle_lanes() {
+  old_.each_entry("sqlite_autoindex_holdfast_lanes_1", [&](const Record& entry) {
+    if (entry.size() != 3) return;
+    auto queue = std::get_if<std::string>(&entry[0]);
+    auto kind = std::get_if<std::string>(&entry[1]);
+    auto lane = std::get_if<std::int64_t>(&entry[2]);
+    if (!queue || !kind || !lane) return;
+    auto add = db_.use("INSERT INTO holdfast_lanes (lane, queue, kind, sum) VALUES (?, ?, ?, ?)");
+    if (add.bind(*lane, *queue, *kind, lane_sum(*queue, *kind)).run_if_allowed())
+      doubtful_lanes_.insert(*lane);
+  });
+  auto missing = numbers(db_,
+                         "SELECT DISTINCT lane FROM holdfast_tasks"
+                         " WHERE lane NOT IN (SELECT lane FROM holdfast_lanes)");
+  for (auto lane : missing) {
+    auto kind = fmt::format("unknown-{}", lane);
+    db_.use("INSERT INTO holdfast_lanes (lane, queue, kind, sum) VALUES (?, 'damaged', ?, ?)")
+        .bind(lane, kind, lane_sum("damaged", kind))
+        .run();
+    doubtful_lanes_.insert(lane);
+  }
+  for (auto lane : doubtful_lanes_) {
+    auto query =
+        db_.use("SELECT seq FROM holdfast_tasks WHERE lane = ? AND state NOT BETWEEN 2 AND 4");
+    std::vector<std::int64_t> tasks;
+    for (query.bind(lane); query.step();) tasks.push_back(query.integer(0));
+    for (auto seq : tasks)
+      hold(seq, "The name of its queue or of its kind was damaged on disk, and may be wrong.");
+  }
+}
+
+/// Which queues are paused cannot be read: rather all than one too few.
+void StoreRebuild::pause_all() {
+  db_.use(
+         "INSERT OR IGNORE INTO holdfast_paused (queue, actor, at)"
+         " SELECT DISTINCT queue, 'system/repair', ? FROM holdfast_lanes")
+      .bind(now_)
+      .run();
+  rebuilt_.losses.push_back(
+      {Damage::Kind::file,
+       "Which queues were paused could not be read: all are paused now. Resume those that were "
+       "not, with 'holdfast queue resume'."});
+}
+
+/// What waits for what is there twice, as a table and as an index, and has no checksum: the two
+/// must agree, or what the pair is about is held.
+void StoreRebuild::settle_blocks(bool table_is_whole) {
+  Pairs table, index;
+  {
+    auto query = db_.use("SELECT on_seq, seq FROM holdfast_blocks");
+    while (query.step()) table.emplace(query.integer(0), query.integer(1));
+  }
+  bool index_is_whole = old_.each_entry("holdfast_blocked_by", [&](const Record& entry) {
+    auto seq = entry.empty() ? nullptr : std::get_if<std::int64_t>(&entry[0]);
+    auto on = entry.size() != 2 ? nullptr : std::get_if<std::int64_t>(&entry[1]);
+    if (seq && on) index.emplace(*on, *seq);
+  });
+  Pairs odd;
+  std::ranges::set_symmetric_difference(table, index, std::inserter(odd, odd.end()));
+  for (const auto& [on, seq] : odd) {
+    db_.use("INSERT OR IGNORE INTO holdfast_blocks (on_seq, seq) VALUES (?, ?)")
+        .bind(on, seq)
+        .run();
+    bool known = (table_is_whole && !index_is_whole && table.contains({on, seq})) ||
+                 (index_is_whole && !table_is_whole && index.contains({on, seq}));
+    if (!known) hold(seq, "The disk was damaged where it says what this task waits for.");
+  }
+  db_.execute("DELETE FROM holdfast_blocks WHERE seq NOT IN (SELECT seq FROM holdfast_tasks)");
+  std::string_view bereft =
+      "SELECT seq FROM holdfast_tasks t WHERE state = 5 AND (NOT EXISTS (SELECT 1 FROM"
+      " holdfast_blocks b WHERE b.seq = t.seq) OR EXISTS (SELECT 1 FROM holdfast_blocks b"
+      " WHERE b.seq = t.seq AND b.on_seq NOT IN (SELECT seq FROM holdfast_tasks)))";
+  for (auto seq : numbers(db_, bereft))
+    hold(seq, "The disk was damaged, and a task that it waits for is lost.");
+  db_.execute("DELETE FROM holdfast_blocks WHERE on_seq NOT IN (SELECT seq FROM holdfast_tasks)");
+  if (table_is_whole || index_is_whole) return;
+  for (auto seq : numbers(db_, "SELECT seq FROM holdfast_tasks WHERE state = 5"))
+    hold(seq, "The disk was damaged where it says what this task waits for.");
+}
+
+/// Tasks that an index or a history knows, and that no row was found for.
+void StoreRebuild::name_the_lost(bool tasks_are_whole) {
+  std::unordered_set<std::int64_t> named;
+  for (const auto& [id, seq] : indexed_) {
+    auto find = db_.use("SELECT 1 FROM holdfast_tasks WHERE seq = ? OR id = ?");
+    if (find.bind(seq, id).step() || !named.insert(seq).second) continue;
+    lost(fmt::format("Task {} is lost: the disk was damaged where it was.", id.text()), id);
+  }
+  bool index_is_whole = old_.each_entry("sqlite_autoindex_holdfast_tasks_1", [](const Record&) {});
+  if (!tasks_are_whole && !index_is_whole) {
+    lost("More tasks may be lost than can be named: the index of ids is damaged as well.");
+  }
+  std::string_view orphaned =
+      "SELECT DISTINCT task FROM holdfast_history WHERE task NOT IN"
+      " (SELECT seq FROM holdfast_tasks)";
+  for (auto seq : numbers(db_, orphaned)) {
+    if (named.contains(seq)) continue;
+    lost(fmt::format("A task (number {}) of which only the history is left is lost.", seq));
+  }
+  for (const char* table : {"history", "log", "effects", "progress"})
+    db_.execute(fmt::format(
+        "DELETE FROM holdfast_{} WHERE task NOT IN (SELECT seq FROM holdfast_tasks)", table));
+  for (const auto& [table, rows] : unreadable_) {
+    if (table == "holdfast_tasks") continue;
+    rebuilt_.losses.push_back({Damage::Kind::file, fmt::format("{} row{} of {} could not be read.",
+                                                               rows, rows == 1 ? "" : "s", table)});
+  }
+}
+
+}  // namespace holdfast::sqlite
