@@ -73,6 +73,7 @@ void add_history(Connection& db, const HistoryRow& row);
 int release_dependents(Connection& db, std::int64_t seq, WallTime now);
 /// `seq` was cancelled: what waited for it can never run and is cancelled too, and so on. Returns
 /// their seqs.
-std::vector<std::int64_t> cancel_dependents(Connection& db, std::int64_t seq, WallTime now, std::string_view actor);
+std::vector<std::int64_t> cancel_dependents(Connection& db, std::int64_t seq, WallTime now,
+                                            std::string_view actor);
 
 }  // namespace holdfast::sqlite
