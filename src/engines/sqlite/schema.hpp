@@ -14,8 +14,8 @@ void refuse_newer_schema(Connection& db, const std::string& path);
 /// Creates the tables if they are not there.
 void prepare_schema(Writer& writer, const std::string& path, WallTime now);
 
-/// Calls `found` with a sentence if what is ours in the list of tables and indexes is not as we made
-/// it. SQLite does not care what a column is called, so its checks do not see that.
+/// Calls `found` with a sentence if what is ours in the list of tables and indexes is not as we
+/// made it. SQLite does not care what a column is called, so its checks do not see that.
 void find_schema_damage(Connection& db, const std::function<void(std::string)>& found);
 
 }  // namespace holdfast::sqlite

@@ -14,6 +14,7 @@
 #include <holdfast/error.hpp>
 
 #include "engines/sqlite/evidence.hpp"
+#include "engines/sqlite/wal_backfill.hpp"
 #include "recovery/kill_point.hpp"
 
 namespace holdfast::sqlite {
@@ -98,6 +99,9 @@ void WalCheck::look() {
   verdict_ = judge_wal(scan_, known);
   if (log_) flips_ = find_flips(source, scan_);
   if (!flips_.empty()) verdict_ = judge_wal(scan_, known);
+  bool headless = log_ && scan_.beginning == WalScan::Beginning::damaged && verdict_.is_loss();
+  if (headless && all_in_database(source.log, log_->size, source.database))
+    verdict_ = {Kind::superfluous, verdict_.what + "; everything in it is in the database", 0};
   if (database_.bytes().size == 0 && scan_.frames > 0)
     verdict_ = {Kind::unusable, "the database is empty, but its write-ahead log is not", 1};
 }
