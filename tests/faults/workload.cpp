@@ -142,7 +142,7 @@ const std::vector<Step> ending{
     {"report", [](Workplace& at) { at.engine().reports().complete(recovery_of(at), {}); }},
     {"hold", [](Workplace& at) { at.move(20, TaskState::pending, TaskState::held); }},
     {"redrive", [](Workplace& at) { at.move(4, TaskState::failed, TaskState::pending); }},
-    {"prune", [](Workplace& at) { at.engine().admin().prune({.max_finished = 2}); }},
+    {"prune", [](Workplace& at) { at.engine().admin().prune({.max_finished = 2}); }, true},
     {"enqueue until the log is large again", [](Workplace& at) { insert_some(at, 130, 155); }},
     {"close", [](Workplace& at) { at.close(); }},
     {"open again", [](Workplace& at) { at.open(); }},

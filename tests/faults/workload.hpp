@@ -58,6 +58,7 @@ class Workplace {
 struct Step {
   std::string name;
   std::function<void(Workplace&)> act;
+  bool in_portions = false;  ///< several commits: a failure may come after the first of them
 };
 
 /// Everything that a store can be asked to do, from its creation on.
