@@ -21,18 +21,22 @@ _holdfast() {
       "queue recover") path=$next ;;
       "queue recovery-status") path=$next ;;
       "queue recovery-report") path=$next ;;
+      "queue metrics") path=$next ;;
       "worker") path=$next ;;
       "worker run") path=$next ;;
       "worker list") path=$next ;;
       "config") path=$next ;;
       "config check") path=$next ;;
+      "doctor") path=$next ;;
+      "backup") path=$next ;;
+      "restore") path=$next ;;
       "demo") path=$next ;;
       "version") path=$next ;;
       "completion") path=$next ;;
     esac
   done
   case "$path" in
-    "") words="task queue worker config demo version completion --help --store --config --json --quiet" ;;
+    "") words="task queue worker config doctor backup restore demo version completion --help --store --config --json --quiet" ;;
     "task") words="add list show explain logs retry cancel --help --store --config --json --quiet" ;;
     "task add") words="--help --queue --priority --max-attempts --unique --tag --delay --at --timeout --after --count --file --store --config --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --json --quiet" ;;
@@ -41,18 +45,22 @@ _holdfast() {
     "task logs") words="--help --store --config --json --quiet" ;;
     "task retry") words="--help --status --state --queue --kind --tag --priority --since --all --yes --store --config --json --quiet" ;;
     "task cancel") words="--help --status --state --queue --kind --tag --priority --since --all --yes --force --store --config --json --quiet" ;;
-    "queue") words="status pause resume recover recovery-status recovery-report --help --store --config --json --quiet" ;;
+    "queue") words="status pause resume recover recovery-status recovery-report metrics --help --store --config --json --quiet" ;;
     "queue status") words="--help --store --config --json --quiet" ;;
     "queue pause") words="--help --store --config --json --quiet" ;;
     "queue resume") words="--help --store --config --json --quiet" ;;
-    "queue recover") words="--help --action --store --config --json --quiet" ;;
+    "queue recover") words="--help --action --dry-run --store --config --json --quiet" ;;
     "queue recovery-status") words="--help --store --config --json --quiet" ;;
     "queue recovery-report") words="--help --last --store --config --json --quiet" ;;
+    "queue metrics") words="--help --store --config --json --quiet" ;;
     "worker") words="run list --help --store --config --json --quiet" ;;
-    "worker run") words="--help --exec --kind --queue --concurrency --until-empty --store --config --json --quiet" ;;
+    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --store --config --json --quiet" ;;
     "worker list") words="--help --show-heartbeat --state --store --config --json --quiet" ;;
     "config") words="check --help --store --config --json --quiet" ;;
     "config check") words="--help --store --config --json --quiet" ;;
+    "doctor") words="--help --full --accept-loss --store --config --json --quiet" ;;
+    "backup") words="--help --force --store --config --json --quiet" ;;
+    "restore") words="--help --force --store --config --json --quiet" ;;
     "demo") words="--help --seconds --workers --seed --keep --store --config --json --quiet" ;;
     "version") words="--help --store --config --json --quiet" ;;
     "completion") words="bash zsh fish --help --store --config --json --quiet" ;;
@@ -100,6 +108,7 @@ _holdfast() {
     "worker run "--kind) return ;;
     "worker run "--queue) return ;;
     "worker run "--concurrency) return ;;
+    "worker run "--metrics-file) compopt -o default; return ;;
     "worker list "--state) words="running stopped dead" ;;
     "demo "--seconds) return ;;
     "demo "--workers) return ;;

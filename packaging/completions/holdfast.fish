@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'worker' 'worker run' 'worker list' 'config' 'config check' 'demo' 'version' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'worker' 'worker run' 'worker list' 'config' 'config check' 'doctor' 'backup' 'restore' 'demo' 'version' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -13,6 +13,9 @@ complete -c holdfast -n '__holdfast_at \'\'' -a task -d 'Enqueue tasks, look at 
 complete -c holdfast -n '__holdfast_at \'\'' -a queue -d 'Look at queues, pause them, recover their work'
 complete -c holdfast -n '__holdfast_at \'\'' -a worker -d 'Run a worker, list workers'
 complete -c holdfast -n '__holdfast_at \'\'' -a config -d 'Configuration files'
+complete -c holdfast -n '__holdfast_at \'\'' -a doctor -d 'Say how the store is, what is wrong with it, and what to do'
+complete -c holdfast -n '__holdfast_at \'\'' -a backup -d 'Copy the store into a file while everybody works'
+complete -c holdfast -n '__holdfast_at \'\'' -a restore -d 'Put a backup in the place of the store; unfinished tasks are held'
 complete -c holdfast -n '__holdfast_at \'\'' -a demo -d 'Kill workers at random and see that nothing is lost'
 complete -c holdfast -n '__holdfast_at \'\'' -a version -d 'Print the version'
 complete -c holdfast -n '__holdfast_at \'\'' -a completion -d 'Print the completion script of a shell'
@@ -82,15 +85,18 @@ complete -c holdfast -n '__holdfast_at \'queue\'' -a resume -d 'Let a paused que
 complete -c holdfast -n '__holdfast_at \'queue\'' -a recover -d 'Take back now what dead workers held, and report'
 complete -c holdfast -n '__holdfast_at \'queue\'' -a recovery-status -d 'Say whether work of dead workers waits to be taken back'
 complete -c holdfast -n '__holdfast_at \'queue\'' -a recovery-report -d 'Print the last report of a recovery'
+complete -c holdfast -n '__holdfast_at \'queue\'' -a metrics -d 'Print the numbers of the store for Prometheus'
 complete -c holdfast -n '__holdfast_at \'queue\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'queue status\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'queue pause\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'queue resume\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'queue recover\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'queue recover\'' -l action -d 'What to do with their tasks; default: the configuration\'s' -x -a 'retry fail pending'
+complete -c holdfast -n '__holdfast_at \'queue recover\'' -l dry-run -d 'Only say what would be done'
 complete -c holdfast -n '__holdfast_at \'queue recovery-status\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'queue recovery-report\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'queue recovery-report\'' -l last -d 'So many, newest first; default: 1' -x
+complete -c holdfast -n '__holdfast_at \'queue metrics\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'worker\'' -a run -d 'Run tasks with a program as their handler'
 complete -c holdfast -n '__holdfast_at \'worker\'' -a list -d 'List workers, running ones first'
 complete -c holdfast -n '__holdfast_at \'worker\'' -l help -d 'Print this help message and exit'
@@ -99,6 +105,7 @@ complete -c holdfast -n '__holdfast_at \'worker run\'' -l exec -d 'Shell command
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l kind -d 'Kind of tasks it is for; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l queue -d 'Take from this queue only; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l concurrency -d 'So many at once; default: the configuration\'s, else one for each core' -x
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l metrics-file -d 'Keep this file up to date with what this worker counts, for Prometheus' -r -F
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l until-empty -d 'End when nothing is left to run'
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l show-heartbeat -d 'Also when each was last heard of, what it holds, and how we know'
@@ -106,6 +113,13 @@ complete -c holdfast -n '__holdfast_at \'worker list\'' -l state -d 'Only worker
 complete -c holdfast -n '__holdfast_at \'config\'' -a check -d 'Check a configuration file and print what is in force'
 complete -c holdfast -n '__holdfast_at \'config\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'config check\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'doctor\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'doctor\'' -l full -d 'Check every page and index, however long it takes'
+complete -c holdfast -n '__holdfast_at \'doctor\'' -l accept-loss -d 'Go on without the commits that cannot be read any more'
+complete -c holdfast -n '__holdfast_at \'backup\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'backup\'' -l force -d 'Overwrite the file if it is there'
+complete -c holdfast -n '__holdfast_at \'restore\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'restore\'' -l force -d 'Replace a store that can be used, and keep it'
 complete -c holdfast -n '__holdfast_at \'demo\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'demo\'' -l seconds -d 'How long, about' -x
 complete -c holdfast -n '__holdfast_at \'demo\'' -l workers -d 'Worker processes' -x

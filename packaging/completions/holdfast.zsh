@@ -1,7 +1,7 @@
 #compdef holdfast
 # zsh completion for holdfast; made by 'holdfast completion zsh'
 _holdfast() {
-  local path_="" next i
+  local path_="" next i found=1
   local -a commands options choices everywhere
   everywhere=(
         '--help:Print this help message and exit'
@@ -27,11 +27,15 @@ _holdfast() {
       "queue recover") path_=$next ;;
       "queue recovery-status") path_=$next ;;
       "queue recovery-report") path_=$next ;;
+      "queue metrics") path_=$next ;;
       "worker") path_=$next ;;
       "worker run") path_=$next ;;
       "worker list") path_=$next ;;
       "config") path_=$next ;;
       "config check") path_=$next ;;
+      "doctor") path_=$next ;;
+      "backup") path_=$next ;;
+      "restore") path_=$next ;;
       "demo") path_=$next ;;
       "version") path_=$next ;;
       "completion") path_=$next ;;
@@ -80,6 +84,7 @@ _holdfast() {
     "worker run --kind") return ;;
     "worker run --queue") return ;;
     "worker run --concurrency") return ;;
+    "worker run --metrics-file") _files; return ;;
     "worker list --state") compadd -- running stopped dead; return ;;
     "demo --seconds") return ;;
     "demo --workers") return ;;
@@ -93,6 +98,9 @@ _holdfast() {
         'queue:Look at queues, pause them, recover their work'
         'worker:Run a worker, list workers'
         'config:Configuration files'
+        'doctor:Say how the store is, what is wrong with it, and what to do'
+        'backup:Copy the store into a file while everybody works'
+        'restore:Put a backup in the place of the store; unfinished tasks are held'
         'demo:Kill workers at random and see that nothing is lost'
         'version:Print the version'
         'completion:Print the completion script of a shell')
@@ -197,7 +205,8 @@ _holdfast() {
         'resume:Let a paused queue go on'
         'recover:Take back now what dead workers held, and report'
         'recovery-status:Say whether work of dead workers waits to be taken back'
-        'recovery-report:Print the last report of a recovery')
+        'recovery-report:Print the last report of a recovery'
+        'metrics:Print the numbers of the store for Prometheus')
       options=(
         '--help:Print this help message and exit')
       ;;
@@ -220,7 +229,8 @@ _holdfast() {
       commands=()
       options=(
         '--help:Print this help message and exit'
-        '--action:What to do with their tasks; default\: the configuration'\''s')
+        '--action:What to do with their tasks; default\: the configuration'\''s'
+        '--dry-run:Only say what would be done')
       ;;
     "queue recovery-status")
       commands=()
@@ -232,6 +242,11 @@ _holdfast() {
       options=(
         '--help:Print this help message and exit'
         '--last:So many, newest first; default\: 1')
+      ;;
+    "queue metrics")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
       ;;
     "worker")
       commands=(
@@ -248,6 +263,7 @@ _holdfast() {
         '--kind:Kind of tasks it is for; repeatable'
         '--queue:Take from this queue only; repeatable'
         '--concurrency:So many at once; default\: the configuration'\''s, else one for each core'
+        '--metrics-file:Keep this file up to date with what this worker counts, for Prometheus'
         '--until-empty:End when nothing is left to run')
       ;;
     "worker list")
@@ -267,6 +283,25 @@ _holdfast() {
       commands=()
       options=(
         '--help:Print this help message and exit')
+      ;;
+    "doctor")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--full:Check every page and index, however long it takes'
+        '--accept-loss:Go on without the commits that cannot be read any more')
+      ;;
+    "backup")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--force:Overwrite the file if it is there')
+      ;;
+    "restore")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--force:Replace a store that can be used, and keep it')
       ;;
     "demo")
       commands=()
@@ -289,9 +324,10 @@ _holdfast() {
       choices=(bash zsh fish)
       ;;
   esac
-  (( $#commands )) && _describe command commands
-  (( $#choices )) && compadd -- $choices
-  _describe option options
-  [[ -n $path_ ]] && _describe 'option of every command' everywhere
+  (( $#commands )) && _describe command commands && found=0
+  (( $#choices )) && compadd -- $choices && found=0
+  _describe option options && found=0
+  [[ -n $path_ ]] && _describe 'option of every command' everywhere && found=0
+  return found
 }
 _holdfast "$@"
