@@ -87,9 +87,7 @@ class Trial {
   }
 
   Engine open() {
-    Settings settings;
-    settings.durability = Durability::crash_safe;
-    auto engine = holdfast::open("sqlite:" + path_, settings);
+    auto engine = holdfast::open("sqlite:" + path_);
     if (auto start_up = engine.parts().take_start_up()) hear(*start_up);
     return engine;
   }

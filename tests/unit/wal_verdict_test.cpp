@@ -57,7 +57,10 @@ TEST(WalVerdict, ALogThatIsGoneOrAnotherIsNoticed) {
   auto other = five_commits();
   WalCircumstances known{WalIndex{{8, 99}, 5, 0}, false};
   EXPECT_EQ(verdict(other, known), Kind::unusable);
-  known.rebooted = true;  // the shared memory on disk may be from before the last new beginning
+  known = {WalIndex{{salt.first + 1, 99}, 5, 0}, true};
+  EXPECT_EQ(verdict(other, known), Kind::unusable) << "an older copy";
+  // The shared memory on disk may be from before the last new beginning.
+  known.index->salt.first = salt.first - 1;
   EXPECT_EQ(verdict(other, known), Kind::sound);
 }
 

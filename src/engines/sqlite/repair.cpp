@@ -82,7 +82,11 @@ bool agrees_with_indexes(const std::string& path) {
 
 /// The indexes and the order of pages are wrong, the rows are not.
 std::optional<How> mend_around_rows(const std::string& copy) {
-  if (!every_table_is_readable(copy) || !agrees_with_indexes(copy)) return {};
+  try {
+    if (!every_table_is_readable(copy) || !agrees_with_indexes(copy)) return {};
+  } catch (const StoreError&) {
+    return {};  // SQLite does not even know which tables there are
+  }
   if (helps(copy, "REINDEX")) return How::reindexed;
   if (helps(copy, "VACUUM")) return How::vacuumed;
   return {};

@@ -117,9 +117,9 @@ class Ladder {
     start_up_.wal_restored = !start_up_.journal_mode.empty() && start_up_.journal_mode != "wal";
     if (start_up_.journal_mode.empty()) start_up_.journal_mode = "wal";
     if (!has_schema(db)) return;
-    newer_ = true;
+    newer_ = db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'") >
+             schema_version;
     refuse_newer_schema(db, path_);
-    newer_ = false;
     auto marker = db.use("SELECT value FROM holdfast_meta WHERE key = 'open'");
     start_up_.unclean = marker.step();
     start_up_.rebooted = start_up_.unclean && marker.text(0) != boot_;

@@ -84,6 +84,13 @@ WalVerdict not_the_log_that_it_was(const WalScan& scan, const WalIndex& index) {
   return {Kind::unusable, what, 1};
 }
 
+/// Starting the log anew counts its first salt up. What is in the shared memory is never ahead of
+/// the log once a commit was synced, so an older log than that is a copy that somebody put back.
+bool is_older_than(const WalIndex& index, const WalScan& scan) {
+  auto ahead = static_cast<std::int32_t>(index.salt.first - scan.header.salt.first);
+  return scan.beginning == Beginning::sound && index.frames > 0 && ahead > 0;
+}
+
 }  // namespace
 
 std::optional<WalIndex> WalIndex::parse(std::span<const std::uint8_t> from) {
@@ -103,6 +110,8 @@ std::optional<WalIndex> WalIndex::parse(std::span<const std::uint8_t> from) {
 
 WalVerdict judge_wal(const WalScan& scan, const WalCircumstances& known) {
   const auto& index = known.index;
+  bool synced = known.durability == Durability::power_safe;
+  if (index && synced && is_older_than(*index, scan)) return not_the_log_that_it_was(scan, *index);
   bool same_log = index && scan.beginning == Beginning::sound && scan.header.salt == index->salt;
   if (same_log && scan.frames < index->frames) return shorter_than_it_was(scan, known);
   if (index && !known.rebooted) {
