@@ -117,8 +117,8 @@ class Ladder {
     start_up_.wal_restored = !start_up_.journal_mode.empty() && start_up_.journal_mode != "wal";
     if (start_up_.journal_mode.empty()) start_up_.journal_mode = "wal";
     if (!has_schema(db)) return;
-    newer_ = db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'") >
-             schema_version;
+    newer_ =
+        db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'") > schema_version;
     refuse_newer_schema(db, path_);
     auto marker = db.use("SELECT value FROM holdfast_meta WHERE key = 'open'");
     start_up_.unclean = marker.step();
