@@ -136,7 +136,9 @@ TEST_P(ReportsContract, OldOnesAreShedAndStayInTheTotals) {
   ASSERT_TRUE(reclaim(put_back(orphans[0])));
   reports().complete(report(), last_words());
   // So many commits take long on a disk.
-  auto quick = open_with({.durability = Durability::crash_safe});
+  Settings settings;
+  settings.durability = Durability::crash_safe;
+  auto quick = open_with(settings);
   for (int i = 1; i < many; ++i) {
     ReportHead head{ReportId::make(), clock().wall(), "test"};
     quick->reports().complete(head, last_words());
