@@ -11,7 +11,8 @@ namespace holdfast {
 namespace {
 
 constexpr Millis retry_beat{1'000};
-constexpr Millis prune_interval{1'000};
+/// So long a busy worker may fill the store beyond its limits before somebody looks.
+constexpr Millis prune_interval{250};
 constexpr int pruned_at_once = 1'000;
 
 int handler_count(const WorkerOptions& options, const Settings& settings) {

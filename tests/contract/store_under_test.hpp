@@ -46,6 +46,10 @@ class StoreContract : public testing::TestWithParam<EngineCase> {
   Engine shared_engine() const { return Engine{first_}; }
   /// Another process on the same store, opened at its first use.
   EngineParts& other();
+  /// One more, with settings of its own.
+  std::shared_ptr<EngineParts> open_with(const Settings& settings) {
+    return store_->open(settings, clock_);
+  }
   /// Closes every engine object and opens the store again.
   void reopen();
 

@@ -90,12 +90,12 @@ struct Pruning::Want {
 };
 
 TaskAdmin::Pruned Pruning::step(const Settings::Retention& retention, int limit) {
-  // Several workers find the same to be removed at the same time; one of them is enough.
-  FileDescriptor file = open_file(store_.files.prune_lock(), O_RDWR | O_CREAT);
-  if (!try_lock(file.get())) return {};
   std::lock_guard lock{mutex_};
   auto want = look(retention);
   if (!want.old && want.excess == 0 && !want.too_large) return {};
+  // Several workers find the same to be removed at the same time; one of them is enough.
+  FileDescriptor file = open_file(store_.files.prune_lock(), O_RDWR | O_CREAT);
+  if (!try_lock(file.get())) return {};
   auto removed = remove(want, limit);
   // What is left over although nothing could be removed is waited for by others.
   excess_ = removed == 0 ? 0 : std::max<std::int64_t>(excess_ - removed, 0);
