@@ -13,11 +13,11 @@ class NoMemory : public testing::Test {
 };
 
 TEST_F(NoMemory, ForOneAllocationRefusesAtMostOneStepAndGoesOn) {
-  fail_in_turn({.among = {Call::allocate}, .fault = {ENOMEM}}, 31);
+  fail_in_turn({.among = {Call::allocate}, .fault = {ENOMEM}}, 71);
 }
 
 TEST_F(NoMemory, UntilThereIsSomeAgainRefusesAndThenGoesOn) {
-  fail_in_turn({.among = {Call::allocate}, .fault = {ENOMEM}, .for_ever = true}, 67);
+  fail_in_turn({.among = {Call::allocate}, .fault = {ENOMEM}, .for_ever = true}, 97);
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ class Restarted {
   }
 
   void recover() {
-    place_.open();
+    ASSERT_NO_THROW(place_.open());
     Inspector{place_.handle()}.recover();
   }
 
@@ -88,6 +88,7 @@ class Restarted {
 
   /// Everything that can run does, and with the payload that it was enqueued with.
   void work_it_off() {
+    if (!place_.is_open()) return;
     place_.enlist();
     place_.insert({place_.task(999)});
     place_.engine().admin().set_paused("other", false, "operator");
