@@ -119,7 +119,12 @@ std::optional<TreePage> PageFile::tree_page(std::uint32_t number) const {
 
 std::optional<Cell> PageFile::cell(std::uint32_t number, const TreePage& in,
                                    std::uint16_t begin) const {
-  auto bytes = page(number).first(usable_);
+  return cell_in(page(number), in, begin);
+}
+
+std::optional<Cell> PageFile::cell_in(Bytes page_bytes, const TreePage& in,
+                                      std::uint16_t begin) const {
+  auto bytes = page_bytes.first(usable_);
   Cell cell;
   std::size_t at = begin;
   if (!in.is_leaf()) {

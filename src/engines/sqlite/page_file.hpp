@@ -60,6 +60,9 @@ class PageFile {
   /// Nothing if the cell is not whole: too long, or its overflow pages do not hang together.
   std::optional<Cell> cell(std::uint32_t number, const TreePage& page, std::uint16_t at) const;
 
+  /// The same for a page of other bytes.
+  std::optional<Cell> cell_in(Bytes bytes, const TreePage& page, std::uint16_t at) const;
+
   struct FreeList {
     std::vector<std::uint32_t> pages{};
     bool sound = true;  ///< it hangs together, and has as many pages as the header says

@@ -92,7 +92,7 @@ std::set<std::string> PageSalvage::each_row(const std::vector<TableShape>& table
   for (const auto& table : tables) {
     bool sound = walk.walk(root_of(table.name()), !table.without_rowid(),
                            [&](std::int64_t rowid, const Blob& record) {
-                             on_row({table, rowid, record, Found::in_tree});
+                             on_row({table, rowid, record, Found::in_tree, walk.place(), this});
                            });
     if (!sound) damaged.insert(table.name());
   }
@@ -116,9 +116,20 @@ void PageSalvage::each_stray(TreeWalk& walk, const std::vector<TableShape>& tabl
       for (const auto& table : tables)
         if (table.without_rowid() != page->is_table() && is_known_anywhere(table) &&
             table.fits(*record))
-          on_row({table, rowid, bytes, found});
+          on_row({table, rowid, bytes, found, walk.place(), this});
     });
   }
+}
+
+std::optional<Cell> PageSalvage::Row::with_flipped(unsigned bit) const {
+  const auto& file = source->file_;
+  auto page = file.tree_page(place.page);
+  auto original = file.page(place.page);
+  std::size_t at = place.cell + bit / 8;
+  if (!page || at >= original.size()) return {};
+  Blob changed(original.begin(), original.end());
+  changed[at] ^= static_cast<std::uint8_t>(1 << bit % 8);
+  return file.cell_in(changed, *page, place.cell);
 }
 
 std::vector<std::pair<TaskId, std::int64_t>> PageSalvage::indexed_tasks() {

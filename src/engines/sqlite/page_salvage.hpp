@@ -30,6 +30,13 @@ class PageSalvage {
     std::int64_t rowid = 0;
     const Blob& record;
     Found found = Found::in_tree;
+    TreeWalk::Place place{};
+    const PageSalvage* source = nullptr;
+
+    /// The cell as it would be if one bit of its beginning were the other way round: its lengths
+    /// are there, and with a wrong one the rest makes no sense.
+    static constexpr unsigned bits_of_beginning = 128;
+    std::optional<Cell> with_flipped(unsigned bit) const;
   };
 
   const std::vector<SchemaRow>& schema() const { return schema_; }

@@ -76,18 +76,20 @@ void StoreRebuild::take_task(const TaskRescue& rescue, const PageSalvage::Row& r
     ++unreadable_[row.table.name()];
     return;
   }
-  if (!insert(row.table, row.rowid, task->record)) {
-    if (db_.use("SELECT 1 FROM holdfast_tasks WHERE seq = ?").bind(row.rowid).step()) return;
+  if (!insert(row.table, task->seq, task->record)) {
+    if (db_.use("SELECT 1 FROM holdfast_tasks WHERE seq = ?").bind(task->seq).step()) return;
     // Another unfinished task has its key, which cannot be: one of the two is not what it was.
-    task = rescue.hold(task->record, "Its row was damaged on disk, and so was its unique key.");
+    task = rescue.hold(task->seq, task->record,
+                       "Its row was damaged on disk, and so was its unique key.");
     task->record[row.table.place_of("unique_key")] = std::monostate{};
-    task = rescue.hold(task->record, "Its row was damaged on disk, and so was its unique key.");
-    if (!insert(row.table, row.rowid, task->record)) {
+    task = rescue.hold(task->seq, task->record,
+                       "Its row was damaged on disk, and so was its unique key.");
+    if (!insert(row.table, task->seq, task->record)) {
       ++unreadable_[row.table.name()];
       return;
     }
   }
-  if (auto odd = rescue.contradiction(row.rowid, task->record)) {
+  if (auto odd = rescue.contradiction(task->seq, task->record)) {
     rebuilt_.losses.push_back({Damage::Kind::row, odd->what, task->id});
     if (odd->other != task->id)
       rebuilt_.losses.push_back({Damage::Kind::row, odd->what, odd->other});
@@ -96,7 +98,7 @@ void StoreRebuild::take_task(const TaskRescue& rescue, const PageSalvage::Row& r
     rebuilt_.mended.push_back({Damage::Kind::row, task->what, task->id});
   if (task->fate != Fate::held) return;
   rebuilt_.losses.push_back({Damage::Kind::row, task->what, task->id});
-  add_history(db_, {.task = row.rowid,
+  add_history(db_, {.task = task->seq,
                     .from = task->from,
                     .to = TaskState::held,
                     .actor = "system/repair",

@@ -113,24 +113,38 @@ std::optional<RescuedTask> TaskRescue::rescue(const PageSalvage::Row& row) const
   bool sound = record && fits(*record);
   if (sound && row.found == PageSalvage::Found::doubtful &&
       !is_finished_number(integer((*record)[at_.state]))) {
-    return hold(std::move(*record),
+    return hold(row.rowid, std::move(*record),
                 "The disk was damaged, and its row was found where old rows may be too: it may "
                 "have run already.");
   }
-  if (sound) return RescuedTask{Fate::sound, *record, id_of((*record)[at_.id])};
-
-  auto mended = mend_record(row.record, [&](const Record& tried) { return fits(tried); });
-  if (mended) {
-    auto id = id_of((*mended)[at_.id]);
-    return RescuedTask{Fate::mended,
-                       std::move(*mended),
-                       id,
-                       {},
-                       fmt::format("One bit of task {} had flipped and was put right.", id.text())};
-  }
+  if (sound) return RescuedTask{Fate::sound, row.rowid, *record, id_of((*record)[at_.id])};
+  if (auto mended = mend(row)) return mended;
   if (!record || record->size() != shape_.columns().size()) return {};
   auto finished = settle_finished(row.rowid, *record);
   return finished ? finished : hold_damaged(row.rowid, std::move(*record));
+}
+
+/// Looks for the one bit that makes the task fit its checksums: in the record, or before it, where
+/// it says how long the record is.
+std::optional<RescuedTask> TaskRescue::mend(const PageSalvage::Row& row) const {
+  auto seq = row.rowid;
+  auto mended = mend_record(row.record, [&](const Record& tried) { return fits(tried); });
+  for (unsigned bit = 0; !mended && bit < PageSalvage::Row::bits_of_beginning; ++bit) {
+    auto cell = row.with_flipped(bit);
+    auto tried = cell ? decode_record(cell->payload) : std::nullopt;
+    // A finished task has no checksum that could prove it.
+    if (!tried || !fits(*tried) || is_finished_number(integer((*tried)[at_.state]))) continue;
+    seq = cell->rowid;
+    mended = std::move(tried);
+  }
+  if (!mended) return {};
+  auto id = id_of((*mended)[at_.id]);
+  return RescuedTask{Fate::mended,
+                     seq,
+                     std::move(*mended),
+                     id,
+                     {},
+                     fmt::format("One bit of task {} had flipped and was put right.", id.text())};
 }
 
 std::optional<TaskRescue::Contradiction> TaskRescue::contradiction(std::int64_t seq,
@@ -165,13 +179,14 @@ std::optional<RescuedTask> TaskRescue::settle_finished(std::int64_t seq, Record 
   auto id = id_of(record[at_.id]);
   return RescuedTask{
       Fate::mended,
+      seq,
       std::move(record),
       id,
       {},
       fmt::format("The state of task {} was damaged and was put right by the index.", id.text())};
 }
 
-RescuedTask TaskRescue::hold(Record record, const std::string& cause) const {
+RescuedTask TaskRescue::hold(std::int64_t seq, Record record, const std::string& cause) const {
   bool damaged = !payload_fits(record);
   auto state = integer(record[at_.state]);
   auto from =
@@ -185,8 +200,8 @@ RescuedTask TaskRescue::hold(Record record, const std::string& cause) const {
   if (damaged) record[at_.payload_sum] = payload_known_to_be_damaged;
   record[at_.row_sum] = row_sum(summed(record));
   auto id = id_of(record[at_.id]);
-  return {Fate::held, std::move(record), id, from,
-          fmt::format("Task {} is held: {}", id.text(), cause)};
+  return {Fate::held, seq,  std::move(record),
+          id,         from, fmt::format("Task {} is held: {}", id.text(), cause)};
 }
 
 /// What cannot be believed is brought back to where it does no harm, so that the row is one again.
@@ -214,7 +229,7 @@ std::optional<RescuedTask> TaskRescue::hold_damaged(std::int64_t seq, Record rec
   for (auto place : {at_.backoff, at_.unique_key, at_.tags})
     if (!text(record[place])) record[place] = std::monostate{};
   if (!text(record[at_.payload])) record[at_.payload] = std::string{"null"};
-  return hold(std::move(record),
+  return hold(seq, std::move(record),
               payload_is_sound
                   ? "Its row was damaged on disk. The payload is what it was; kind, priority, "
                     "attempts or state may not be."

@@ -19,6 +19,7 @@ struct RescuedTask {
     held,    ///< something of it is wrong, or may be: a person must look at it
   };
   Fate fate = Fate::sound;
+  std::int64_t seq = 0;
   Record record{};
   TaskId id{};
   TaskState from = TaskState::pending;  ///< of a held one: what its row said before
@@ -51,12 +52,13 @@ class TaskRescue {
   std::optional<Contradiction> contradiction(std::int64_t seq, const Record& record) const;
 
   /// Makes a held task of one that is sound.
-  RescuedTask hold(Record record, const std::string& cause) const;
+  RescuedTask hold(std::int64_t seq, Record record, const std::string& cause) const;
 
  private:
   bool fits(const Record& record) const;
   bool payload_fits(const Record& record) const;
   SummedRow summed(const Record& record) const;
+  std::optional<RescuedTask> mend(const PageSalvage::Row& row) const;
   std::optional<RescuedTask> hold_damaged(std::int64_t seq, Record record) const;
   std::optional<RescuedTask> settle_finished(std::int64_t seq, Record record) const;
 

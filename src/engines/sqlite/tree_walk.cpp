@@ -23,6 +23,7 @@ bool TreeWalk::claim(std::uint32_t number) {
 }
 
 bool TreeWalk::read_cell(std::uint32_t number, const TreePage& page, std::uint16_t at, Cell& into) {
+  place_ = {number, at};
   auto cell = file_.cell(number, page, at);
   if (!cell) return false;
   into = std::move(*cell);
@@ -33,12 +34,12 @@ bool TreeWalk::read_cell(std::uint32_t number, const TreePage& page, std::uint16
 }
 
 bool TreeWalk::walk(std::uint32_t root, bool table, const OnRecord& on_record) {
-  struct Place {
+  struct Level {
     std::uint32_t number = 0;
     TreePage page{};
     std::size_t next = 0;
   };
-  std::vector<Place> path;
+  std::vector<Level> path;
   bool sound = true;
   auto enter = [&](std::uint32_t number) {
     auto page = file_.tree_page(number);
@@ -66,6 +67,7 @@ bool TreeWalk::walk(std::uint32_t root, bool table, const OnRecord& on_record) {
     Cell cell;
     if (!read_cell(at.number, at.page, at.page.cells[at.next++], cell)) {
       sound = false;
+      if (at.page.is_leaf() && table) on_record(0, {});
       if (at.page.is_leaf() || cell.child == 0) continue;
     }
     bool leaf = at.page.is_leaf();

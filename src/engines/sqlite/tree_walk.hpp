@@ -14,7 +14,7 @@ class TreeWalk {
  public:
   explicit TreeWalk(const PageFile& file);
 
-  /// `rowid` is 0 in index trees.
+  /// `rowid` is 0 in index trees. A row of a table whose cell cannot be read is an empty record.
   using OnRecord = std::function<void(std::int64_t rowid, const Blob& record)>;
 
   /// All records of the tree that can be reached, in the order of keys. False if some cannot: a
@@ -23,6 +23,13 @@ class TreeWalk {
 
   /// Records on a leaf that no tree has claimed; false if it is none, or not a whole one.
   bool read_stray(std::uint32_t number, const OnRecord& on_record);
+
+  /// Where the record that was reported last is.
+  struct Place {
+    std::uint32_t page = 0;
+    std::uint16_t cell = 0;
+  };
+  Place place() const { return place_; }
 
   bool is_claimed(std::uint32_t number) const { return claimed_[number]; }
   /// Pages on the list of free ones may hold what was deleted long ago: not a source.
@@ -35,6 +42,7 @@ class TreeWalk {
   const PageFile& file_;
   std::vector<bool> claimed_;
   bool free_list_sound_ = true;
+  Place place_{};
 };
 
 /// One entry of the list of tables and indexes.

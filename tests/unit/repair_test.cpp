@@ -1,0 +1,190 @@
+#include "engines/sqlite/repair.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <holdfast/holdfast.hpp>
+
+#include "engines/sqlite/connection.hpp"
+#include "engines/sqlite/mapped_file.hpp"
+#include "engines/sqlite/page_file.hpp"
+#include "support/temp_store.hpp"
+#include "tasks/engine_parts.hpp"
+
+namespace holdfast::sqlite {
+namespace {
+
+using How = Repair::How;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// A store of 200 pending tasks that nobody has open.
+class RepairTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    {
+      auto engine = open(store_.address());
+      std::vector<NewTask> some;
+      for (int i = 0; i < 200; ++i) some.push_back({"mail", fmt::format("\"number {}\"", i)});
+      ids_ = Tasks{engine}.enqueue_all(std::move(some));
+    }
+    Connection db{store_.database(), Connection::Mode::read_write, Durability::crash_safe};
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+
+  std::uint32_t root_of(const char* name) {
+    Connection db{store_.database(), Connection::Mode::read_only, Durability::crash_safe};
+    Connection::Once query{db, "SELECT rootpage FROM sqlite_schema WHERE name = ?"};
+    query->bind(std::string_view{name});
+    return query->step() ? static_cast<std::uint32_t>(query->integer(0)) : 0;
+  }
+
+  /// The first leaf of a tree, and where in the file its first cell begins.
+  struct Leaf {
+    std::uint32_t page = 0;
+    std::size_t first_cell = 0;
+    std::size_t rows = 0;
+  };
+  Leaf leaf_of(const char* name) {
+    MappedFile bytes{store_.database()};
+    PageFile file{bytes.bytes()};
+    auto number = root_of(name);
+    auto page = file.tree_page(number);
+    while (!page->is_leaf()) {
+      number = file.cell(number, *page, page->cells[0])->child;
+      page = file.tree_page(number);
+    }
+    return {number, (number - 1) * std::size_t{4096} + page->cells[0], page->cells.size()};
+  }
+
+  void write(std::size_t at, const std::string& bytes) {
+    std::fstream file{store_.database(), std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(static_cast<std::streamoff>(at));
+    file << bytes;
+  }
+  void flip(std::size_t at, int mask) {
+    std::ifstream file{store_.database(), std::ios::binary};
+    file.seekg(static_cast<std::streamoff>(at));
+    auto byte = file.get();
+    write(at, std::string(1, static_cast<char>(byte ^ mask)));
+  }
+
+  Repair mend() { return repair(store_.database(), SideFiles{store_.database()}); }
+  std::int64_t count(TaskState state) {
+    return Inspector{open(store_.address())}.count({.states = {state}});
+  }
+
+  test::TempStore store_;
+  std::vector<TaskId> ids_;
+};
+
+TEST_F(RepairTest, LeavesASoundStoreAlone) {
+  auto done = mend();
+  EXPECT_EQ(done.how, How::nothing);
+  EXPECT_TRUE(done.kept_aside.empty());
+}
+
+TEST_F(RepairTest, MakesADamagedIndexAnew) {
+  // The last byte of a page belongs to the entry that was made first: the number of its task.
+  flip(leaf_of("holdfast_ready").page * std::size_t{4096} - 1, 64);
+  auto done = mend();
+  EXPECT_EQ(to_string(done.how), "reindexed");
+  EXPECT_THAT(done.losses, IsEmpty());
+  EXPECT_TRUE(std::filesystem::exists(done.kept_aside));
+  EXPECT_EQ(count(TaskState::pending), 200);
+  EXPECT_EQ(mend().how, How::nothing);
+}
+
+TEST_F(RepairTest, LosesNothingWithAPageOfAnIndex) {
+  auto leaf = leaf_of("holdfast_ready");
+  write((leaf.page - 1) * std::size_t{4096}, std::string(4096, '\0'));
+  EXPECT_THAT(mend().losses, IsEmpty());
+  EXPECT_EQ(count(TaskState::pending), 200);
+}
+
+TEST_F(RepairTest, TurnsBackOneBitOfATask) {
+  flip(leaf_of("holdfast_tasks").first_cell + 60, 4);
+  auto done = mend();
+  EXPECT_EQ(done.how, How::rebuilt);
+  EXPECT_THAT(done.losses, IsEmpty());
+  EXPECT_THAT(done.mended, SizeIs(1));
+  EXPECT_EQ(count(TaskState::pending), 200);
+}
+
+TEST_F(RepairTest, TurnsBackOneBitOfALength) {
+  flip(leaf_of("holdfast_tasks").first_cell, 8);
+  auto done = mend();
+  EXPECT_THAT(done.losses, IsEmpty());
+  EXPECT_EQ(count(TaskState::pending), 200);
+}
+
+TEST_F(RepairTest, HoldsATaskWhosePayloadIsDamaged) {
+  MappedFile bytes{store_.database()};
+  std::string_view text{reinterpret_cast<const char*>(bytes.bytes().data()), bytes.bytes().size()};
+  write(text.find("\"number 7\""), "[12, 13 ]");
+  auto done = mend();
+  ASSERT_THAT(done.losses, SizeIs(1));
+  EXPECT_EQ(done.losses[0].task, ids_[7]);
+  auto engine = open(store_.address());
+  EXPECT_EQ(Inspector{engine}.task(ids_[7])->state, TaskState::held);
+  EXPECT_FALSE(engine.parts().take_start_up()->kept_aside.size() > 0) << "known by now";
+}
+
+TEST_F(RepairTest, NamesTheTasksOfALostPage) {
+  auto leaf = leaf_of("holdfast_tasks");
+  write((leaf.page - 1) * std::size_t{4096}, std::string(4096, '\0'));
+  auto done = mend();
+  EXPECT_EQ(done.how, How::salvaged);
+  EXPECT_THAT(done.losses, SizeIs(leaf.rows));
+  for (std::size_t i = 0; i < done.losses.size(); ++i) {
+    EXPECT_EQ(done.losses[i].kind, Damage::Kind::lost);
+    EXPECT_TRUE(done.losses[i].task);
+  }
+  EXPECT_EQ(count(TaskState::pending), 200 - static_cast<std::int64_t>(leaf.rows));
+}
+
+TEST_F(RepairTest, ReplacesNothingUnderAForeignConnection) {
+  auto leaf = leaf_of("holdfast_ready");
+  write((leaf.page - 1) * std::size_t{4096}, std::string(4096, '\0'));
+  {
+    Connection foreign{store_.database(), Connection::Mode::read_only, Durability::crash_safe};
+    foreign.number("SELECT count(*) FROM sqlite_schema");
+    EXPECT_THROW(mend(), StoreError);
+  }
+  EXPECT_EQ(mend().how, How::rebuilt);
+}
+
+TEST_F(RepairTest, KeepsWhatBelongsToTheUser) {
+  {
+    Connection db{store_.database(), Connection::Mode::read_write, Durability::crash_safe};
+    db.execute(
+        "CREATE TABLE notes (text TEXT, n REAL); CREATE INDEX by_text ON notes (text);"
+        "CREATE VIEW short AS SELECT text FROM notes;"
+        "CREATE TABLE log (note TEXT);"
+        "CREATE TRIGGER logging AFTER INSERT ON notes BEGIN"
+        " INSERT INTO log VALUES (new.text); END;"
+        "INSERT INTO notes VALUES ('one', 1), ('two', 2.5); DELETE FROM notes WHERE text = 'one';"
+        "PRAGMA user_version = 42; PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  flip(leaf_of("holdfast_tasks").first_cell + 60, 4);
+  EXPECT_EQ(mend().how, How::rebuilt);
+  Connection db{store_.database(), Connection::Mode::read_write, Durability::crash_safe};
+  EXPECT_EQ(db.number("SELECT rowid FROM notes WHERE n = 2.5"), 2);
+  EXPECT_EQ(db.number("SELECT count(*) FROM short"), 1);
+  EXPECT_EQ(db.number("SELECT count(*) FROM notes INDEXED BY by_text WHERE text = 'two'"), 1);
+  EXPECT_EQ(db.number("PRAGMA user_version"), 42);
+  EXPECT_EQ(db.number("SELECT count(*) FROM log"), 2) << "triggers do not run while copying";
+}
+
+TEST_F(RepairTest, SaysSoWhereNothingIsLeft) {
+  std::filesystem::resize_file(store_.database(), 0);
+  write(0, std::string(20'000, 'x'));
+  EXPECT_THROW(mend(), StoreUnusable);
+  EXPECT_EQ(std::filesystem::file_size(store_.database()), 20'000U);
+}
+
+}  // namespace
+}  // namespace holdfast::sqlite
