@@ -54,8 +54,7 @@ class StartUps : public CliScenario {
   std::size_t losses_named_by_doctor() const {
     const auto doctor = boost::json::parse(cli({"--json", "doctor"}).out);
     std::size_t named = 0;
-    for (const auto& loss : doctor.at("losses").as_array())
-      named += loss.at("task").is_string();
+    for (const auto& loss : doctor.at("losses").as_array()) named += loss.at("task").is_string();
     return named;
   }
 

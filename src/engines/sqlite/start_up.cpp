@@ -90,8 +90,12 @@ class Ladder {
   /// While it is there to be read: a checkpoint forgets it.
   void name_lost_tasks() {
     if (!newly_lost_) return;
-    auto db = open_read_only(path_, settings_.durability);
-    for (auto& loss : lost_tasks(path_, *db)) start_up_.losses.push_back(std::move(loss));
+    try {
+      auto db = open_read_only(path_, settings_.durability);
+      for (auto& loss : lost_tasks(path_, *db)) start_up_.losses.push_back(std::move(loss));
+    } catch (const StoreUnusable&) {
+      return;  // nothing is left to compare with, which whoever opens it next is told
+    }
     auto note = LossNote::read(opened_.files);
     if (!note) return;
     note->losses = start_up_.losses;
