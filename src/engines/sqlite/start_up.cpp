@@ -114,14 +114,24 @@ class Ladder {
   /// Whatever is wrong: the evidence first, then the gentlest thing that helps.
   void mend(const std::string& why) {
     opened_.connection.reset();
-    if (start_up_.evidence.empty())
-      start_up_.evidence = copy_evidence(path_, opened_.files, clock_.wall(), why);
+    secure_evidence(why);
     auto done = repair(path_, opened_.files);
     start_up_.repair = to_string(done.how);
     start_up_.kept_aside = done.kept_aside;
     start_up_.losses.insert(start_up_.losses.end(), done.losses.begin(), done.losses.end());
     connect();
     fs::remove(opened_.files.suspect());
+  }
+
+  void secure_evidence(const std::string& why) {
+    if (!start_up_.evidence.empty()) return;
+    DatabaseFile database{path_};
+    if (database.found() == DatabaseFile::Found::in_use)
+      throw StoreUnusable{fmt::format(
+          "{} is damaged ({}), and cannot be repaired while another program has it open; "
+          "close that, then start again",
+          path_, why)};
+    start_up_.evidence = copy_evidence(path_, opened_.files, clock_.wall(), why);
   }
 
   void connect() {
