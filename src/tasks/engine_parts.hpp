@@ -36,6 +36,9 @@ class EngineParts {
   /// Looks for damage without changing anything. Quick: every page that a table needs, and the
   /// checksums of unfinished tasks. Full: indexes too, and whether tables fit to each other.
   virtual IntegrityResult check_integrity(bool full, std::stop_token stop) = 0;
+  /// A small step of a check that goes on while the store is in use; the result when there is one.
+  /// To be called now and then by whoever works for long.
+  virtual std::optional<IntegrityResult> scrub() { return {}; }
 
   const Settings& settings() const { return settings_; }
   Events& events() { return events_; }

@@ -14,6 +14,8 @@ constexpr Millis retry_beat{1'000};
 /// So long a busy worker may fill the store beyond its limits before somebody looks.
 constexpr Millis prune_interval{250};
 constexpr int pruned_at_once = 1'000;
+/// A step takes a fiftieth of this, or less.
+constexpr Millis scrub_interval{1'000};
 
 int handler_count(const WorkerOptions& options, const Settings& settings) {
   int count = options.concurrency > 0 ? options.concurrency : settings.worker.concurrency;
@@ -219,16 +221,18 @@ void Worker::Impl::watch() {
   auto stop = stop_watch_.get_token();
   auto next_detection = parts_.clock().steady() + settings_.heartbeat.detection_interval;
   auto next_prune = parts_.clock().steady() + prune_interval;
+  auto next_scrub = parts_.clock().steady() + scrub_interval;
   while (!stop.stop_requested()) {
     try {
       auto now = parts_.clock().steady();
-      auto next = std::min(next_detection, next_prune);
+      auto next = std::min({next_detection, next_prune, next_scrub});
       bool death = parts_.workers().wait_for_death(std::max(next - now, Millis{0}), stop);
       now = parts_.clock().steady();
       if (stop.stop_requested()) return;
       if (death || now >= next_detection) recovery_.run_once("watch", stop);
       if (now >= next_detection) next_detection = now + settings_.heartbeat.detection_interval;
       if (now >= next_prune) next_prune = prune();
+      if (now >= next_scrub) next_scrub = scrub();
     } catch (const StorageFailed&) {
       storage_failed();
       return;
@@ -237,6 +241,11 @@ void Worker::Impl::watch() {
       pause(retry_beat);
     }
   }
+}
+
+Millis Worker::Impl::scrub() {
+  if (auto result = parts_.scrub()) parts_.events().emit(IntegrityChecked{*result});
+  return parts_.clock().steady() + scrub_interval;
 }
 
 Millis Worker::Impl::prune() {

@@ -69,6 +69,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   // Watch.
   void watch();
   Millis prune();  ///< one step; returns when the next one is due
+  Millis scrub();  ///< one step; when the next one is due
 
   void trouble(const char* what, const std::exception& error);
   void storage_failed();

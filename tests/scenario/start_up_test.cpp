@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include <boost/json/parse.hpp>
+
 #include "engines/sqlite/engine.hpp"
 #include "scenario/cli_scenario.hpp"
 #include "scenario/store_files.hpp"
@@ -48,6 +50,13 @@ class StartUps : public CliScenario {
     return count;
   }
   fs::path folder() const { return store_.database() + ".holdfast"; }
+
+  std::size_t losses_named_by_doctor() const {
+    const auto doctor = boost::json::parse(cli({"--json", "doctor"}).out);
+    std::size_t named = 0;
+    for (const auto& loss : doctor.at("losses").as_array()) named += loss.at("task").is_string();
+    return named;
+  }
 
   void expect_read_only() const {
     const Finished add = cli({"task", "add", "mail"});
@@ -127,13 +136,17 @@ TEST_F(StartUps, AFlippedBitInTheLogIsTurnedBack) {
 TEST_F(StartUps, CommitsThatCannotBeReadMakeItReadOnlyUntilThatIsAccepted) {
   fill();
   log_.zero(in_the_middle(), 4096);
+  auto losses = losses_named_by_doctor();
   expect_read_only();
   auto seen = tasks();
+  EXPECT_EQ(losses, 10 - seen) << "each by its id";
   EXPECT_GT(seen, 0U);
   EXPECT_LT(seen, 10U);
   expect_read_only();
   EXPECT_EQ(evidence(), 1U);
+  EXPECT_EQ(losses_named_by_doctor(), losses) << "they are not forgotten";
   EXPECT_THAT(ok({"doctor", "--accept-loss"}), HasSubstr("run level         normal"));
+  EXPECT_THAT(ok({"queue", "recovery-report"}), HasSubstr("was added by a commit that is lost"));
   EXPECT_EQ(tasks(), seen);
   expect_normal();
 }

@@ -123,11 +123,11 @@ class Examination {
 
   void look_inside() {
     try {
-      auto engine = open_store(path_, settings_, clock_,
-                               {.stay = Stay::brief, .accept_loss = options_.accept_loss});
+      auto engine = open_store(
+          path_, settings_, clock_,
+          {.stay = Stay::brief, .accept_loss = options_.accept_loss, .found = &found_.start_up});
       found_.level = engine->run_level();
       found_.reason = engine->why_read_only();
-      found_.start_up = engine->take_start_up();
       check();
     } catch (const StoreUnusable& error) {
       found_.level = RunLevel::halted;

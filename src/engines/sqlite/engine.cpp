@@ -9,6 +9,7 @@
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/open_read_only.hpp"
 #include "engines/sqlite/reports.hpp"
+#include "engines/sqlite/scrub.hpp"
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/store.hpp"
 #include "engines/sqlite/task_admin.hpp"
@@ -46,6 +47,7 @@ class SqliteEngine final : public EngineParts {
     return std::exchange(start_up_, {});
   }
   IntegrityResult check_integrity(bool full, std::stop_token stop) override;
+  std::optional<IntegrityResult> scrub() override { return scrub_.step(); }
   Store& store() { return store_; }
 
   /// Puts what the start-up found where it is not forgotten if this process does not recover.
@@ -66,6 +68,7 @@ class SqliteEngine final : public EngineParts {
   SqliteTaskAdmin admin_;
   SqliteWorkerRegistry workers_;
   SqliteReports reports_;
+  Scrub scrub_{store_};
 };
 
 IntegrityResult SqliteEngine::check_integrity(bool full, std::stop_token stop) {
@@ -78,6 +81,7 @@ IntegrityResult SqliteEngine::check_integrity(bool full, std::stop_token stop) {
 std::shared_ptr<EngineParts> open_store(const std::string& path, Settings settings,
                                         const Clock& clock, const OpenOptions& options) {
   auto opened = open_database(path, settings, clock, options);
+  if (options.found) *options.found = opened.start_up;
   bool worth_reporting = opened.worth_reporting && opened.level == RunLevel::normal;
   auto engine = std::make_shared<SqliteEngine>(path, std::move(settings), clock, options.stay,
                                                std::move(opened));

@@ -14,6 +14,9 @@
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/database_file.hpp"
 #include "engines/sqlite/evidence.hpp"
+#include "engines/sqlite/loss_note.hpp"
+#include "engines/sqlite/lost_tasks.hpp"
+#include "engines/sqlite/open_read_only.hpp"
 #include "engines/sqlite/repair.hpp"
 #include "engines/sqlite/replace_file.hpp"
 #include "engines/sqlite/schema.hpp"
@@ -50,6 +53,7 @@ class Ladder {
 
   void climb() {
     read_files();
+    name_lost_tasks();
     if (start_up_.level == RunLevel::normal) {
       connect_or_mend();
       check();
@@ -58,7 +62,7 @@ class Ladder {
     }
     kill_point(KillPoint::start_up_before_ready);
     opened_.level = start_up_.level;
-    opened_.worth_reporting = !start_up_.evidence.empty();
+    opened_.worth_reporting = !start_up_.evidence.empty() || !start_up_.losses.empty();
     opened_.keep_mark = start_up_.unclean && options_.stay == Stay::brief;
     opened_.start_up = std::move(start_up_);
     opened_.lock->note_boot(boot_);
@@ -80,6 +84,22 @@ class Ladder {
     log.carry_out(start_up_);
     opened_.reason = log.reason();
     suspicious_ |= log.suspicious();
+    newly_lost_ = log.newly_lost();
+  }
+
+  /// While it is there to be read: a checkpoint forgets it.
+  void name_lost_tasks() {
+    if (!newly_lost_) return;
+    try {
+      auto db = open_read_only(path_, settings_.durability);
+      for (auto& loss : lost_tasks(path_, *db)) start_up_.losses.push_back(std::move(loss));
+    } catch (const StoreUnusable&) {
+      return;  // nothing is left to compare with, which whoever opens it next is told
+    }
+    auto note = LossNote::read(opened_.files);
+    if (!note) return;
+    note->losses = start_up_.losses;
+    note->write(opened_.files);
   }
 
   void connect_or_mend() {
@@ -94,14 +114,24 @@ class Ladder {
   /// Whatever is wrong: the evidence first, then the gentlest thing that helps.
   void mend(const std::string& why) {
     opened_.connection.reset();
-    if (start_up_.evidence.empty())
-      start_up_.evidence = copy_evidence(path_, opened_.files, clock_.wall(), why);
+    secure_evidence(why);
     auto done = repair(path_, opened_.files);
     start_up_.repair = to_string(done.how);
     start_up_.kept_aside = done.kept_aside;
     start_up_.losses.insert(start_up_.losses.end(), done.losses.begin(), done.losses.end());
     connect();
     fs::remove(opened_.files.suspect());
+  }
+
+  void secure_evidence(const std::string& why) {
+    if (!start_up_.evidence.empty()) return;
+    DatabaseFile database{path_};
+    if (database.found() == DatabaseFile::Found::in_use)
+      throw StoreUnusable{fmt::format(
+          "{} is damaged ({}), and cannot be repaired while another program has it open; "
+          "close that, then start again",
+          path_, why)};
+    start_up_.evidence = copy_evidence(path_, opened_.files, clock_.wall(), why);
   }
 
   void connect() {
@@ -152,7 +182,7 @@ class Ladder {
       throw_sqlite_error(db, code, "copying the write-ahead log into it");
     if (code == SQLITE_OK) {
       start_up_.wal_frames_checkpointed = start_up_.wal_frames;
-      if (options_.accept_loss) forget_loss(opened_.files);
+      if (options_.accept_loss) LossNote::forget(opened_.files);
     } else {
       start_up_.checkpoint_error =
           in_use_ ? "another program has the database open" : sqlite3_errstr(code);
@@ -174,16 +204,17 @@ class Ladder {
   std::string boot_;
   bool new_;
   bool suspicious_;
-  bool newer_ = false;   ///< made by a later version: not damage
+  bool newer_ = false;  ///< made by a later version: not damage
+  bool newly_lost_ = false;
   bool in_use_ = false;  ///< by programs that know nothing of us
   StartUp start_up_{};
 };
 
 /// Others are here: the store is ready.
 void join(const std::string& path, const Settings& settings, Opened& opened) {
-  if (auto why = why_lost(opened.files)) {
+  if (auto note = LossNote::read(opened.files)) {
     opened.level = RunLevel::read_only;
-    opened.reason = *why;
+    opened.reason = note->reason;
     return;
   }
   opened.connection =

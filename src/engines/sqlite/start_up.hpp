@@ -17,6 +17,8 @@ namespace holdfast::sqlite {
 struct OpenOptions {
   Stay stay = Stay::lasting;
   bool accept_loss = false;  ///< go on without commits that cannot be read any more
+  /// Gets a copy of what was found, also if the store is then handed to nobody who recovers.
+  std::optional<StartUp>* found = nullptr;
 };
 
 /// A store that is open, and what was found on the way.

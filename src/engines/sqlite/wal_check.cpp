@@ -6,14 +6,13 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
 
 #include "engines/sqlite/evidence.hpp"
+#include "engines/sqlite/loss_note.hpp"
 #include "engines/sqlite/wal_backfill.hpp"
 #include "recovery/kill_point.hpp"
 
@@ -47,39 +46,7 @@ std::string salt_line(const WalScan& scan) {
   return fmt::format("log {:08x}{:08x}", scan.header.salt.first, scan.header.salt.second);
 }
 
-/// The first line says which log it is about: after a restore or a repair it is another one.
-struct LossNote {
-  std::string log{};
-  std::string reason{};
-};
-
-std::optional<LossNote> read_note(const SideFiles& files) {
-  std::ifstream file{files.lost()};
-  LossNote note;
-  if (!std::getline(file, note.log)) return {};
-  std::getline(file, note.reason);
-  return note;
-}
-
-void write_note(const SideFiles& files, const LossNote& note) {
-  auto file = open_file(files.lost(), O_WRONLY | O_CREAT | O_TRUNC);
-  auto text = note.log + "\n" + note.reason + "\n";
-  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    throw_change_error(files.lost());
-  sync(file, files.lost());
-}
-
 }  // namespace
-
-std::optional<std::string> why_lost(const SideFiles& files) {
-  auto note = read_note(files);
-  if (!note) return {};
-  return note->reason;
-}
-
-void forget_loss(const SideFiles& files) {
-  if (::unlink(files.lost().c_str()) != 0 && errno != ENOENT) throw_change_error(files.lost());
-}
 
 WalCheck::WalCheck(const std::string& path, const SideFiles& files, const DatabaseFile& database,
                    Circumstances circumstances)
@@ -129,10 +96,11 @@ void WalCheck::carry_out(StartUp& start_up) {
       lose(start_up);
       return;
   }
-  auto note = read_note(files_);
+  auto note = LossNote::read(files_);
   if (!note) return;
-  if (note->log != salt_line(scan_)) forget_loss(files_);
-  if (circumstances_.accept_loss || note->log != salt_line(scan_)) return;
+  if (note->log != salt_line(scan_)) return LossNote::forget(files_);
+  start_up.losses = note->losses;
+  if (circumstances_.accept_loss) return;
   start_up.level = RunLevel::read_only;
   reason_ = note->reason;
 }
@@ -192,6 +160,7 @@ void WalCheck::lose(StartUp& start_up) {
   suspicious_ = true;
   secure_evidence(start_up, verdict_.what);
   start_up.losses.push_back({Damage::Kind::wal, verdict_.what});
+  newly_lost_ = verdict_.kind == Kind::damaged;
   if (circumstances_.accept_loss) {
     if (verdict_.kind == Kind::unusable) drop_log();
     return;
@@ -199,7 +168,7 @@ void WalCheck::lose(StartUp& start_up) {
   if (verdict_.kind == Kind::unusable) throw StoreUnusable{refusal()};
   reason_ = refusal();
   // SQLite forgets that there was more as soon as it reads what is left, so it is noted.
-  write_note(files_, {salt_line(scan_), reason_});
+  LossNote{salt_line(scan_), reason_, start_up.losses}.write(files_);
   start_up.level = RunLevel::read_only;
 }
 

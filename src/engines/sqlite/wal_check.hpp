@@ -32,6 +32,8 @@ class WalCheck {
   /// Something was wrong that the log alone does not tell everything about.
   bool suspicious() const { return suspicious_; }
   std::string reason() const { return reason_; }
+  /// Commits behind a gap are lost for the first time: what they did can still be read.
+  bool newly_lost() const { return newly_lost_; }
 
  private:
   void look();
@@ -51,12 +53,8 @@ class WalCheck {
   std::vector<Flip> flips_{};
   WalVerdict verdict_{};
   bool suspicious_ = false;
+  bool newly_lost_ = false;
   std::string reason_{};
 };
-
-/// Commits were lost and nobody has accepted that yet: why nothing may be written.
-std::optional<std::string> why_lost(const SideFiles& files);
-/// It was accepted.
-void forget_loss(const SideFiles& files);
 
 }  // namespace holdfast::sqlite

@@ -75,6 +75,9 @@ class FrameWalk {
   }
   bool is_commit() const { return now_.pages_after_commit != 0; }
   int number() const { return number_; }
+  std::span<const std::uint8_t> page() const {
+    return std::span{frame_}.subspan(FrameHeader::bytes);
+  }
 
  private:
   const ReadAt& read_;
@@ -115,7 +118,7 @@ std::uint64_t WalScan::offset_of(int frame) const {
          static_cast<std::uint64_t>(frame - 1) * (FrameHeader::bytes + header.page_size);
 }
 
-WalScan scan_wal(const ReadAt& read, std::uint64_t size) {
+WalScan scan_wal(const ReadAt& read, std::uint64_t size, const BeyondVisitor& beyond) {
   WalScan scan{.bytes = size};
   std::uint8_t start[WalHeader::bytes] = {};
   if (size < sizeof start || read(0, start) != sizeof start) return scan;
@@ -135,6 +138,7 @@ WalScan scan_wal(const ReadAt& read, std::uint64_t size) {
       gap = true;
     } else if (gap) {
       ++scan.beyond.frames;
+      if (beyond) beyond(walk.page());
       if (!walk.is_commit()) continue;
       ++scan.beyond.commits;
       scan.beyond.last_commit = walk.number();

@@ -74,7 +74,10 @@ struct WalScan {
   std::uint64_t offset_of(int frame) const;
 };
 
+/// Gets the page of each whole frame behind the gap.
+using BeyondVisitor = std::function<void(std::span<const std::uint8_t> page)>;
+
 /// Reads a log of `size` bytes from its beginning to its end, one frame at a time.
-WalScan scan_wal(const ReadAt& read, std::uint64_t size);
+WalScan scan_wal(const ReadAt& read, std::uint64_t size, const BeyondVisitor& beyond = {});
 
 }  // namespace holdfast::sqlite
