@@ -20,7 +20,14 @@ class ScrubTest : public testing::Test {
   void add(int count) const {
     std::vector<NewTask> tasks;
     for (int i = 0; i < count; ++i) tasks.push_back({"mail", {"{}"}, {}});
-    open_store(folder_.database(), {})->tasks().insert(tasks);
+    open()->tasks().insert(tasks);
+  }
+
+  /// Start-up would see some of what the tests do here.
+  std::shared_ptr<EngineParts> open() const {
+    Settings settings;
+    settings.recovery.integrity_check_on_startup = false;
+    return open_store(folder_.database(), settings);
   }
 
   /// What nobody should do.
@@ -32,9 +39,7 @@ class ScrubTest : public testing::Test {
   }
 
   IntegrityResult pass() const {
-    Settings settings;
-    settings.recovery.integrity_check_on_startup = false;
-    auto engine = open_store(folder_.database(), settings);
+    auto engine = open();
     for (int steps = 0; steps < 1'000; ++steps)
       if (auto result = engine->scrub()) return *result;
     ADD_FAILURE() << "does not come to an end";

@@ -27,8 +27,8 @@ constexpr std::pair<const char*, std::string_view> indexes[] = {
     {"holdfast_ready",
      "SELECT t.id FROM holdfast_tasks t NOT INDEXED WHERE t.seq BETWEEN ? AND ? AND t.state = 0"
      " AND NOT EXISTS (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_ready WHERE i.state = 0"
-     "  AND i.priority = t.priority AND i.lane = t.lane AND i.run_at = t.run_at AND i.seq = "
-     "t.seq)"},
+     "  AND i.priority = t.priority AND i.lane = t.lane AND i.suspect = t.suspect"
+     "  AND i.run_at = t.run_at AND i.seq = t.seq)"},
     {"holdfast_running",
      "SELECT t.id FROM holdfast_tasks t NOT INDEXED WHERE t.seq BETWEEN ? AND ? AND t.state = 1"
      " AND NOT EXISTS (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_running WHERE i.state = 1"
