@@ -37,9 +37,8 @@ struct Settings {
   } heartbeat;
 
   struct Worker {
-    int concurrency = 0;  ///< handler threads; 0: one for each core
-    int prefetch =
-        1'000;  ///< at most so many claimed ahead; grows to it only while tasks are quick
+    int concurrency = 0;   ///< handler threads; 0: one for each core
+    int prefetch = 2'000;  ///< at most so many claimed ahead; so many only while tasks are quick
     std::chrono::milliseconds drain_timeout{30'000};
     /// How long a handler may go on after its stop token fired before its attempt is given up.
     std::chrono::milliseconds stop_grace{10'000};

@@ -35,7 +35,7 @@ class Session {
  public:
   struct Limits {
     int concurrency = 1;
-    int prefetch = 1'000;
+    int prefetch = 2'000;
     Millis lease{90'000};
     Millis stop_grace{10'000};
   };

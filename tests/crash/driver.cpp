@@ -53,7 +53,7 @@ Settings settings(const Arguments& given) {
   settings.heartbeat.detection_interval = Millis{given.number("detection", 60'000)};
   settings.recovery.max_recovery_attempts = given.number("crashes", 3);
   settings.worker.concurrency = given.number("concurrency", 4);
-  settings.worker.prefetch = given.number("prefetch", 1'000);
+  settings.worker.prefetch = given.number("prefetch", settings.worker.prefetch);
   settings.worker.drain_timeout = Millis{given.number("drain", 30'000)};
   if (given.number("forget")) {
     settings.retention.completed = std::chrono::hours{0};
