@@ -1,7 +1,10 @@
 #include "engines/sqlite/row_sum.hpp"
 
+#include <sqlite3.h>
+
 #include <gmock/gmock.h>
 
+#include <fmt/format.h>
 #include <holdfast/holdfast.hpp>
 
 #include "support/temp_store.hpp"
@@ -24,6 +27,7 @@ class RowSums : public testing::Test {
 
   void damage(const std::string& what) {
     Connection db{folder_.database(), Connection::Mode::read_write, Durability::crash_safe};
+    sqlite3_db_config(db.handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
     db.execute(what);
   }
 
@@ -109,6 +113,7 @@ TEST_F(RowSums, DamageWaitsForAPerson) {
   EXPECT_EQ(answer.damaged.front().task, hit);
   EXPECT_EQ(record(hit).state, TaskState::held);
   EXPECT_EQ(record(hit).cause, "damaged");
+  EXPECT_EQ(record(hit).attempt, 0) << "nobody tried it";
 
   // Trying it again does not make the payload what it was.
   Inspector{engine_}.retry({.ids = {hit}});
@@ -123,6 +128,24 @@ TEST_F(RowSums, FinishedTasksDoNotComeBackByDamage) {
   damage("UPDATE holdfast_tasks SET state = 0");
   EXPECT_THAT(damaged(), ElementsAre(done));
   EXPECT_THAT(claim().claimed, IsEmpty());
+}
+
+TEST_F(RowSums, AnIndexThatIsWrongLeadsNobodyToAFinishedTask) {
+  auto finished = add();
+  constexpr auto change_index =
+      "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = replace(sql, 'state = {}',"
+      " 'state = {}') WHERE name = 'holdfast_ready'";
+  damage(fmt::format(change_index, 0, 77));
+  damage("UPDATE holdfast_tasks SET state = 2, row_sum = 0");
+  damage(fmt::format(change_index, 77, 0));
+  EXPECT_THAT(damaged(), IsEmpty());
+
+  auto answer = claim();
+  EXPECT_THAT(answer.claimed, IsEmpty());
+  ASSERT_EQ(answer.damaged.size(), 1u);
+  EXPECT_EQ(answer.damaged.front().kind, Damage::Kind::index);
+  EXPECT_EQ(answer.damaged.front().task, finished);
+  EXPECT_EQ(record(finished).state, TaskState::completed);
 }
 
 TEST_F(RowSums, WorkOfUnknownKindIsNotClaimed) {

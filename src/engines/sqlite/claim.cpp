@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -119,76 +118,65 @@ std::vector<Candidate> candidates(Connection& db, int priority, const std::vecto
   return found;
 }
 
-const RowList read_sql{"SELECT " HOLDFAST_SUMMED
-                       ", seq, row_sum, tags, unique_key, backoff, payload FROM holdfast_tasks"
-                       " WHERE seq IN (",
-                       ")"};
-
 const RowList take_sql{
     "UPDATE holdfast_tasks SET state = 1, token = max(token + 1, ?1), owner = ?2,"
     " lease_until = ?3, claimed_at = ?4, attempt = attempt + 1,"
-    " row_sum = holdfast_row_sum(id, lane, 1, priority, run_at, max(token + 1, ?1), attempt + 1,"
-    " recoveries, crashes, suspect, cancel_requested, created_at, max_attempts, timeout,"
-    " payload_sum) WHERE seq IN (",
+    " row_sum = holdfast_take(?6, " HOLDFAST_CHECKED ") WHERE lane = ?5 AND state = 0 AND seq IN (",
     ")"};
 
-/// Adds the chosen tasks to `claimed`, in their order. Those that are not what they were when they
-/// were written are left out and go to `damaged`.
-void read_intact(Connection& db, std::span<const Candidate> chosen, std::int64_t token_floor,
-                 std::vector<Claimed>& claimed, std::vector<DamagedRow>& damaged) {
-  std::unordered_map<std::int64_t, const Candidate*> places;
-  auto read = db.use(read_sql.text(chosen.size()));
-  int at = 1;
-  for (const auto& candidate : chosen) {
-    places.emplace(candidate.seq, &candidate);
-    read.bind_from(at++, candidate.seq);
-  }
-  auto first = claimed.size();
-  claimed.resize(first + chosen.size());
-  while (read.step()) {
-    auto row = read_checked(read);
-    if (row.damage) {
-      damaged.push_back(*row.damage);
-      continue;
-    }
-    const auto* candidate = places.at(row.seq);
-    auto& one = claimed[first + static_cast<std::size_t>(candidate - chosen.data())];
-    const auto& numbers = row.numbers;
-    if (numbers.state != static_cast<std::int64_t>(TaskState::pending) ||
-        numbers.lane != candidate->lane->id) {
-      // The row is sound: it is the index that led here by mistake.
-      damaged.push_back({.id = numbers.id,
-                         .what = fmt::format("The index of ready tasks names task {} by mistake.",
-                                             numbers.id.text())});
-      continue;
-    }
-    one.lease = {numbers.id, Token{std::max(numbers.token + 1, token_floor)}, row.seq};
-    one.kind = candidate->lane->kind;
-    one.queue = candidate->lane->queue;
-    one.attempt = static_cast<int>(numbers.attempt) + 1;
-    one.max_attempts = static_cast<int>(numbers.max_attempts);
-    one.timeout = Millis{numbers.timeout};
-    one.suspect = numbers.suspect != 0;
-    if (row.backoff) one.backoff = parse_backoff(*row.backoff);
-    one.payload = std::move(row.payload);
-  }
-  std::erase_if(claimed, [](const Claimed& one) { return one.lease.place == 0; });
-}
+/// What is about to be claimed: tasks of one lane, by the worker of the row `owner`.
+struct Taking {
+  const ClaimRequest& request;
+  const ClaimTime& now;
+  std::int64_t owner = 0;
+};
 
-void mark_claimed(Connection& db, std::span<const Claimed> tasks, std::int64_t owner,
-                  const ClaimRequest& request, const ClaimTime& now) {
-  if (tasks.empty()) return;
-  auto update = db.use(take_sql.text(tasks.size()));
-  update.bind(now.token_floor, owner, now.steady + request.lease, now.wall);
-  int at = 5;
-  for (const auto& one : tasks) update.bind_from(at++, one.lease.place);
+/// Claims rows of one lane, and returns them as they were before.
+std::vector<CheckedRow> take_rows(Connection& db, const Taking& taking, std::int64_t lane,
+                                  std::span<const Candidate* const> chosen) {
+  const auto& now = taking.now;
+  TakenRows taken{.token_floor = now.token_floor};
+  taken.rows.reserve(chosen.size());
+  auto update = db.use(take_sql.text(chosen.size()));
+  update.bind(now.token_floor, taking.owner, now.steady + taking.request.lease, now.wall, lane);
+  update.bind_pointer(6, &taken, taken_rows_type);
+  int at = 7;
+  for (const auto* candidate : chosen) update.bind_from(at++, candidate->seq);
   update.run();
+  return std::move(taken.rows);
 }
 
-/// Damage is not for a handler: the task waits for a person.
+Claimed claimed_task(CheckedRow&& row, const Lane& lane, std::int64_t token_floor) {
+  const auto& numbers = row.numbers;
+  Claimed one;
+  one.lease = {numbers.id, Token{std::max(numbers.token + 1, token_floor)}, row.seq};
+  one.kind = lane.kind;
+  one.queue = lane.queue;
+  one.attempt = static_cast<int>(numbers.attempt) + 1;
+  one.max_attempts = static_cast<int>(numbers.max_attempts);
+  one.timeout = Millis{numbers.timeout};
+  one.suspect = numbers.suspect != 0;
+  if (row.backoff) one.backoff = parse_backoff(*row.backoff);
+  one.payload = std::move(row.payload);
+  return one;
+}
+
+/// The row is sound, but it is no pending task of the lane: it is the index that led here.
+Damage misled(Connection& db, std::int64_t seq) {
+  auto find = db.use("SELECT id FROM holdfast_tasks WHERE seq = ?");
+  find.bind(seq);
+  if (!find.step()) return {Damage::Kind::index, "The index of ready tasks names no task.", {}};
+  auto id = find.task_id(0);
+  return {Damage::Kind::index,
+          fmt::format("The index of ready tasks names task {} by mistake.", id.text()), id};
+}
+
+/// Damage is not for a handler: the task waits for a person, as if it had not been claimed.
 void hold_damaged(Connection& db, const DamagedRow& row, WallTime now) {
   constexpr std::string_view cause = "damaged";
-  db.use("UPDATE holdfast_tasks SET state = 6, cause = ?, error = ? WHERE seq = ?")
+  db.use(
+        "UPDATE holdfast_tasks SET state = 6, cause = ?, error = ?, attempt = attempt - 1,"
+        " owner = NULL, lease_until = NULL, claimed_at = NULL WHERE seq = ?")
       .bind(cause, row.what, row.seq)
       .run();
   seal(db, row.seq);
@@ -200,21 +188,48 @@ void hold_damaged(Connection& db, const DamagedRow& row, WallTime now) {
                    .at = now});
 }
 
-void take(Connection& db, std::span<const Candidate> chosen, std::int64_t owner,
-          const ClaimRequest& request, const ClaimTime& now, Exchanged& into) {
-  std::vector<DamagedRow> damaged;
-  while (!chosen.empty()) {
-    auto handful = chosen.first(std::min(chosen.size(), RowList::longest));
-    chosen = chosen.subspan(handful.size());
-    auto before = into.claimed.size();
-    read_intact(db, handful, now.token_floor, into.claimed, damaged);
-    mark_claimed(db, std::span{into.claimed}.subspan(before), owner, request, now);
+/// Claims up to `RowList::longest` tasks of one lane. Those that are not what they were when they
+/// were written go to `into.damaged`, the others to their places in `claimed`, which are those of
+/// the candidates in `all`.
+void take_handful(Connection& db, const Taking& taking, std::span<const Candidate> all,
+                  std::span<const Candidate*> handful, std::span<Claimed> claimed,
+                  Exchanged& into) {
+  const auto& lane = *handful.front()->lane;
+  auto rows = take_rows(db, taking, lane.id, handful);
+  std::ranges::sort(handful, {}, &Candidate::seq);
+  std::ranges::sort(rows, {}, &CheckedRow::seq);
+  auto row = rows.begin();
+  for (const auto* candidate : handful) {
+    if (row == rows.end() || row->seq != candidate->seq) {
+      into.damaged.push_back(misled(db, candidate->seq));
+      continue;
+    }
+    if (row->damage) {
+      hold_damaged(db, *row->damage, taking.now.wall);
+      into.damaged.push_back({Damage::Kind::row, row->damage->what, row->damage->id});
+    } else {
+      auto at = static_cast<std::size_t>(candidate - all.data());
+      claimed[at] = claimed_task(std::move(*row), lane, taking.now.token_floor);
+    }
+    ++row;
   }
-  for (const auto& row : damaged) {
-    if (row.seq > 0) hold_damaged(db, row, now.wall);
-    into.damaged.push_back(
-        {row.seq > 0 ? Damage::Kind::row : Damage::Kind::index, row.what, row.id});
+}
+
+/// Claims the chosen tasks and adds them to `into.claimed` in their order.
+void take(Connection& db, std::span<const Candidate> chosen, const Taking& taking,
+          Exchanged& into) {
+  std::map<std::int64_t, std::vector<const Candidate*>> by_lane;
+  for (const auto& candidate : chosen) by_lane[candidate.lane->id].push_back(&candidate);
+  auto first = into.claimed.size();
+  into.claimed.resize(first + chosen.size());
+  for (auto& [lane, candidates] : by_lane) {
+    for (std::span<const Candidate*> left{candidates}; !left.empty();) {
+      auto handful = left.first(std::min(left.size(), RowList::longest));
+      left = left.subspan(handful.size());
+      take_handful(db, taking, chosen, handful, std::span{into.claimed}.subspan(first), into);
+    }
   }
+  std::erase_if(into.claimed, [](const Claimed& one) { return one.lease.place == 0; });
 }
 
 }  // namespace
@@ -237,7 +252,7 @@ void claim_tasks(Connection& db, const ClaimRequest& request, const ClaimTime& n
       chosen.push_back(candidate);
       --room;
     }
-    take(db, chosen, owner, request, now, into);
+    take(db, chosen, {request, now, owner}, into);
     if (room == 0) return;
     suspects = std::max(suspects, 0);
   }

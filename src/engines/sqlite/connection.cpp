@@ -141,6 +141,12 @@ void Statement::bind_one(int index, std::string_view value) {
                                   SQLITE_STATIC, SQLITE_UTF8);
   if (code != SQLITE_OK) throw_sqlite_error(db_, code, "binding a text");
 }
+Statement& Statement::bind_pointer(int index, void* pointer, const char* type) {
+  auto code = sqlite3_bind_pointer(statement_, index, pointer, type, nullptr);
+  if (code != SQLITE_OK) throw_sqlite_error(db_, code, "binding a pointer");
+  return *this;
+}
+
 void Statement::bind_one(int index, std::nullptr_t) { sqlite3_bind_null(statement_, index); }
 void Statement::bind_one(int index, std::span<const std::uint8_t> blob) {
   auto code = sqlite3_bind_blob64(statement_, index, blob.data(), blob.size_bytes(), SQLITE_STATIC);
@@ -216,7 +222,7 @@ Connection::Connection(const std::string& path, Mode mode, Durability durability
     execute(common_pragmas);
     if (mode == Mode::read_write) {
       execute(writing_pragmas);
-      add_row_sum_function(db_);
+      add_row_sum_functions(db_);
       execute("PRAGMA journal_mode=WAL");
       execute(durability == Durability::power_safe ? "PRAGMA synchronous=FULL"
                                                    : "PRAGMA synchronous=NORMAL");

@@ -45,6 +45,9 @@ class Statement {
     return *this;
   }
 
+  /// Something for an SQL function of ours that knows `type`; must outlive the last `step`.
+  Statement& bind_pointer(int index, void* pointer, const char* type);
+
   bool step();  ///< to the next row; false: no more
   void run();   ///< steps once, expects no row, resets so that it can be bound again
   /// The same; false, and nothing was changed, if a constraint of the schema forbids it.

@@ -4,9 +4,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -49,9 +51,87 @@ std::string sentence(const SummedRow& row, std::int64_t stored, bool payload_fit
   return fmt::format("The row of task {} is damaged.", row.id.text());
 }
 
-std::optional<std::string> optional_text(const Statement& row, int column) {
+/// The arguments of an SQL function, to be read like the columns of a row.
+class Arguments {
+ public:
+  explicit Arguments(sqlite3_value** values) : values_{values} {}
+  std::int64_t integer(int at) const { return sqlite3_value_int64(values_[at]); }
+  bool is_integer(int at) const { return sqlite3_value_type(values_[at]) == SQLITE_INTEGER; }
+  bool is_text(int at) const { return sqlite3_value_type(values_[at]) == SQLITE_TEXT; }
+  bool is_null(int at) const { return sqlite3_value_type(values_[at]) == SQLITE_NULL; }
+  std::string text(int at) const {
+    const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(values_[at]));
+    if (text == nullptr) return {};
+    return {text, static_cast<std::size_t>(sqlite3_value_bytes(values_[at]))};
+  }
+  TaskId task_id(int at) const {
+    TaskId id;
+    if (sqlite3_value_bytes(values_[at]) == static_cast<int>(id.bytes.size()))
+      std::memcpy(id.bytes.data(), sqlite3_value_blob(values_[at]), id.bytes.size());
+    return id;
+  }
+
+ private:
+  sqlite3_value** values_;
+};
+
+template <class Row>
+std::optional<std::string> optional_text(const Row& row, int column) {
   if (row.is_null(column)) return {};
   return row.text(column);
+}
+
+template <class Row>
+SummedRow summed(const Row& row, int first) {
+  // One flipped bit makes an empty blob of a zero, and SQLite gives it out as zero again.
+  auto number = [&](int column) {
+    column += first;
+    return row.is_integer(column) ? row.integer(column) : std::numeric_limits<std::int64_t>::min();
+  };
+  return {row.task_id(first), number(1),  number(2),  number(3),  number(4),
+          number(5),          number(6),  number(7),  number(8),  number(9),
+          number(10),         number(11), number(12), number(13), number(14)};
+}
+
+template <class Row>
+CheckedRow checked_row(const Row& row) {
+  constexpr int seq = summed_columns, stored = seq + 1, tags = seq + 2, key = seq + 3,
+                backoff = seq + 4, payload = seq + 5;
+  CheckedRow checked;
+  checked.seq = row.integer(seq);
+  checked.numbers = summed(row, 0);
+  auto sum = row.integer(stored);
+  bool row_fits = row_sum(checked.numbers) == sum;
+  // Reading what is long costs most of the time, and on what is over nothing depends.
+  if (row_fits && sum == 0) return checked;
+  checked.payload = row.text(payload);
+  checked.backoff = optional_text(row, backoff);
+  auto found = payload_sum(checked.payload, optional_text(row, tags), optional_text(row, key),
+                           checked.backoff);
+  auto is_text = [&](int column) { return row.is_null(column) || row.is_text(column); };
+  bool payload_fits = found == checked.numbers.payload_sum && row.is_text(payload) &&
+                      is_text(tags) && is_text(key) && is_text(backoff);
+  checked.known = row_fits && checked.numbers.payload_sum == payload_known_to_be_damaged &&
+                  checked.numbers.state == static_cast<std::int64_t>(TaskState::held);
+  if (!row_fits || !payload_fits) {
+    checked.damage = {checked.seq, checked.numbers.id, !payload_fits,
+                      sentence(checked.numbers, sum, payload_fits)};
+  }
+  return checked;
+}
+
+void sql_take(sqlite3_context* context, int, sqlite3_value** values) {
+  auto* taken = static_cast<TakenRows*>(sqlite3_value_pointer(values[0], taken_rows_type));
+  if (taken == nullptr) return sqlite3_result_error(context, "nobody takes these rows", -1);
+  try {
+    auto numbers = taken->rows.emplace_back(checked_row(Arguments{values + 1})).numbers;
+    numbers.state = static_cast<std::int64_t>(TaskState::running);
+    numbers.token = std::max(numbers.token + 1, taken->token_floor);
+    ++numbers.attempt;
+    sqlite3_result_int64(context, row_sum(numbers));
+  } catch (const std::bad_alloc&) {
+    sqlite3_result_error_nomem(context);
+  }
 }
 
 void find_damaged_lanes(Connection& db, const std::function<void(DamagedRow)>& found) {
@@ -87,22 +167,16 @@ std::int64_t row_sum(const SummedRow& row) {
                      row.max_attempts, row.timeout, row.payload_sum});
 }
 
-SummedRow read_summed(const Statement& row, int first) {
-  // One flipped bit makes an empty blob of a zero, and SQLite gives it out as zero again.
-  auto number = [&](int column) {
-    column += first;
-    return row.is_integer(column) ? row.integer(column) : std::numeric_limits<std::int64_t>::min();
-  };
-  return {row.task_id(first), number(1),  number(2),  number(3),  number(4),
-          number(5),          number(6),  number(7),  number(8),  number(9),
-          number(10),         number(11), number(12), number(13), number(14)};
-}
+SummedRow read_summed(const Statement& row, int first) { return summed(row, first); }
 
-void add_row_sum_function(sqlite3* db) {
-  int code = sqlite3_create_function_v2(db, "holdfast_row_sum", summed_columns,
-                                        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-                                        nullptr, sql_row_sum, nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) throw_sqlite_error(db, code, "adding a function");
+void add_row_sum_functions(sqlite3* db) {
+  auto add = [&](const char* name, int arguments, int flags, auto* function) {
+    int code = sqlite3_create_function_v2(db, name, arguments, SQLITE_UTF8 | flags, nullptr,
+                                          function, nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) throw_sqlite_error(db, code, "adding a function");
+  };
+  add("holdfast_row_sum", summed_columns, SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, sql_row_sum);
+  add("holdfast_take", 1 + summed_columns + 6, SQLITE_DIRECTONLY, sql_take);
 }
 
 void seal(Connection& db, std::int64_t seq) {
@@ -111,38 +185,12 @@ void seal(Connection& db, std::int64_t seq) {
       .run();
 }
 
-CheckedRow read_checked(const Statement& row) {
-  constexpr int seq = summed_columns, stored = seq + 1, tags = seq + 2, key = seq + 3,
-                backoff = seq + 4, payload = seq + 5;
-  CheckedRow checked;
-  checked.seq = row.integer(seq);
-  checked.numbers = read_summed(row);
-  auto sum = row.integer(stored);
-  bool row_fits = row_sum(checked.numbers) == sum;
-  // Reading what is long costs most of the time, and on what is over nothing depends.
-  if (row_fits && sum == 0) return checked;
-  checked.payload = row.text(payload);
-  checked.backoff = optional_text(row, backoff);
-  auto found = payload_sum(checked.payload, optional_text(row, tags), optional_text(row, key),
-                           checked.backoff);
-  auto is_text = [&](int column) { return row.is_null(column) || row.is_text(column); };
-  bool payload_fits = found == checked.numbers.payload_sum && row.is_text(payload) &&
-                      is_text(tags) && is_text(key) && is_text(backoff);
-  checked.known = row_fits && checked.numbers.payload_sum == payload_known_to_be_damaged &&
-                  checked.numbers.state == static_cast<std::int64_t>(TaskState::held);
-  if (!row_fits || !payload_fits) {
-    checked.damage = {checked.seq, checked.numbers.id, !payload_fits,
-                      sentence(checked.numbers, sum, payload_fits)};
-  }
-  return checked;
-}
+CheckedRow read_checked(const Statement& row) { return checked_row(row); }
 
 std::int64_t find_damaged_rows(Connection& db, const std::function<void(DamagedRow)>& found) {
   find_damaged_lanes(db, found);
   std::int64_t rows = 0;
-  auto tasks =
-      db.use("SELECT " HOLDFAST_SUMMED
-             ", seq, row_sum, tags, unique_key, backoff, payload FROM holdfast_tasks NOT INDEXED");
+  auto tasks = db.use("SELECT " HOLDFAST_CHECKED " FROM holdfast_tasks NOT INDEXED");
   for (; tasks.step(); ++rows) {
     auto row = read_checked(tasks);
     if (row.damage && !row.known) found(std::move(*row.damage));

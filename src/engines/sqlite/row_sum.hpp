@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/task.hpp>
 
@@ -41,8 +42,9 @@ std::int64_t row_sum(const SummedRow& row);
 inline constexpr int summed_columns = 15;
 SummedRow read_summed(const Statement& row, int first_column = 0);
 
-/// Makes the SQL function holdfast_row_sum(HOLDFAST_SUMMED) known to a connection.
-void add_row_sum_function(sqlite3* db);
+/// Makes the SQL functions holdfast_row_sum(HOLDFAST_SUMMED) and holdfast_take known to a
+/// connection.
+void add_row_sum_functions(sqlite3* db);
 /// A task was changed by an ordinary statement: makes its row sum fit again.
 void seal(Connection& db, std::int64_t seq);
 
@@ -63,9 +65,19 @@ struct CheckedRow {
   std::optional<DamagedRow> damage{};
   bool known = false;  ///< it is held for its damage: a person was told
 };
-/// Reads a row of HOLDFAST_SUMMED ", seq, row_sum, tags, unique_key, backoff, payload". Payloads of
-/// finished tasks are not looked at.
+/// The columns that a `CheckedRow` is read from.
+#define HOLDFAST_CHECKED HOLDFAST_SUMMED ", seq, row_sum, tags, unique_key, backoff, payload"
+/// Reads a row of HOLDFAST_CHECKED. Payloads of finished tasks are not looked at.
 CheckedRow read_checked(const Statement& row);
+
+/// Rows that one statement claims and reads at the same time: beside its other changes it sets
+/// `row_sum = holdfast_take(?, HOLDFAST_CHECKED)`, with one of these bound as the parameter. Going
+/// through the rows once instead of twice saves a tenth of the time of a claim.
+struct TakenRows {
+  std::int64_t token_floor = 0;
+  std::vector<CheckedRow> rows{};  ///< as they were before
+};
+inline constexpr const char* taken_rows_type = "holdfast_taken_rows";
 
 /// Calls `found` for every task (and lane, with seq 0) that is damaged, reading the tables
 /// themselves and not their indexes; returns how many tasks were looked at.

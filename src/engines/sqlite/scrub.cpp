@@ -82,8 +82,7 @@ void Scrub::look(Connection& db) {
   auto from = behind_ + 1;
   int rows = 0;
   {
-    auto tasks = db.use("SELECT " HOLDFAST_SUMMED
-                        ", seq, row_sum, tags, unique_key, backoff, payload"
+    auto tasks = db.use("SELECT " HOLDFAST_CHECKED
                         " FROM holdfast_tasks NOT INDEXED WHERE seq >= ? ORDER BY seq LIMIT ?");
     tasks.bind(from, rows_at_once);
     while (std::chrono::steady_clock::now() - began < long_enough && tasks.step()) {
