@@ -14,7 +14,9 @@
 
 namespace holdfast {
 
-/// A task changed state (in this process; other processes emit their own).
+/// A task was created or changed state (by this process; other processes emit their own). Not told:
+/// what was enqueued in a transaction of the caller's, who alone knows whether that committed, and
+/// what is cancelled because it waited for a task that recovery cancelled; histories have both.
 struct TaskChanged {
   TaskId id;
   std::string kind;

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include <holdfast/events.hpp>
 #include <holdfast/settings.hpp>
 #include <holdfast/task.hpp>
 
@@ -17,6 +18,7 @@ namespace holdfast {
 struct Inserted {
   TaskId id;
   bool created = true;  ///< false: it was there already (same id, or same unique key)
+  TaskState state = TaskState::pending;  ///< of one that was created: pending or blocked
 };
 
 /// A task in the hands of a worker.
@@ -73,6 +75,9 @@ struct Exchanged {
   bool buried = false;  ///< the claiming worker was declared dead: it got nothing
   /// Tasks that could have been claimed but are not what was enqueued: they are held now.
   std::vector<Damage> damaged{};
+  /// What else happened: follow-ups that were created, tasks that waited for a settled one, and
+  /// settled ones that did not become what was asked because somebody wants them to stop.
+  std::vector<TaskChanged> also{};
 };
 
 struct ProgressNote {

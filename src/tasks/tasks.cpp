@@ -22,6 +22,16 @@ std::vector<Inserted> insert(EngineParts& parts, const std::vector<NewTask>& tas
   }
 }
 
+void tell(EngineParts& parts, const std::vector<NewTask>& tasks,
+          const std::vector<Inserted>& inserted) {
+  if (!parts.events().heard()) return;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (!inserted[i].created) continue;
+    Transition step{{}, inserted[i].state, "client", {}, {}, 0, parts.clock().wall()};
+    parts.events().emit(TaskChanged{inserted[i].id, tasks[i].kind, std::move(step)});
+  }
+}
+
 }  // namespace
 
 Tasks& Tasks::on_json(std::string kind, Handler handler) {
@@ -44,7 +54,9 @@ std::vector<TaskId> Tasks::enqueue_all(std::vector<NewTask> tasks) {
   }
   std::vector<TaskId> ids;
   ids.reserve(tasks.size());
-  for (const auto& inserted : insert(engine_.parts(), tasks)) ids.push_back(inserted.id);
+  auto inserted = insert(engine_.parts(), tasks);
+  for (const auto& one : inserted) ids.push_back(one.id);
+  tell(engine_.parts(), tasks, inserted);
   return ids;
 }
 

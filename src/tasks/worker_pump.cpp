@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <iterator>
+#include <set>
 
 #include "tasks/policy.hpp"
 #include "tasks/worker_impl.hpp"
@@ -181,8 +182,14 @@ void Worker::Impl::account(const std::vector<Settlement>& sent, const Exchanged&
   for (const auto& damage : answer.damaged) parts_.events().emit(DamageFound{damage});
   if (!parts_.events().heard()) return;
   auto actor = "worker/" + enlistment_->id().text();
+  std::set<TaskId> told;
+  for (const auto& change : answer.also) {
+    parts_.events().emit(change);
+    told.insert(change.id);
+  }
   for (std::size_t i = 0; i < sent.size(); ++i) {
     const auto& one = sent[i];
+    if (told.contains(one.lease.id)) continue;  // it became something else
     if (answer.settled[i] == Settled::refused) {
       parts_.events().emit(StaleWriteRefused{one.lease.id, one.lease.token, "settlement"});
     } else {

@@ -31,8 +31,10 @@ class TaskEvents : public testing::Test {
   std::vector<std::string> heard() {
     std::lock_guard lock{mutex_};
     std::vector<std::string> all;
-    for (const auto& [id, kind, step] : std::exchange(changes_, {}))
-      all.push_back(fmt::format("{}: {} -> {}", kind, to_string(*step.from), to_string(step.to)));
+    for (const auto& [id, kind, step] : std::exchange(changes_, {})) {
+      auto from = step.from ? to_string(*step.from) : "new";
+      all.push_back(fmt::format("{}: {} -> {}", kind, from, to_string(step.to)));
+    }
     return all;
   }
 
@@ -52,6 +54,8 @@ TEST_F(TaskEvents, NameTheKindOfWhatAWorkerSettles) {
     return done;
   });
   for (const char* kind : {"resize", "mail", "lost"}) tasks_.enqueue(kind, 1);
+  EXPECT_THAT(heard(), ElementsAre("resize: new -> pending", "mail: new -> pending",
+                                   "lost: new -> pending"));
   Worker{tasks_, {.concurrency = 1, .until_empty = true}}.run();
   EXPECT_THAT(heard(),
               UnorderedElementsAre("resize: pending -> running", "resize: running -> completed",
@@ -59,10 +63,40 @@ TEST_F(TaskEvents, NameTheKindOfWhatAWorkerSettles) {
                                    "lost: pending -> running", "lost: running -> failed"));
 }
 
+TEST_F(TaskEvents, TellWhatASettlementLeadsTo) {
+  tasks_.on_json("resize", [](Attempt& attempt) {
+    attempt.then("thumbnail", 1);
+    return done;
+  });
+  auto first = tasks_.enqueue("resize", 1, {.unique_key = "cat"});
+  EXPECT_EQ(tasks_.enqueue("resize", 1, {.unique_key = "cat"}), first) << "not new, not told";
+  tasks_.enqueue("mail", 1, {.after = {first}});
+  EXPECT_THAT(heard(), ElementsAre("resize: new -> pending", "mail: new -> blocked"));
+  Worker{tasks_, {.concurrency = 1, .until_empty = true}}.run();
+  EXPECT_THAT(heard(),
+              UnorderedElementsAre("resize: pending -> running", "resize: running -> completed",
+                                   "thumbnail: new -> pending", "mail: blocked -> pending"));
+}
+
+TEST_F(TaskEvents, TellWhatBecameOfATaskInsteadOfWhatWasAsked) {
+  tasks_.on_json("resize", [&](Attempt& attempt) -> Outcome {
+    inspector_.cancel({.ids = {attempt.task()}});
+    return retry_in(std::chrono::hours{1}, "busy");
+  });
+  auto first = tasks_.enqueue("resize", 1);
+  tasks_.enqueue("mail", 1, {.after = {first}});
+  heard();
+  Worker{tasks_, {.concurrency = 1, .until_empty = true}}.run();
+  EXPECT_THAT(heard(),
+              UnorderedElementsAre("resize: pending -> running", "resize: running -> cancelled",
+                                   "mail: blocked -> cancelled"));
+}
+
 TEST_F(TaskEvents, TellWhatOperatorsDo) {
   auto first = tasks_.enqueue("resize", 1);
   auto second = tasks_.enqueue("mail", 1, {.after = {first}});
   tasks_.enqueue("report", 1, {.after = {second}});
+  heard();
   inspector_.hold({.ids = {first}}, "not yet");
   EXPECT_EQ(changes_.at(0).transition.reason, "not yet");
   EXPECT_EQ(changes_.at(0).transition.actor, "operator/ada");

@@ -21,6 +21,23 @@ TaskId id_of(Connection& db, std::int64_t seq) {
   return query.step() ? query.task_id(0) : TaskId{};
 }
 
+/// A step of a task that waited for another, in its history and for whoever wants to hear of it.
+TaskChanged note_step(Connection& db, const HistoryRow& row) {
+  add_history(db, row);
+  auto find = db.use(
+      "SELECT t.id, l.kind FROM holdfast_tasks t JOIN holdfast_lanes l USING (lane)"
+      " WHERE t.seq = ?");
+  TaskChanged changed;
+  if (find.bind(row.task).step()) {
+    changed.id = find.task_id(0);
+    changed.kind = find.text(1);
+  }
+  changed.transition = {
+      row.from,    row.to, std::string{row.actor}, std::string{row.reason}, row.token,
+      row.attempt, row.at};
+  return changed;
+}
+
 }  // namespace
 
 void add_history(Connection& db, const HistoryRow& row) {
@@ -33,8 +50,8 @@ void add_history(Connection& db, const HistoryRow& row) {
   insert.run();
 }
 
-int release_dependents(Connection& db, std::int64_t seq, WallTime now) {
-  int released = 0;
+std::vector<TaskChanged> release_dependents(Connection& db, std::int64_t seq, WallTime now) {
+  std::vector<TaskChanged> released;
   for (auto dependent : dependents_of(db, seq)) {
     db.use("DELETE FROM holdfast_blocks WHERE on_seq = ? AND seq = ?").bind(seq, dependent).run();
     auto release = db.use(
@@ -43,22 +60,22 @@ int release_dependents(Connection& db, std::int64_t seq, WallTime now) {
     release.bind(dependent).run();
     if (db.changes() == 0) continue;
     seal(db, dependent);
-    add_history(db, {.task = dependent,
-                     .from = TaskState::blocked,
-                     .to = TaskState::pending,
-                     .actor = "system/dependency",
-                     .reason = "Everything it waited for has completed.",
-                     .at = now});
-    ++released;
+    released.push_back(note_step(db, {.task = dependent,
+                                      .from = TaskState::blocked,
+                                      .to = TaskState::pending,
+                                      .actor = "system/dependency",
+                                      .reason = "Everything it waited for has completed.",
+                                      .at = now}));
   }
   return released;
 }
 
-std::vector<std::int64_t> cancel_dependents(Connection& db, std::int64_t seq, WallTime now,
-                                            std::string_view actor) {
-  std::vector<std::int64_t> cancelled;
-  for (std::size_t done = 0; done <= cancelled.size(); ++done) {
-    auto cause = done == 0 ? seq : cancelled[done - 1];
+std::vector<TaskChanged> cancel_dependents(Connection& db, std::int64_t seq, WallTime now,
+                                           std::string_view actor) {
+  std::vector<TaskChanged> changed;
+  std::vector<std::int64_t> cancelled{seq};
+  for (std::size_t done = 0; done < cancelled.size(); ++done) {
+    auto cause = cancelled[done];
     auto reason = fmt::format("waited for {}, which was cancelled", id_of(db, cause).text());
     for (auto dependent : dependents_of(db, cause)) {
       db.use("DELETE FROM holdfast_blocks WHERE on_seq = ? AND seq = ?")
@@ -69,16 +86,16 @@ std::vector<std::int64_t> cancel_dependents(Connection& db, std::int64_t seq, Wa
           " WHERE seq = ?1 AND state = 5");
       cancel.bind(dependent, now, reason).run();
       if (db.changes() == 0) continue;
-      add_history(db, {.task = dependent,
-                       .from = TaskState::blocked,
-                       .to = TaskState::cancelled,
-                       .actor = actor,
-                       .reason = reason,
-                       .at = now});
+      changed.push_back(note_step(db, {.task = dependent,
+                                       .from = TaskState::blocked,
+                                       .to = TaskState::cancelled,
+                                       .actor = actor,
+                                       .reason = reason,
+                                       .at = now}));
       cancelled.push_back(dependent);
     }
   }
-  return cancelled;
+  return changed;
 }
 
 }  // namespace holdfast::sqlite

@@ -114,7 +114,7 @@ Inserted insert_one(Connection& db, const NewTask& task, TaskId id, std::int64_t
   for (auto on : waits_for) {
     db.use("INSERT OR IGNORE INTO holdfast_blocks (on_seq, seq) VALUES (?, ?)").bind(on, seq).run();
   }
-  return {id, true};
+  return {id, true, state};
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -60,8 +61,18 @@ bool was_settled_before(Connection& db, const Lease& lease) {
   return find.step();
 }
 
+std::string actor_of(const Row& row) {
+  return row.worker ? "worker/" + row.worker->text() : std::string{"worker"};
+}
+
+TaskChanged changed_otherwise(const Settlement& settlement, const Row& row, WallTime now) {
+  return {settlement.lease.id, settlement.kind,
+          Transition{TaskState::running, row.state, actor_of(row), settlement.reason,
+                     settlement.lease.token, settlement.attempt, now}};
+}
+
 void add_unusual_end(Connection& db, const Settlement& settlement, const Row& row, WallTime now) {
-  auto actor = row.worker ? "worker/" + row.worker->text() : std::string{"worker"};
+  auto actor = actor_of(row);
   add_history(db, {.task = row.seq,
                    .from = TaskState::running,
                    .to = row.state,
@@ -79,26 +90,44 @@ bool anything_blocked(Connection& db) {
   return query.step();
 }
 
-Settled settle_one(Connection& db, const Settlement& settlement, WallTime now, bool& woke_others) {
+/// What a settlement other than a plain completion leads to.
+void follow_up(Connection& db, const Settlement& settlement, WallTime now, SettleResult& result) {
+  auto row = find_row(db, settlement.lease.id);
+  bool otherwise = row->state != settlement.to;
+  bool unusual = settlement.was_attempt || otherwise;
+  if (unusual && row->state != TaskState::completed) add_unusual_end(db, settlement, *row, now);
+  if (otherwise) result.also.push_back(changed_otherwise(settlement, *row, now));
+  std::vector<TaskChanged> dependents;
+  if (row->state == TaskState::completed) {
+    dependents = release_dependents(db, row->seq, now);
+    result.woke_others |= !dependents.empty();
+  } else if (row->state == TaskState::cancelled) {
+    dependents = cancel_dependents(db, row->seq, now, "system/dependency");
+  }
+  std::ranges::move(dependents, std::back_inserter(result.also));
+}
+
+void insert_follow_ups(Connection& db, const Settlement& settlement, WallTime now,
+                       SettleResult& result) {
+  if (settlement.follow_ups.empty()) return;
+  auto inserted = insert_tasks(db, settlement.follow_ups, now);
+  for (std::size_t i = 0; i < inserted.size(); ++i) {
+    if (!inserted[i].created) continue;
+    Transition step{{}, inserted[i].state, "client", {}, {}, 0, now};
+    result.also.push_back({inserted[i].id, settlement.follow_ups[i].kind, std::move(step)});
+  }
+  result.woke_others = true;
+}
+
+Settled settle_one(Connection& db, const Settlement& settlement, WallTime now,
+                   SettleResult& result) {
   if (!apply(db, settlement, now)) {
     return was_settled_before(db, settlement.lease) ? Settled::repeated : Settled::refused;
   }
-  woke_others |= settlement.to == TaskState::pending;
+  result.woke_others |= settlement.to == TaskState::pending;
   bool plain = settlement.to == TaskState::completed && !anything_blocked(db);
-  if (!plain) {
-    auto row = find_row(db, settlement.lease.id);
-    bool unusual = settlement.was_attempt || row->state != settlement.to;
-    if (unusual && row->state != TaskState::completed) add_unusual_end(db, settlement, *row, now);
-    if (row->state == TaskState::completed) {
-      woke_others |= release_dependents(db, row->seq, now) > 0;
-    } else if (row->state == TaskState::cancelled) {
-      cancel_dependents(db, row->seq, now, "system/dependency");
-    }
-  }
-  if (!settlement.follow_ups.empty()) {
-    insert_tasks(db, settlement.follow_ups, now);
-    woke_others = true;
-  }
+  if (!plain) follow_up(db, settlement, now, result);
+  insert_follow_ups(db, settlement, now, result);
   return Settled::accepted;
 }
 
@@ -143,7 +172,7 @@ SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlement
       }
     }
   }
-  for (const auto* one : rest) place(*one) = settle_one(db, *one, now, result.woke_others);
+  for (const auto* one : rest) place(*one) = settle_one(db, *one, now, result);
   return result;
 }
 

@@ -34,8 +34,9 @@ void claim_tasks(Connection& db, const ClaimRequest& request, const ClaimTime& n
 std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request);
 
 struct SettleResult {
-  std::vector<Settled> settled{};  ///< one for each settlement
-  bool woke_others = false;        ///< one of them made other tasks ready
+  std::vector<Settled> settled{};   ///< one for each settlement
+  bool woke_others = false;         ///< one of them made other tasks ready
+  std::vector<TaskChanged> also{};  ///< see `Exchanged`
 };
 SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlements, WallTime now);
 

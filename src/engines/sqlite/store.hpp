@@ -5,6 +5,8 @@
 #include <mutex>
 #include <string>
 
+#include <holdfast/events.hpp>
+
 #include "engines/sqlite/connection.hpp"
 #include "engines/sqlite/side_files.hpp"
 #include "engines/sqlite/start_up.hpp"
@@ -69,11 +71,11 @@ struct HistoryRow {
 };
 void add_history(Connection& db, const HistoryRow& row);
 
-/// `seq` has completed: tasks that waited for nothing else become pending. Returns how many.
-int release_dependents(Connection& db, std::int64_t seq, WallTime now);
+/// `seq` has completed: tasks that waited for nothing else become pending. Returns those.
+std::vector<TaskChanged> release_dependents(Connection& db, std::int64_t seq, WallTime now);
 /// `seq` was cancelled: what waited for it can never run and is cancelled too, and so on. Returns
-/// their seqs.
-std::vector<std::int64_t> cancel_dependents(Connection& db, std::int64_t seq, WallTime now,
-                                            std::string_view actor);
+/// all of them.
+std::vector<TaskChanged> cancel_dependents(Connection& db, std::int64_t seq, WallTime now,
+                                           std::string_view actor);
 
 }  // namespace holdfast::sqlite

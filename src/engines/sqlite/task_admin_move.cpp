@@ -137,22 +137,20 @@ class Moving {
     note_change(row.seq,
                 {row.state, to, move_.actor, move_.reason, token, fresh ? 0 : row.attempt, now_});
     if (to == TaskState::cancelled) {
-      for (auto seq : cancel_dependents(db_, row.seq, now_, move_.actor))
-        note_change(seq, {TaskState::blocked, to, move_.actor, {}, {}, 0, now_});
+      for (auto& change : cancel_dependents(db_, row.seq, now_, move_.actor))
+        if (move_.on_change) moved_.changes.push_back(std::move(change));
     }
     ++moved_.count;
     moved_.ready |= to == TaskState::pending;
     moved_.stopped |= was_running;
   }
 
-  /// A dependent's reason is its error: it says what it waited for.
   void note_change(std::int64_t seq, Transition step) {
     if (!move_.on_change) return;
     auto find = db_.use(
-        "SELECT t.id, l.kind, t.error FROM holdfast_tasks t JOIN holdfast_lanes l USING (lane)"
+        "SELECT t.id, l.kind FROM holdfast_tasks t JOIN holdfast_lanes l USING (lane)"
         " WHERE t.seq = ?");
     if (!find.bind(seq).step()) return;
-    if (step.reason.empty()) step.reason = find.text(2);
     moved_.changes.push_back({find.task_id(0), find.text(1), std::move(step)});
   }
 
@@ -180,7 +178,8 @@ Moved move_tasks(Store& store, const TaskFilter& filter, const TaskAdmin::Move& 
             for (const auto& task : some) moving.move(task.id);
             return moving.moved();
           });
-      for (const auto& change : moved.changes) move.on_change(change.id, change.kind, change.step);
+      for (const auto& change : moved.changes)
+        move.on_change(change.id, change.kind, change.transition);
       total.count += moved.count;
       total.ready |= moved.ready;
       total.stopped |= moved.stopped;

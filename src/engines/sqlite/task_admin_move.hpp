@@ -5,19 +5,12 @@
 
 namespace holdfast::sqlite {
 
-/// A task that changed state.
-struct Change {
-  TaskId id{};
-  std::string kind{};
-  Transition step{};
-};
-
 struct Moved {
   std::int64_t count = 0;
   bool ready = false;    ///< some may run now
   bool stopped = false;  ///< some that are running are to stop
   /// If somebody wants to know: every one that changed, those that waited for them included.
-  std::vector<Change> changes{};
+  std::vector<TaskChanged> changes{};
 };
 
 /// Finds the tasks, then moves them a thousand to a transaction; each is checked again there.

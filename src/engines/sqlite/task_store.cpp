@@ -107,6 +107,7 @@ Exchanged SqliteTaskStore::exchange(const Exchange& exchange) {
     count_refused(db, std::ranges::count(result.settled, Settled::refused));
     Exchanged done;
     done.settled = std::move(result.settled);
+    done.also = std::move(result.also);
     if (exchange.claim) {
       ClaimTime time{now, store_.clock.steady(), store_.token_floor()};
       claim_tasks(db, *exchange.claim, time, done);
