@@ -58,14 +58,15 @@ Course run_through(const Plan& plan, int total, std::int64_t budget) {
 
 std::vector<Figure> measure_retention(const Plan& plan) {
   const int total = plan.quick ? 20'000 : 5'000'000;
-  const std::int64_t budget = plan.quick ? 4'000'000 : 256'000'000;
+  const std::int64_t budget = plan.quick ? 4'000'000 : 128'000'000;
   auto course = run_through(plan, total, budget);
   Figure rate{"retention_rate",
               fmt::format("enqueue, run, prune; last fifth of {} tasks in a row", total),
               course.rates.back(), "/s"};
-  rate.against = "the first fifth";
-  rate.reference = course.rates.front();
-  rate.ratio = course.rates.back() / course.rates.front();
+  // The limit is reached within the first fifth, so that something is removed in all of the second.
+  rate.against = "the second fifth";
+  rate.reference = course.rates.at(1);
+  rate.ratio = rate.value / rate.reference;
   rate.aim = Aim{Aim::On::ratio, true, 0.8};
   Figure file{"retention_file", fmt::format("file at its largest, limit {} MB", budget / 1'000'000),
               course.largest_file, "MB"};

@@ -14,6 +14,7 @@ constexpr Millis retry_beat{1'000};
 /// So long a busy worker may fill the store beyond its limits before somebody looks.
 constexpr Millis prune_interval{250};
 constexpr int pruned_at_once = 1'000;
+constexpr int pruned_in_a_hurry = 16'000;
 /// A step takes a fiftieth of this, or less.
 constexpr Millis scrub_interval{1'000};
 
@@ -250,9 +251,12 @@ Millis Worker::Impl::scrub() {
 
 Millis Worker::Impl::prune() {
   auto began = parts_.clock().steady();
-  auto pruned = parts_.admin().prune(settings_.retention, pruned_at_once);
+  auto pruned = parts_.admin().prune(settings_.retention, prune_limit_);
   auto ended = parts_.clock().steady();
-  // New tasks come in as fast as old ones go, so there is no time to lose.
+  // Tasks end as fast as old ones go, or faster: several workers settle thousands of them between
+  // two steps of the one that removes. So there is no time to lose, and the next step is a longer
+  // one.
+  prune_limit_ = pruned.hurry ? std::min(2 * prune_limit_, pruned_in_a_hurry) : pruned_at_once;
   if (pruned.hurry) return ended;
   // Old tasks are in nobody's way, but removing them is: most of the time is left to others.
   if (pruned.removed > 0) return ended + 3 * (ended - began) + Millis{1};

@@ -96,6 +96,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   bool hungry_ = false;     ///< the last claim got less than it asked for
   bool look_again_ = true;  ///< something happened since: claim again
   bool pump_waits_ = false;
+  int prune_limit_ = 1'000;  ///< tasks in the next step; only the thread that prunes knows it
   std::stop_source stop_watch_;
 
   struct Thread {
