@@ -39,9 +39,8 @@ class Zombies : public CrashTest {
   }
 
   bool writing() const {
-    auto lock =
-        sqlite::open_file(sqlite::SideFiles{store_.database()}.write_lock(), O_RDWR | O_CREAT);
-    return sqlite::is_locked(lock.get(), 0) || sqlite::is_locked(lock.get(), 1);
+    auto lock = open_file(sqlite::SideFiles{store_.database()}.write_lock(), O_RDWR | O_CREAT);
+    return is_locked(lock.get(), 0) || is_locked(lock.get(), 1);
   }
 
   /// At least one of the tasks runs under a second token.
