@@ -3,6 +3,7 @@
 #include <holdfast/engine.hpp>
 #include <holdfast/error.hpp>
 
+#include "engines/postgres/engine.hpp"
 #include "engines/sqlite/diagnose.hpp"
 #include "engines/sqlite/engine.hpp"
 
@@ -37,7 +38,8 @@ std::string file_of(std::string_view address, Settings& settings) {
   auto scheme = address.substr(0, colon);
   if (colon == std::string_view::npos || scheme != "sqlite") {
     throw ConfigError{fmt::format(
-        "'{}' is not the address of a store; write sqlite:FILE, for example sqlite:work.db",
+        "'{}' is not the address of a store; write sqlite:FILE, for example sqlite:work.db, or "
+        "postgres://user@host/database",
         address)};
   }
   auto path = take_parameters(address.substr(colon + 1), settings);
@@ -48,6 +50,11 @@ std::string file_of(std::string_view address, Settings& settings) {
 }  // namespace
 
 Engine open(std::string_view address, Settings settings, Stay stay) {
+  if (postgres::is_postgres(address)) {
+    settings.validate();
+    auto parsed = postgres::parse_address(address, settings);
+    return Engine{postgres::open_store(parsed, std::move(settings))};
+  }
   auto path = file_of(address, settings);
   return Engine{sqlite::open_store(path, std::move(settings), system_clock(), {.stay = stay})};
 }
