@@ -3,6 +3,7 @@
 #include <holdfast/engine.hpp>
 #include <holdfast/error.hpp>
 
+#include "engines/postgres/diagnose.hpp"
 #include "engines/postgres/engine.hpp"
 #include "engines/sqlite/diagnose.hpp"
 #include "engines/sqlite/engine.hpp"
@@ -60,6 +61,10 @@ Engine open(std::string_view address, Settings settings, Stay stay) {
 }
 
 Diagnosis diagnose(std::string_view address, const DiagnosisOptions& options, Settings settings) {
+  if (postgres::is_postgres(address)) {
+    auto parsed = postgres::parse_address(address, settings);
+    return postgres::diagnose(parsed, options, std::move(settings));
+  }
   auto path = file_of(address, settings);
   return sqlite::diagnose(path, options, std::move(settings));
 }

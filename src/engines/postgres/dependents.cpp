@@ -23,27 +23,35 @@ std::vector<TaskId> lock_dependents(Connection& db, std::span<const TaskId> ende
 
 }  // namespace
 
-std::int64_t release_dependents(Connection& db, std::span<const TaskId> completed) {
+std::vector<TaskChanged> release_dependents(Connection& db, std::span<const TaskId> completed) {
+  constexpr std::string_view actor = "system/dependency";
+  constexpr std::string_view reason = "Everything it waited for has completed.";
   auto dependents = lock_dependents(db, completed);
   db.queue("DELETE FROM hf.blocks WHERE on_task = ANY($1)", completed);
-  auto released = db.run(
+  auto rows = db.run(
       "UPDATE hf.tasks t SET state = 0 WHERE id = ANY($1) AND state = 5"
-      " AND NOT EXISTS (SELECT 1 FROM hf.blocks b WHERE b.task = t.id) RETURNING id",
+      " AND NOT EXISTS (SELECT 1 FROM hf.blocks b WHERE b.task = t.id) RETURNING id, kind, {wall}",
       dependents);
+  std::vector<TaskChanged> released;
   HistoryRows history;
-  while (released.next())
-    history.add({.task = released.task_id(0),
+  while (rows.next()) {
+    Transition step{
+        TaskState::blocked, TaskState::pending, std::string{actor}, std::string{reason}, {}, 0,
+        rows.time(2)};
+    released.push_back({rows.task_id(0), rows.text(1), std::move(step)});
+    history.add({.task = rows.task_id(0),
                  .from = TaskState::blocked,
                  .to = TaskState::pending,
-                 .actor = "system/dependency",
-                 .reason = "Everything it waited for has completed."});
+                 .actor = actor,
+                 .reason = reason});
+  }
   history.queue(db);
-  return released.count();
+  return released;
 }
 
-std::vector<CancelledDependent> cancel_dependents(Connection& db, std::span<const TaskId> cancelled,
-                                                  std::string_view actor) {
-  std::vector<CancelledDependent> all;
+std::vector<TaskChanged> cancel_dependents(Connection& db, std::span<const TaskId> cancelled,
+                                           std::string_view actor) {
+  std::vector<TaskChanged> all;
   std::vector<TaskId> causes{cancelled.begin(), cancelled.end()};
   for (std::size_t done = 0; done < causes.size(); ++done) {
     std::vector<TaskId> cause{causes[done]};
@@ -53,12 +61,14 @@ std::vector<CancelledDependent> cancel_dependents(Connection& db, std::span<cons
     db.queue("DELETE FROM hf.blocks WHERE on_task = ANY($1)", cause);
     auto rows = db.run(
         "UPDATE hf.tasks SET state = 4, finished_at = {wall}, error = $2 WHERE id = ANY($1)"
-        " AND state = 5 RETURNING id, kind",
+        " AND state = 5 RETURNING id, kind, finished_at",
         dependents, reason);
     HistoryRows history;
     while (rows.next()) {
       auto id = rows.task_id(0);
-      all.push_back({id, rows.text(1), reason});
+      Transition step{TaskState::blocked, TaskState::cancelled, std::string{actor}, reason, {}, 0,
+                      rows.time(2)};
+      all.push_back({id, rows.text(1), std::move(step)});
       causes.push_back(id);
       history.add({.task = id,
                    .from = TaskState::blocked,

@@ -53,10 +53,15 @@ std::shared_ptr<EngineParts> open_store(const Address& address, Settings setting
   return std::make_shared<PostgresEngine>(address, std::move(settings), clock);
 }
 
-Store& store_of(const Engine& engine) {
+Store* find_store(const Engine& engine) {
   auto* parts = dynamic_cast<PostgresEngine*>(&engine.parts());
-  if (!parts) throw InvalidRequest{"this engine is not PostgreSQL: " + engine.name()};
-  return parts->store();
+  return parts ? &parts->store() : nullptr;
+}
+
+Store& store_of(const Engine& engine) {
+  auto* store = find_store(engine);
+  if (!store) throw InvalidRequest{"this engine is not PostgreSQL: " + engine.name()};
+  return *store;
 }
 
 }  // namespace holdfast::postgres

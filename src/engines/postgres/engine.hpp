@@ -13,7 +13,9 @@ std::shared_ptr<EngineParts> open_store(const Address& address, Settings setting
                                         const Clock& clock = system_clock());
 
 struct Store;
-/// The store of an engine; throws `InvalidRequest` if it is not one of ours.
+/// The store of an engine; null if it is not one of ours.
+Store* find_store(const Engine& engine);
+/// The same; throws `InvalidRequest` if it is not one of ours.
 Store& store_of(const Engine& engine);
 
 }  // namespace holdfast::postgres

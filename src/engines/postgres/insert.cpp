@@ -141,6 +141,7 @@ class Inserting {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       if (!open_[i] || (!all && created.erase(answers_[i].id) == 0)) continue;
       answers_[i].created = true;
+      if (!waits_for_[i].empty()) answers_[i].state = TaskState::blocked;
       open_[i] = false;
     }
   }

@@ -42,6 +42,9 @@ class Session {
   /// An operator acted. Everybody has been told when it returns.
   void announce_control();
 
+  /// What announcements are made on.
+  const std::string& channel() const { return channel_; }
+
   Wake wait(Millis timeout);
   /// Ends every wait of this process now, and the next one of a thread that is not waiting.
   void interrupt() { news_.interrupt(); }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "engines/postgres/statements.hpp"
 #include "engines/postgres/store.hpp"
@@ -30,7 +31,7 @@ void Settling::queue(Connection& db) const {
       " lease_until = NULL FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[],"
       " $5::text[], $6::bigint[], $7::boolean[], $8::bigint[]) WITH ORDINALITY"
       " AS s(id, token, to_state, result, reason, attempt, was_attempt, delay, n)"
-      " WHERE" HOLDFAST_TOKEN_GUARD "RETURNING s.n, t.state, t.claimed_at, t.owner",
+      " WHERE" HOLDFAST_TOKEN_GUARD "RETURNING s.n, t.state, t.claimed_at, t.owner, {wall}",
       ids.value(), tokens.value(), to.value(), results.value(), reasons.value(), attempts.value(),
       were_attempts.value(), delays.value());
   // A statement of its own: it must see who began to wait until the one before got its locks.
@@ -44,7 +45,9 @@ void Settling::finish(Connection& db, Rows accepted, Rows blocked) {
   std::vector<TaskId> completed, cancelled;
   std::vector<NewTask> follow_ups;
   HistoryRows history;
+  WallTime now{};
   while (accepted.next()) {
+    now = accepted.time(4);
     auto place = static_cast<std::size_t>(accepted.integer(0)) - 1;
     const auto& one = settlements_[place];
     settled[place] = Settled::accepted;
@@ -67,16 +70,35 @@ void Settling::finish(Connection& db, Rows accepted, Rows blocked) {
                  .attempt = one.attempt,
                  .claimed_at = accepted.optional_time(2),
                  .worker = worker});
+    if (state == one.to) continue;
+    also.push_back(
+        {one.lease.id,
+         one.kind,
+         {TaskState::running, state, actor, one.reason, one.lease.token, one.attempt, now}});
   }
   history.queue(db);
   if (std::ranges::count(settled, Settled::refused) > 0) tell_the_others(db);
-  if (!completed.empty()) made_ready_later |= release_dependents(db, completed) > 0;
-  if (!cancelled.empty()) cancel_dependents(db, cancelled, "system/dependency");
-  if (!follow_ups.empty()) {
-    insert_tasks(db, follow_ups);
+  if (!completed.empty()) {
+    std::ranges::move(release_dependents(db, completed), std::back_inserter(also));
     made_ready_later = true;
   }
+  if (!cancelled.empty())
+    std::ranges::move(cancel_dependents(db, cancelled, "system/dependency"),
+                      std::back_inserter(also));
+  insert_follow_ups(db, follow_ups, now);
   woke_others |= made_ready_later;
+}
+
+void Settling::insert_follow_ups(Connection& db, const std::vector<NewTask>& follow_ups,
+                                 WallTime now) {
+  if (follow_ups.empty()) return;
+  auto inserted = insert_tasks(db, follow_ups);
+  for (std::size_t i = 0; i < inserted.size(); ++i) {
+    if (!inserted[i].created) continue;
+    Transition step{{}, inserted[i].state, "client", {}, {}, 0, now};
+    also.push_back({inserted[i].id, follow_ups[i].kind, std::move(step)});
+  }
+  made_ready_later = true;
 }
 
 /// Of those that were not accepted: did the very same claim end before? Then its token is still the

@@ -63,27 +63,24 @@ class Settling {
   void finish(Connection& db, Rows accepted, Rows blocked);
 
   std::vector<Settled> settled{};
-  bool woke_others = false;       ///< some tasks are ready now that were not
-  bool made_ready_later = false;  ///< some of them after the statements of `queue`
+  bool woke_others = false;         ///< some tasks are ready now that were not
+  bool made_ready_later = false;    ///< some of them after the statements of `queue`
+  std::vector<TaskChanged> also{};  ///< see `Exchanged`
 
  private:
   void tell_the_others(Connection& db);
+  void insert_follow_ups(Connection& db, const std::vector<NewTask>& follow_ups, WallTime now);
 
   std::span<const Settlement> settlements_;
 };
 
 void count_refused(Connection& db, std::int64_t refused);
 
-/// These have completed: tasks that waited for nothing else become pending. Returns how many.
-std::int64_t release_dependents(Connection& db, std::span<const TaskId> completed);
-struct CancelledDependent {
-  TaskId id{};
-  std::string kind{};
-  std::string reason{};
-};
+/// These have completed: tasks that waited for nothing else become pending. Returns those.
+std::vector<TaskChanged> release_dependents(Connection& db, std::span<const TaskId> completed);
 /// These were cancelled: what waited for them can never run and is cancelled too, and so on.
-std::vector<CancelledDependent> cancel_dependents(Connection& db, std::span<const TaskId> cancelled,
-                                                  std::string_view actor);
+std::vector<TaskChanged> cancel_dependents(Connection& db, std::span<const TaskId> cancelled,
+                                           std::string_view actor);
 
 std::vector<Recorded> record_notes(Connection& db, std::span<const Note> notes);
 

@@ -30,17 +30,11 @@ std::vector<TaskState> states_to_look_for(const TaskFilter& filter, const TaskAd
   return states;
 }
 
-struct Change {
-  TaskId id{};
-  std::string kind{};
-  Transition step{};
-};
-
 struct Moved {
   std::int64_t count = 0;
   bool ready = false;    ///< some may run now
   bool stopped = false;  ///< some that are running are to stop
-  std::vector<Change> changes{};
+  std::vector<TaskChanged> changes{};
 };
 
 struct Row {
@@ -160,13 +154,8 @@ class Moving {
       db_.queue("DELETE FROM hf.progress WHERE task = ANY($1)", moved_ids_);
     history_.queue(db_);
     if (cancelled_.empty()) return;
-    for (const auto& one : cancel_dependents(db_, cancelled_, move_.actor)) {
-      if (!move_.on_change) continue;
-      moved_.changes.push_back(
-          {one.id,
-           one.kind,
-           {TaskState::blocked, TaskState::cancelled, move_.actor, one.reason, {}, 0, now_}});
-    }
+    for (auto& one : cancel_dependents(db_, cancelled_, move_.actor))
+      if (move_.on_change) moved_.changes.push_back(std::move(one));
   }
 
   Connection& db_;
@@ -207,7 +196,8 @@ std::int64_t PostgresTaskAdmin::move(const TaskFilter& filter, const Move& move)
                                      [&](Connection& db) {
                                        return Moving{db, move}.run(ids);
                                      });
-    for (const auto& change : moved.changes) move.on_change(change.id, change.kind, change.step);
+    for (const auto& change : moved.changes)
+      move.on_change(change.id, change.kind, change.transition);
     total.count += moved.count;
     total.ready |= moved.ready;
     total.stopped |= moved.stopped;

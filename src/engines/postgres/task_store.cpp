@@ -29,6 +29,7 @@ Exchanged exchange_once(Connection& db, const Exchange& exchange, bool& woke_oth
     auto first = results.size() - looked - settling.results();
     settling.finish(db, std::move(results[first]), std::move(results[first + 1]));
     done.settled = std::move(settling.settled);
+    done.also = std::move(settling.also);
     woke_others = settling.woke_others;
   }
   if (!claiming) return done;
