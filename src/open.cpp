@@ -3,6 +3,8 @@
 #include <holdfast/engine.hpp>
 #include <holdfast/error.hpp>
 
+#include "engines/postgres/diagnose.hpp"
+#include "engines/postgres/engine.hpp"
 #include "engines/sqlite/diagnose.hpp"
 #include "engines/sqlite/engine.hpp"
 
@@ -37,7 +39,8 @@ std::string file_of(std::string_view address, Settings& settings) {
   auto scheme = address.substr(0, colon);
   if (colon == std::string_view::npos || scheme != "sqlite") {
     throw ConfigError{fmt::format(
-        "'{}' is not the address of a store; write sqlite:FILE, for example sqlite:work.db",
+        "'{}' is not the address of a store; write sqlite:FILE, for example sqlite:work.db, or "
+        "postgres://user@host/database",
         address)};
   }
   auto path = take_parameters(address.substr(colon + 1), settings);
@@ -48,11 +51,20 @@ std::string file_of(std::string_view address, Settings& settings) {
 }  // namespace
 
 Engine open(std::string_view address, Settings settings, Stay stay) {
+  if (postgres::is_postgres(address)) {
+    settings.validate();
+    auto parsed = postgres::parse_address(address, settings);
+    return Engine{postgres::open_store(parsed, std::move(settings))};
+  }
   auto path = file_of(address, settings);
   return Engine{sqlite::open_store(path, std::move(settings), system_clock(), {.stay = stay})};
 }
 
 Diagnosis diagnose(std::string_view address, const DiagnosisOptions& options, Settings settings) {
+  if (postgres::is_postgres(address)) {
+    auto parsed = postgres::parse_address(address, settings);
+    return postgres::diagnose(parsed, options, std::move(settings));
+  }
   auto path = file_of(address, settings);
   return sqlite::diagnose(path, options, std::move(settings));
 }

@@ -28,6 +28,7 @@ void add_queue_resume(CLI::App& parent, Context& context);
 void add_worker_run(CLI::App& parent, Context& context);
 void add_worker_list(CLI::App& parent, Context& context);
 
+void add_migrate(CLI::App& parent, Context& context);
 void add_doctor(CLI::App& parent, Context& context);
 void add_backup(CLI::App& parent, Context& context);
 void add_restore(CLI::App& parent, Context& context);

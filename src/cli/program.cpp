@@ -52,6 +52,7 @@ void add_commands(CLI::App& app, Context& context) {
   CLI::App& config = add_group(app, "config", "Configuration files");
   add_config_check(config, context);
   add_doctor(app, context);
+  add_migrate(app, context);
   add_backup(app, context);
   add_restore(app, context);
   add_demo(app, context);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
+#include <holdfast/postgres.hpp>
 
 #include "cli/command.hpp"
 #include "cli/json.hpp"
@@ -58,6 +59,30 @@ void print_table(const Context& context, const std::vector<QueueStatus>& queues,
   context.print(table.text(context.out));
 }
 
+std::string upkeep_json(const postgres::Upkeep& upkeep) {
+  std::string blocker;
+  if (upkeep.blocker)
+    blocker = JsonObject{}
+                  .number("pid", upkeep.blocker->pid)
+                  .text("who", upkeep.blocker->who)
+                  .number("age_ms", upkeep.blocker->age.count())
+                  .str();
+  return JsonObject{}
+      .number("dead_rows", upkeep.dead_rows)
+      .number("live_rows", upkeep.live_rows)
+      .json("blocker", blocker)
+      .str();
+}
+
+std::string upkeep_text(const postgres::Upkeep& upkeep) {
+  auto text = fmt::format("{} dead rows beside {} live ones", upkeep.dead_rows, upkeep.live_rows);
+  if (!upkeep.blocker) return text;
+  return text + fmt::format(
+                    "; process {} ({}) has had a transaction open for {} s, which keeps "
+                    "the server from cleaning up",
+                    upkeep.blocker->pid, upkeep.blocker->who, upkeep.blocker->age.count() / 1'000);
+}
+
 Exit run(Context& context, const Options& options) {
   const Engine engine = context.existing_engine();
   const Inspector inspector{engine};
@@ -70,6 +95,7 @@ Exit run(Context& context, const Options& options) {
           options.queue)};
   }
   const std::string durability = inspector.durability();
+  const auto upkeep = postgres::upkeep(engine);
   if (context.json) {
     std::vector<std::string> documents;
     for (const QueueStatus& queue : queues) documents.push_back(queue_json(queue));
@@ -78,11 +104,13 @@ Exit run(Context& context, const Options& options) {
                            .text("durability", durability)
                            .number("stale_writes_refused", inspector.stale_writes_refused())
                            .json("queues", json_list(documents))
+                           .json("upkeep", upkeep ? upkeep_json(*upkeep) : "")
                            .str());
     return Exit::ok;
   }
   context.confirm(fmt::format("store {}, {}, {} stale writes refused", engine.name(), durability,
                               inspector.stale_writes_refused()));
+  if (upkeep) context.confirm(upkeep_text(*upkeep));
   if (queues.empty())
     context.confirm("no tasks yet");
   else

@@ -7,7 +7,7 @@
 namespace holdfast::test {
 
 Process CrashTest::start(const std::string& mode, const Words& words, const Environment& extra) {
-  Words command{program(), mode, "store=" + store_.address(), "journals=" + store_.journals()};
+  Words command{program(), mode, "store=" + address(), "journals=" + store_.journals()};
   command.insert(command.end(), words.begin(), words.end());
   return Process{command, extra};
 }
@@ -36,7 +36,7 @@ void CrashTest::work_it_off(const Words& words) {
   finish("work", all);
 }
 
-Engine CrashTest::open_store() const { return open(store_.address()); }
+Engine CrashTest::open_store() const { return open(address()); }
 
 TaskRecord CrashTest::record(TaskId id) const {
   auto task = Inspector{open_store()}.task(id);

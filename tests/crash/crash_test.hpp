@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/oracle.hpp"
@@ -36,10 +37,21 @@ class CrashTest : public testing::Test {
   std::vector<Finding> ask_oracle(const Expectations& expectations = {}) const;
   void expect_clean(const Expectations& expectations = {}) const;
 
+  /// Of the store: a file of the test's own, unless these tests are built for another engine.
+  virtual std::string address() const { return address_; }
+  /// Whether a process is in the middle of a write, in which it would keep others waiting.
+  bool being_written() const;
   /// The program that is started; the ablation test brings another.
   virtual std::string program() const { return CRASH_DRIVER; }
 
   TempStore store_;
+
+ private:
+  static std::string new_address(const TempStore& store);
+  std::string address_ = new_address(store_);
 };
+
+/// The kill points that the engine under test has.
+std::vector<std::string_view> kill_points_of_engine();
 
 }  // namespace holdfast::test

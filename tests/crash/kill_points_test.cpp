@@ -111,7 +111,7 @@ TEST_P(KillPoints, DyingThereTwiceInARowLosesNothing) {
   go_on(scene);
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, KillPoints, testing::ValuesIn(kill_point_names),
+INSTANTIATE_TEST_SUITE_P(Every, KillPoints, testing::ValuesIn(kill_points_of_engine()),
                          [](const auto& point) { return std::string{point.param}; });
 
 }  // namespace

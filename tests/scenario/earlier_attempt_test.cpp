@@ -5,7 +5,8 @@
 
 #include <holdfast/holdfast.hpp>
 
-#include "engines/sqlite/child_lock.hpp"
+#include "engines/sqlite/side_files.hpp"
+#include "recovery/child_lock.hpp"
 #include "support/process.hpp"
 #include "support/temp_store.hpp"
 
@@ -23,7 +24,7 @@ TEST(EarlierAttempt, ThatStillRunsPutsTheNextOffWithoutACharge) {
     return done;
   });
   auto id = tasks.enqueue("resize", 1, {.max_attempts = 1});
-  std::optional earlier{sqlite::take_child_lock(sqlite::SideFiles{store.database()}, id)};
+  std::optional earlier{take_child_lock(sqlite::SideFiles{store.database()}, id)};
   Worker worker{tasks, {.concurrency = 1}};
   std::jthread running{[&] { worker.run(); }};
   Inspector inspector{engine};

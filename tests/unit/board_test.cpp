@@ -1,4 +1,4 @@
-#include "engines/sqlite/board.hpp"
+#include "recovery/board.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "engines/sqlite/child_lock.hpp"
+#include "recovery/child_lock.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engines/sqlite/side_files.hpp"
 #include "support/process.hpp"
 #include "support/temp_store.hpp"
 

@@ -8,8 +8,8 @@
 #include <csignal>
 #include <thread>
 
-#include "engines/sqlite/board.hpp"
 #include "engines/sqlite/death_watch.hpp"
+#include "recovery/board.hpp"
 #include "support/process.hpp"
 #include "support/temp_store.hpp"
 

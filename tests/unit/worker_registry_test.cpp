@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "engines/sqlite/board.hpp"
 #include "engines/sqlite/engine.hpp"
+#include "recovery/board.hpp"
 #include "support/temp_store.hpp"
 
 namespace holdfast::sqlite {

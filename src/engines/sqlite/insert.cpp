@@ -119,12 +119,6 @@ Inserted insert_one(Connection& db, const NewTask& task, TaskId id, std::int64_t
 
 }  // namespace
 
-bool is_default(const Backoff& backoff) {
-  constexpr Backoff usual{};
-  return backoff.first == usual.first && backoff.factor == usual.factor &&
-         backoff.longest == usual.longest && backoff.jitter == usual.jitter;
-}
-
 SummedRow new_row(const NewTask& task, TaskId id, std::int64_t lane, WallTime now) {
   SummedRow row;
   row.id = id;
@@ -140,24 +134,6 @@ SummedRow new_row(const NewTask& task, TaskId id, std::int64_t lane, WallTime no
 WallTime due(const TaskOptions& options, WallTime now) {
   if (options.at) return *options.at;
   return options.delay > Millis{0} ? now + options.delay : WallTime{};
-}
-
-std::string backoff_text(const Backoff& backoff) {
-  return fmt::format("{} {} {} {}", backoff.first.count(), backoff.factor, backoff.longest.count(),
-                     backoff.jitter);
-}
-
-Backoff parse_backoff(const std::string& text) {
-  if (text.empty()) return {};
-  long first = 0, longest = 0;
-  Backoff backoff;
-  if (std::sscanf(text.c_str(), "%ld %lf %ld %lf", &first, &backoff.factor, &longest,
-                  &backoff.jitter) != 4) {
-    return {};
-  }
-  backoff.first = Millis{first};
-  backoff.longest = Millis{longest};
-  return backoff;
 }
 
 std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> tasks, WallTime now) {

@@ -1,15 +1,12 @@
-#include <poll.h>
-
 #include <algorithm>
-#include <chrono>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "engines/sqlite/child_lock.hpp"
 #include "engines/sqlite/report_rows.hpp"
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/task_store.hpp"
+#include "recovery/child_lock.hpp"
 
 namespace holdfast::sqlite {
 
@@ -19,8 +16,6 @@ constexpr Writer::KillPoints renew_points{KillPoint::renew_before_commit,
                                           KillPoint::renew_after_commit};
 constexpr Writer::KillPoints reclaim_points{KillPoint::reclaim_before_commit,
                                             KillPoint::reclaim_after_commit};
-
-constexpr std::chrono::milliseconds time_to_die{500};
 
 /// Whose work may be taken: workers that were buried, said goodbye, or are not known at all, and
 /// claims past their time, if that can be read on our clock. ?3 is now, ?4 our clock's domain.
@@ -52,19 +47,6 @@ Orphan read_orphan(const Statement& row) {
   orphan.suspect = row.integer(10) != 0;
   orphan.kind = row.text(11);
   return orphan;
-}
-
-/// A child process that outlived its worker is killed by the first look at it, and gone a moment
-/// later; work of one that is not gone yet is left for the next time.
-void leave_out_running_children(const SideFiles& files, std::vector<Orphan>& orphans) {
-  auto give_up = std::chrono::steady_clock::now() + time_to_die;
-  std::erase_if(orphans, [&](const Orphan& orphan) {
-    while (child_still_running(files, orphan.lease.id)) {
-      if (std::chrono::steady_clock::now() >= give_up) return true;
-      ::poll(nullptr, 0, 2);
-    }
-    return false;
-  });
 }
 
 struct Taken {
@@ -163,9 +145,7 @@ std::vector<Orphan> SqliteTaskStore::orphans(int limit, std::span<const WorkerId
     }
     return found;
   });
-  if (!orphans.empty() && any_child_locks(store_.files)) {
-    leave_out_running_children(store_.files, orphans);
-  }
+  leave_out_running_children(store_.files, orphans);
   return orphans;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
-#include <holdfast/ids.hpp>
+#include "recovery/host_files.hpp"
 
 namespace holdfast::sqlite {
 
@@ -19,7 +20,7 @@ namespace holdfast::sqlite {
 ///     evidence/<time>   copies of the files, made before anything was done about damage
 ///     suspect           damage was seen while running: the next start-up looks at everything
 ///     lost              commits were lost: nothing is written until an operator accepts that
-class SideFiles {
+class SideFiles : public HostFiles {
  public:
   /// Creates the folders (mode 0700) if they are not there. Throws `StoreReadOnly` where we may
   /// not.
@@ -27,24 +28,18 @@ class SideFiles {
   /// The same names, and creates nothing.
   static SideFiles named(const std::string& database_path);
 
-  std::string folder() const { return folder_; }
-  std::string open_lock() const { return folder_ + "/open.lock"; }
-  std::string write_lock() const { return folder_ + "/write.lock"; }
-  std::string wake() const { return folder_ + "/wake"; }
-  std::string control() const { return folder_ + "/control"; }
-  std::string prune_lock() const { return folder_ + "/prune.lock"; }
-  std::string recoveries() const { return folder_ + "/recoveries"; }
-  std::string workers() const { return folder_ + "/workers"; }
-  std::string worker(WorkerId id) const { return workers() + "/" + id.text(); }
-  std::string attempts() const { return folder_ + "/attempts"; }
-  std::string attempt(TaskId id) const { return attempts() + "/" + id.text(); }
-  std::string evidence() const { return folder_ + "/evidence"; }
-  std::string suspect() const { return folder_ + "/suspect"; }
-  std::string lost() const { return folder_ + "/lost"; }
+  std::string open_lock() const { return folder() + "/open.lock"; }
+  std::string write_lock() const { return folder() + "/write.lock"; }
+  std::string wake() const { return folder() + "/wake"; }
+  std::string control() const { return folder() + "/control"; }
+  std::string prune_lock() const { return folder() + "/prune.lock"; }
+  std::string recoveries() const { return folder() + "/recoveries"; }
+  std::string evidence() const { return folder() + "/evidence"; }
+  std::string suspect() const { return folder() + "/suspect"; }
+  std::string lost() const { return folder() + "/lost"; }
 
  private:
-  SideFiles() = default;
-  std::string folder_;
+  explicit SideFiles(HostFiles files) : HostFiles{std::move(files)} {}
 };
 
 }  // namespace holdfast::sqlite

@@ -5,6 +5,7 @@
 
 #include "engines/sqlite/row_sum.hpp"
 #include "engines/sqlite/store.hpp"
+#include "recovery/backoff.hpp"
 #include "tasks/task_store.hpp"
 
 /// What every write of a worker must meet: the task is still claimed, and by this very claim. The
@@ -42,12 +43,9 @@ SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlement
 
 void count_refused(Connection& db, std::int64_t refused);
 
-bool is_default(const Backoff& backoff);
 /// What the row of a new task will be, its payload sum left out.
 SummedRow new_row(const NewTask& task, TaskId id, std::int64_t lane, WallTime now);
 /// When a new task may run. Zero means ready from the beginning, whatever the wall clock does.
 WallTime due(const TaskOptions& options, WallTime now);
-std::string backoff_text(const Backoff& backoff);
-Backoff parse_backoff(const std::string& text);
 
 }  // namespace holdfast::sqlite

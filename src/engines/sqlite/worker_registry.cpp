@@ -4,10 +4,10 @@
 
 #include <array>
 
-#include "engines/sqlite/board.hpp"
-#include "engines/sqlite/child_lock.hpp"
 #include "engines/sqlite/report_rows.hpp"
 #include "engines/sqlite/worker_rows.hpp"
+#include "recovery/board.hpp"
+#include "recovery/child_lock.hpp"
 
 namespace holdfast::sqlite {
 
@@ -31,7 +31,7 @@ class SqliteEnlistment final : public Enlistment {
   void not_alone(bool others) override { board_.not_alone(others); }
 
   int take_child_lock(const Lease& lease) override {
-    return sqlite::take_child_lock(files_, lease.id).release();
+    return holdfast::take_child_lock(files_, lease.id).release();
   }
   void release_child_lock(const Lease& lease, int fd) override {
     FileDescriptor closing{fd};

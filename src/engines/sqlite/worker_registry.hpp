@@ -1,8 +1,8 @@
 #pragma once
 
 #include "engines/sqlite/death_watch.hpp"
-#include "engines/sqlite/oom_kills.hpp"
 #include "engines/sqlite/store.hpp"
+#include "recovery/oom_kills.hpp"
 #include "recovery/worker_registry.hpp"
 
 namespace holdfast::sqlite {

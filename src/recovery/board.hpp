@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <string>
 
-#include "engines/sqlite/file_lock.hpp"
-#include "engines/sqlite/oom_kills.hpp"
-#include "engines/sqlite/side_files.hpp"
+#include "recovery/file_lock.hpp"
+#include "recovery/host_files.hpp"
+#include "recovery/oom_kills.hpp"
 #include "recovery/worker_registry.hpp"
 
-namespace holdfast::sqlite {
+namespace holdfast {
 
 /// A worker's file: locked as long as the worker lives, and mapped into memory as its board of
 /// running work. What is written there survives `kill -9` without a system call.
@@ -19,7 +19,7 @@ class Board {
  public:
   /// Creates `workers/<id>` with one slot for each handler thread. Whether the host ran out of
   /// memory during the worker's life shows by what is counted when it is dead.
-  Board(const SideFiles& files, WorkerId id, int slots,
+  Board(const HostFiles& files, WorkerId id, int slots,
         std::uint64_t oom_kills_before = oom_kills());
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
@@ -43,4 +43,4 @@ class Board {
 /// short, garbage or gone, then it is not readable.
 Remains read_board(const std::string& path, std::uint64_t oom_kills_now = oom_kills());
 
-}  // namespace holdfast::sqlite
+}  // namespace holdfast

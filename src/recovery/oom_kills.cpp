@@ -1,4 +1,4 @@
-#include "engines/sqlite/oom_kills.hpp"
+#include "recovery/oom_kills.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,9 +6,9 @@
 #include <charconv>
 #include <string_view>
 
-#include "engines/sqlite/file_lock.hpp"
+#include "recovery/file_lock.hpp"
 
-namespace holdfast::sqlite {
+namespace holdfast {
 
 std::uint64_t oom_kills(const std::string& statistics) {
   FileDescriptor file{::open(statistics.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -26,4 +26,4 @@ std::uint64_t oom_kills(const std::string& statistics) {
   return kills;
 }
 
-}  // namespace holdfast::sqlite
+}  // namespace holdfast

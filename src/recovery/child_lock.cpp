@@ -1,4 +1,4 @@
-#include "engines/sqlite/child_lock.hpp"
+#include "recovery/child_lock.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,13 +17,14 @@
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
 
-namespace holdfast::sqlite {
+namespace holdfast {
 
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr auto patience = std::chrono::seconds{2};
+constexpr std::chrono::milliseconds time_to_die{500};
 constexpr long the_attempt = 0;
 /// Held for a moment by whoever takes the attempt's lock or removes its file, so that nobody
 /// removes a file that has just been taken.
@@ -118,7 +119,7 @@ void end_all(const std::vector<Process>& processes, int group) {
 
 }  // namespace
 
-FileDescriptor take_child_lock(const SideFiles& files, TaskId task) {
+FileDescriptor take_child_lock(const HostFiles& files, TaskId task) {
   auto path = files.attempt(task);
   auto give_up = std::chrono::steady_clock::now() + patience;
   while (std::chrono::steady_clock::now() < give_up) {
@@ -140,12 +141,12 @@ FileDescriptor take_child_lock(const SideFiles& files, TaskId task) {
       fmt::format("a process of an earlier attempt at task {} is still running", task.text())};
 }
 
-void drop_child_lock(const SideFiles& files, TaskId task, int fd) {
+void drop_child_lock(const HostFiles& files, TaskId task, int fd) {
   auto path = files.attempt(task);
   if (same_file(fd, path)) ::unlink(path.c_str());
 }
 
-bool child_still_running(const SideFiles& files, TaskId task) {
+bool child_still_running(const HostFiles& files, TaskId task) {
   FileDescriptor file{::open(files.attempt(task).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
   if (!file) return false;
   if (!try_lock(file.get(), the_file)) return true;
@@ -164,7 +165,7 @@ bool child_still_running(const SideFiles& files, TaskId task) {
   return false;
 }
 
-bool any_child_locks(const SideFiles& files) {
+bool any_child_locks(const HostFiles& files) {
   std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir(files.attempts().c_str()), ::closedir};
   if (!folder) return false;
   while (const dirent* entry = ::readdir(folder.get())) {
@@ -173,4 +174,16 @@ bool any_child_locks(const SideFiles& files) {
   return false;
 }
 
-}  // namespace holdfast::sqlite
+void leave_out_running_children(const HostFiles& files, std::vector<Orphan>& orphans) {
+  if (orphans.empty() || !any_child_locks(files)) return;
+  auto give_up = std::chrono::steady_clock::now() + time_to_die;
+  std::erase_if(orphans, [&](const Orphan& orphan) {
+    while (child_still_running(files, orphan.lease.id)) {
+      if (std::chrono::steady_clock::now() >= give_up) return true;
+      ::poll(nullptr, 0, 2);
+    }
+    return false;
+  });
+}
+
+}  // namespace holdfast

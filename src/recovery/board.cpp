@@ -1,4 +1,4 @@
-#include "engines/sqlite/board.hpp"
+#include "recovery/board.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 
 #include "recovery/fatal_signals.hpp"
 
-namespace holdfast::sqlite {
+namespace holdfast {
 
 namespace {
 
@@ -55,7 +55,7 @@ struct Board::Page {
   std::span<Slot> slots() { return {reinterpret_cast<Slot*>(this + 1), header.slots}; }
 };
 
-Board::Board(const SideFiles& files, WorkerId id, int slots, std::uint64_t oom_kills_before) {
+Board::Board(const HostFiles& files, WorkerId id, int slots, std::uint64_t oom_kills_before) {
   auto path = files.worker(id);
   auto hidden = files.workers() + "/.new-" + id.text();
   auto count = std::min(static_cast<std::uint32_t>(std::max(slots, 1)), most_slots);
@@ -177,4 +177,4 @@ Remains read_board(const std::string& path, std::uint64_t oom_kills_now) {
   return remains;
 }
 
-}  // namespace holdfast::sqlite
+}  // namespace holdfast

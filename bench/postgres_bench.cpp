@@ -1,0 +1,142 @@
+// Measures Holdfast on PostgreSQL beside a raw SKIP LOCKED loop on the same server, taking turns.
+//
+//     holdfast_postgres_bench postgres://user@host/database [TASKS [ROUNDS]]
+
+#include <libpq-fe.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <holdfast/holdfast.hpp>
+
+namespace holdfast::bench {
+
+namespace {
+
+constexpr int batch = 1'000;
+const std::string payload =
+    R"({"to":"ada@example.org","template":"welcome","locale":"en-GB","account":12345})";
+
+struct Nothing {};
+BOOST_DESCRIBE_STRUCT(Nothing, (), ())
+
+template <class F>
+double rate(int count, F&& work) {
+  auto begin = std::chrono::steady_clock::now();
+  work();
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  return count / took.count();
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+/// The least that can be called a queue: one table, no leases, no tokens, no retries. The end of
+/// one batch and the claim of the next share a transaction, as with us.
+class RawLoop {
+ public:
+  explicit RawLoop(const std::string& connection) : db_{PQconnectdb(connection.c_str()), PQfinish} {
+    run("DROP TABLE IF EXISTS raw_queue");
+    run("CREATE TABLE raw_queue (id bigserial PRIMARY KEY, state smallint NOT NULL DEFAULT 0,"
+        " payload text NOT NULL)");
+    run("CREATE INDEX raw_queue_ready ON raw_queue (id) WHERE state = 0");
+  }
+  ~RawLoop() { run("DROP TABLE IF EXISTS raw_queue"); }
+
+  void fill(int count) {
+    for (int i = 0; i < count; i += batch)
+      run(fmt::format("INSERT INTO raw_queue (payload) SELECT '{}' FROM generate_series(1, {})",
+                      payload, batch));
+  }
+
+  void drain() {
+    std::string last = "0", next;
+    do {
+      next.clear();
+      run("BEGIN");
+      run(fmt::format("UPDATE raw_queue SET state = 2 WHERE id IN ({})", last));
+      auto rows = run(fmt::format(
+          "WITH c AS (SELECT id FROM raw_queue WHERE state = 0 ORDER BY id LIMIT {} FOR UPDATE SKIP"
+          " LOCKED) UPDATE raw_queue r SET state = 1 FROM c WHERE r.id = c.id"
+          " RETURNING r.id, r.payload",
+          batch));
+      run("COMMIT");
+      for (int i = 0; i < PQntuples(rows.get()); ++i)
+        next += fmt::format("{}{}", i ? "," : "", PQgetvalue(rows.get(), i, 0));
+      last = next;
+    } while (!next.empty());
+  }
+
+ private:
+  using Result = std::unique_ptr<PGresult, void (*)(PGresult*)>;
+  Result run(const std::string& sql) {
+    Result result{PQexec(db_.get(), sql.c_str()), PQclear};
+    auto status = PQresultStatus(result.get());
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+      throw std::runtime_error{PQerrorMessage(db_.get())};
+    return result;
+  }
+
+  std::unique_ptr<PGconn, void (*)(PGconn*)> db_;
+};
+
+void enqueue(Tasks& tasks, int count) {
+  for (int i = 0; i < count; i += batch)
+    tasks.enqueue_all(std::vector<NewTask>(batch, NewTask{"noop", payload}));
+}
+
+int measure(const std::string& address, int count, int rounds) {
+  auto engine = open(address);
+  Tasks tasks{engine};
+  tasks.on<Nothing>("noop", [](const Nothing&, Attempt&) { return done; });
+  // libpq reads the same address, if nothing in it is ours.
+  auto colon = address.find(':');
+  auto connection =
+      address.substr(colon + 1).starts_with("//") ? address : address.substr(colon + 1);
+  std::vector<double> ours, raw, ratios, bulk;
+  for (int round = 0; round < rounds; ++round) {
+    RawLoop loop{connection};
+    loop.fill(count);
+    raw.push_back(rate(count, [&] { loop.drain(); }));
+    bulk.push_back(rate(count, [&] { enqueue(tasks, count); }));
+    ours.push_back(rate(count, [&] { Worker{tasks, {.until_empty = true}}.run(); }));
+    ratios.push_back(ours.back() / raw.back());
+    fmt::print("round {}: enqueue {:.0f}/s, process {:.0f}/s, raw loop {:.0f}/s, ratio {:.2f}\n",
+               round + 1, bulk.back(), ours.back(), raw.back(), ratios.back());
+  }
+  auto singles = std::min(count / 50, 2'000);
+  auto single = rate(singles, [&] {
+    for (int i = 0; i < singles; ++i) tasks.enqueue("noop", Nothing{});
+  });
+  fmt::print(
+      "{} no-op tasks a round, {} rounds, medians: enqueue one by one {:.0f}/s, by 1,000 {:.0f}/s;"
+      " claim, run, settle in one worker process {:.0f}/s; raw loop {:.0f}/s; ratio {:.2f}\n",
+      count, rounds, single, median(bulk), median(ours), median(raw), median(ratios));
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace holdfast::bench
+
+int main(int count, char** words) {
+  if (count < 2) {
+    fmt::print(stderr, "usage: {} ADDRESS [TASKS [ROUNDS]]\n", words[0]);
+    return 2;
+  }
+  try {
+    return holdfast::bench::measure(words[1], count > 2 ? std::atoi(words[2]) : 100'000,
+                                    count > 3 ? std::atoi(words[3]) : 5);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,103 @@
+#include "engines/postgres/migrate.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "engines/postgres/schema.hpp"
+#include "recovery/kill_point.hpp"
+
+namespace holdfast::postgres {
+
+namespace {
+
+/// Each takes the tables from the version before to the next.
+const std::array steps = {schema_1};
+static_assert(std::tuple_size_v<decltype(steps)> == schema_version);
+
+/// Of the advisory lock that only one who migrates has.
+constexpr std::int64_t migration_lock = 0x686f6c6466617374;
+
+int version_of(Connection& db) {
+  auto there = db.run("SELECT to_regclass('hf.meta') IS NOT NULL");
+  there.next();
+  if (!there.yes(0)) return 0;
+  auto version = db.run("SELECT value FROM hf.meta WHERE key = 'schema_version'");
+  return version.next() ? version.small(0) : 0;
+}
+
+/// Asked first: "if not exists" needs the right to create even if it is there.
+bool has_schema(Connection& db, const Address& address) {
+  auto there = db.run("SELECT to_regnamespace($1) IS NOT NULL", "\"" + address.schema + "\"");
+  return there.next() && there.yes(0);
+}
+
+void expect_not_newer(int version, const Address& address) {
+  if (version <= schema_version) return;
+  throw StoreUnusable{fmt::format(
+      "the tables in schema {} of {} are of version {}, and this program knows {} at most; use a "
+      "newer one",
+      address.schema, address.name, version, schema_version)};
+}
+
+/// Comments end with their line, so what is in them does not matter.
+std::string without_comments(std::string_view sql) {
+  std::string text;
+  while (!sql.empty()) {
+    auto end = std::min(sql.find('\n'), sql.size() - 1);
+    auto line = sql.substr(0, end + 1);
+    sql.remove_prefix(end + 1);
+    auto comment = line.find("--");
+    text += line.substr(0, comment);
+    if (comment != line.npos) text += '\n';
+  }
+  return text;
+}
+
+void run_steps(Connection& db, const Address& address, Migrated& migrated) {
+  db.queue("BEGIN");
+  db.run("SELECT pg_advisory_xact_lock($1)", migration_lock);
+  migrated.before = version_of(db);
+  expect_not_newer(migrated.before, address);
+  if (migrated.before == 0 && !has_schema(db, address))
+    db.run_once(fmt::format("CREATE SCHEMA \"{}\"", address.schema));
+  for (auto step = migrated.before; step < schema_version; ++step)
+    db.execute(without_comments(steps[static_cast<std::size_t>(step)]));
+  db.run(
+      "INSERT INTO hf.meta (key, value) VALUES ('schema_version', $1)"
+      " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+      schema_version);
+  kill_point(KillPoint::schema_before_commit);
+  db.run("COMMIT");
+  kill_point(KillPoint::schema_after_commit);
+}
+
+}  // namespace
+
+Migrated migrate(Connection& db, const Address& address) {
+  Migrated migrated{version_of(db)};
+  expect_not_newer(migrated.before, address);
+  if (migrated.before == schema_version) return migrated;
+  try {
+    run_steps(db, address, migrated);
+  } catch (const NotAllowed& why) {
+    db.run("ROLLBACK");
+    throw StoreUnusable{fmt::format(
+        "{}. The tables of the store are not there yet, or of an older version, and this role may "
+        "not create them: run `holdfast migrate` once as a role that may, and grant this one USAGE "
+        "on schema {} and SELECT, INSERT, UPDATE, DELETE on all tables in it",
+        why.what(), address.schema)};
+  }
+  return migrated;
+}
+
+std::string migration_text(const Dialect& dialect) {
+  auto text = fmt::format("CREATE SCHEMA IF NOT EXISTS \"{}\";\n", dialect.address().schema);
+  for (auto step : steps) text += dialect.expand(step);
+  return text +
+         dialect.expand(fmt::format(
+             "INSERT INTO hf.meta (key, value) VALUES ('schema_version', {});\n", schema_version));
+}
+
+}  // namespace holdfast::postgres

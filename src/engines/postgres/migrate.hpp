@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "engines/postgres/connection.hpp"
+
+namespace holdfast::postgres {
+
+/// Of the tables that this version works with.
+inline constexpr int schema_version = 1;
+
+struct Migrated {
+  int before = 0;  ///< 0: there was nothing
+  int now = schema_version;
+};
+
+/// Brings the tables to this version, in one transaction and one process at a time. Throws
+/// `StoreUnusable` if they are of a newer version, or if the role may not create them.
+Migrated migrate(Connection& db, const Address& address);
+
+/// The statements that `migrate` would run on an empty database, for people who run them
+/// themselves.
+std::string migration_text(const Dialect& dialect);
+
+}  // namespace holdfast::postgres

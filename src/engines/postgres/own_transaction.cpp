@@ -1,0 +1,59 @@
+#include <libpq-fe.h>
+
+#include <holdfast/postgres.hpp>
+
+#include "engines/postgres/engine.hpp"
+#include "engines/postgres/statements.hpp"
+#include "engines/postgres/store.hpp"
+
+namespace holdfast::postgres {
+
+namespace {
+
+void expect_transaction(const pg_conn* db) {
+  if (!db || PQtransactionStatus(db) != PQTRANS_INTRANS)
+    throw InvalidRequest{
+        "the connection is not inside a transaction; begin one, or enqueue without a connection"};
+}
+
+/// Heard by others when the transaction commits.
+void announce(Connection& db, const Session& session) {
+  db.run("SELECT pg_notify($1, 'work')", session.channel());
+}
+
+}  // namespace
+
+std::vector<TaskId> enqueue_all(const Engine& engine, pg_conn* connection,
+                                std::vector<NewTask> tasks) {
+  auto& store = store_of(engine);
+  for (const auto& task : tasks) validate(task, engine.settings());
+  expect_transaction(connection);
+  Connection db{store.dialect, connection};
+  db.tell_time();
+  std::vector<TaskId> ids;
+  for (const auto& one : insert_tasks(db, tasks)) ids.push_back(one.id);
+  announce(db, store.session);
+  return ids;
+}
+
+void complete(const Engine& engine, pg_conn* connection, const Attempt& attempt,
+              std::string result) {
+  auto& store = store_of(engine);
+  expect_transaction(connection);
+  Connection db{store.dialect, connection};
+  db.tell_time();
+  Settlement settlement{.lease = {attempt.task(), attempt.token()},
+                        .result = std::move(result),
+                        .attempt = attempt.number()};
+  Settling settling{std::span{&settlement, 1}};
+  settling.queue(db);
+  auto results = db.collect();
+  auto first = results.size() - settling.results();
+  settling.finish(db, std::move(results[first]), std::move(results[first + 1]));
+  if (settling.settled.front() == Settled::refused)
+    throw LeaseLost{"task " + attempt.task().text() + " is not held by this worker any more"};
+  if (settling.woke_others) announce(db, store.session);
+  db.run("SELECT 1");  // with which goes whatever is still queued
+}
+
+}  // namespace holdfast::postgres

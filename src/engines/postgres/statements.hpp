@@ -1,0 +1,87 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engines/postgres/connection.hpp"
+#include "tasks/task_store.hpp"
+
+/// What every write of a worker must meet: the task is still claimed, and by this very claim. `t`
+/// is the task, `s` what the worker says. The build without it exists to prove that the tests can
+/// see what it prevents.
+#ifdef HOLDFAST_ABLATE_TOKEN_GUARD
+#define HOLDFAST_TOKEN_GUARD " t.id = s.id AND s.token > 0 "
+#else
+#define HOLDFAST_TOKEN_GUARD " t.id = s.id AND t.token = s.token AND t.state = 1 "
+#endif
+
+/// The steps of the store, each inside a transaction that the caller has begun.
+namespace holdfast::postgres {
+
+std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> tasks);
+
+/// Claims and next-due times start from the groups of ready tasks that a request may claim from.
+struct ReadyGroup {
+  int priority = 0;
+  std::string queue{};
+  std::string kind{};
+  bool fresh = false;     ///< some are ready from the beginning
+  bool due = false;       ///< some had to wait, and their time has come
+  bool suspects = false;  ///< some must run alone
+};
+
+/// A claim. `queue_look` may go to the server together with what comes before it in the same step;
+/// if something was made ready after that, look again.
+class Claiming {
+ public:
+  explicit Claiming(const ClaimRequest& request) : request_{request} {}
+  /// Two statements: whether the worker is alive (and stays so until the commit), and the groups.
+  void queue_look(Connection& db) const;
+  static constexpr std::size_t look_results = 2;
+  void take(Connection& db, Rows alive, Rows groups, Exchanged& into) const;
+
+ private:
+  struct Stream;
+  void take_of_priority(Connection& db, std::span<const ReadyGroup> groups, int& room,
+                        int& suspects, Exchanged& into) const;
+  void share_out(Connection& db, std::vector<Stream>& streams, int room, int suspects) const;
+  void queue_stream(Connection& db, const Stream& stream) const;
+
+  const ClaimRequest& request_;
+};
+std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request);
+
+/// The end of attempts.
+class Settling {
+ public:
+  explicit Settling(std::span<const Settlement> settlements) : settlements_{settlements} {}
+  void queue(Connection& db) const;  ///< two statements; none if there is nothing to settle
+  std::size_t results() const { return settlements_.empty() ? 0 : 2; }
+  /// The rest: what was not accepted, history, follow-ups, and tasks that waited.
+  void finish(Connection& db, Rows accepted, Rows blocked);
+
+  std::vector<Settled> settled{};
+  bool woke_others = false;         ///< some tasks are ready now that were not
+  bool made_ready_later = false;    ///< some of them after the statements of `queue`
+  std::vector<TaskChanged> also{};  ///< see `Exchanged`
+
+ private:
+  void tell_the_others(Connection& db);
+  void insert_follow_ups(Connection& db, const std::vector<NewTask>& follow_ups, WallTime now);
+
+  std::span<const Settlement> settlements_;
+};
+
+void count_refused(Connection& db, std::int64_t refused);
+
+/// These have completed: tasks that waited for nothing else become pending. Returns those.
+std::vector<TaskChanged> release_dependents(Connection& db, std::span<const TaskId> completed);
+/// These were cancelled: what waited for them can never run and is cancelled too, and so on.
+std::vector<TaskChanged> cancel_dependents(Connection& db, std::span<const TaskId> cancelled,
+                                           std::string_view actor);
+
+std::vector<Recorded> record_notes(Connection& db, std::span<const Note> notes);
+
+}  // namespace holdfast::postgres

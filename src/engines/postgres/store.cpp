@@ -1,0 +1,84 @@
+#include "engines/postgres/store.hpp"
+
+#include <fmt/format.h>
+
+#include "engines/postgres/migrate.hpp"
+
+namespace holdfast::postgres {
+
+namespace {
+
+/// What was found when the store was opened.
+struct Greeting {
+  std::string why_read_only{};
+  std::string host_name{};  ///< what names the store on this host
+};
+
+Greeting open_database(const std::shared_ptr<const Dialect>& dialect, ServerClock& clock) {
+  Connection db{dialect, Durability::power_safe, Connection::Purpose::steps};
+  const auto& address = dialect->address();
+  auto here = clock.own_wall();
+  auto row = db.run(
+      "SELECT current_setting('server_version_num')::bigint,"
+      " current_setting('transaction_read_only') = 'on', (SELECT oid::bigint FROM pg_database"
+      " WHERE datname = current_database()), (extract(epoch FROM clock_timestamp()) * "
+      "1000)::bigint");
+  row.next();
+  if (row.integer(0) < 150'000)
+    throw StoreUnusable{
+        fmt::format("{} is a server of version {}; version 15 is the oldest that "
+                    "will do",
+                    address.name, row.integer(0) / 10'000)};
+  if (!dialect->manual_clock()) clock.learn(row.time(3), here);
+  Greeting greeting;
+  auto system = db.server_run().substr(0, db.server_run().find('/'));
+  greeting.host_name = fmt::format("postgres-{}-{}-{}", system, row.integer(2), address.schema);
+  if (row.yes(1)) {
+    greeting.why_read_only =
+        fmt::format("{} takes no writes: it is a standby, or set read-only", address.name);
+  } else {
+    migrate(db, address);
+  }
+  return greeting;
+}
+
+}  // namespace
+
+Store::Store(const Address& address, const Settings& settings, const Clock& a_clock,
+             const Events& events)
+    : dialect{std::make_shared<const Dialect>(address, a_clock)},
+      clock{a_clock},
+      durability{settings.durability},
+      writer{dialect, durability},
+      reader{dialect, durability},
+      session{dialect, events},
+      files{""} {
+  auto greeting = open_database(dialect, clock);
+  why_read_only = greeting.why_read_only;
+  files = host_files_of(greeting.host_name);
+}
+
+void HistoryRows::add(const Row& row) {
+  tasks_.add(row.task);
+  from_.add(row.from);
+  to_.add(row.to);
+  actors_.add(row.actor);
+  reasons_.add(row.reason);
+  tokens_.add(row.token);
+  attempts_.add(row.attempt);
+  claimed_.add(row.claimed_at);
+  workers_.add(row.worker);
+}
+
+void HistoryRows::queue(Connection& db) const {
+  if (tasks_.size() == 0) return;
+  db.queue(
+      "INSERT INTO hf.history (task, from_state, to_state, actor, reason, token, attempt,"
+      " claimed_at, worker, at) SELECT *, {wall} FROM unnest($1::uuid[], $2::bigint[],"
+      " $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],"
+      " $9::uuid[])",
+      tasks_.value(), from_.value(), to_.value(), actors_.value(), reasons_.value(),
+      tokens_.value(), attempts_.value(), claimed_.value(), workers_.value());
+}
+
+}  // namespace holdfast::postgres

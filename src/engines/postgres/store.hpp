@@ -1,0 +1,93 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engines/postgres/server_clock.hpp"
+#include "engines/postgres/session.hpp"
+#include "engines/postgres/writer.hpp"
+#include "recovery/host_files.hpp"
+
+namespace holdfast::postgres {
+
+/// The connection of this process for questions, one thread at a time.
+class Reader {
+ public:
+  Reader(std::shared_ptr<const Dialect> dialect, Durability durability)
+      : link_{std::move(dialect), durability, Connection::Purpose::looking} {}
+
+  /// Runs `work(Connection&)`. It is run again if the connection had died meanwhile.
+  template <class F>
+  auto read(F&& work) {
+    std::lock_guard lock{mutex_};
+    try {
+      return ask(work);
+    } catch (const ConnectionLost&) {
+      link_.drop();
+      return ask(work);
+    }
+  }
+
+ private:
+  template <class F>
+  auto ask(F&& work) {
+    auto& db = link_.get();
+    db.tell_time();
+    return work(db);
+  }
+
+  std::mutex mutex_;
+  Link link_;
+};
+
+/// What the parts of one open store share.
+struct Store {
+  Store(const Address& address, const Settings& settings, const Clock& clock, const Events& events);
+
+  std::shared_ptr<const Dialect> dialect;
+  ServerClock clock;
+  Durability durability;
+  std::string why_read_only{};  ///< empty: it may be written to
+  Writer writer;
+  Reader reader;
+  Session session;
+  HostFiles files;
+};
+
+/// Rows for the history of tasks, written together.
+class HistoryRows {
+ public:
+  struct Row {
+    TaskId task{};
+    TaskState from = TaskState::running;
+    TaskState to = TaskState::pending;
+    std::string_view actor{};
+    std::string_view reason{};
+    Token token{};
+    int attempt = 0;
+    std::optional<WallTime> claimed_at{};  ///< if this ends an attempt: when that was claimed
+    std::optional<WorkerId> worker{};      ///< and by whom
+  };
+  void add(const Row& row);
+  /// Queues one statement for all of them; none if there are none.
+  void queue(Connection& db) const;
+
+ private:
+  Array tasks_{Type::uuid}, from_{Type::bigint}, to_{Type::bigint}, actors_{Type::text},
+      reasons_{Type::text}, tokens_{Type::bigint}, attempts_{Type::bigint}, claimed_{Type::bigint},
+      workers_{Type::uuid};
+};
+
+/// A number for an advisory lock that stands for this id.
+template <class Tag>
+std::int64_t lock_key(const Id<Tag>& id) {
+  std::uint64_t key = 0;
+  for (std::size_t i = 8; i < 16; ++i) key = key << 8 | id.bytes[i];
+  return static_cast<std::int64_t>(key);
+}
+
+}  // namespace holdfast::postgres

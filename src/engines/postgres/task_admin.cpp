@@ -1,0 +1,154 @@
+#include "engines/postgres/task_admin.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "engines/postgres/task_filter.hpp"
+
+namespace holdfast::postgres {
+
+namespace {
+
+/// What the task is and what it is allowed: columns 0 to 10.
+void read_task(const Rows& row, TaskRecord& record) {
+  record.id = row.task_id(0);
+  record.queue = row.text(1);
+  record.kind = row.text(2);
+  record.state = row.state(3);
+  record.priority = row.small(4);
+  record.payload = row.text(5);
+  record.tags = row.texts(6);
+  record.unique_key = row.text(7);
+  record.max_attempts = row.small(8);
+  record.timeout = Millis{row.integer(9)};
+  record.created_at = row.time(10);
+}
+
+/// What has become of it: columns 11 to 26.
+void read_fate(const Rows& row, TaskRecord& record) {
+  record.attempt = row.small(11);
+  record.recoveries = row.small(12);
+  record.crashes = row.small(13);
+  record.suspect = row.yes(14);
+  record.cancel_requested = row.yes(15);
+  record.token = Token{row.integer(16)};
+  record.run_at = row.time(17);
+  record.claimed_at = row.optional_time(18);
+  record.finished_at = row.optional_time(19);
+  record.worker = row.optional_worker(20);
+  record.result = row.text(21);
+  record.error = row.text(22);
+  record.cause = row.text(23);
+  record.progress = row.real(24);
+  record.progress_text = row.text(25);
+  record.waits_for = row.task_ids(26);
+}
+
+}  // namespace
+
+std::vector<TaskRecord> PostgresTaskAdmin::search(const TaskFilter& filter, const TaskPage& page) {
+  Condition condition{filter};
+  auto limit = condition.name(to_value(std::max(page.limit, 0)));
+  auto offset = condition.name(to_value(std::max(page.offset, 0)));
+  // Ids made later sort later, and there is an index on them.
+  auto sql = fmt::format(
+      "SELECT t.id, t.queue, t.kind, t.state, t.priority, t.payload, t.tags, t.unique_key,"
+      " t.max_attempts, t.timeout, t.created_at, t.attempt, t.recoveries, t.crashes, t.suspect,"
+      " t.cancel_requested, t.token, CASE WHEN t.run_at = 0 THEN t.created_at ELSE t.run_at END,"
+      " t.claimed_at, t.finished_at, t.owner, t.result, t.error, t.cause, p.fraction, p.text,"
+      " ARRAY(SELECT b.on_task FROM hf.blocks b WHERE b.task = t.id ORDER BY b.on_task)"
+      " FROM (SELECT * FROM hf.tasks t WHERE {} ORDER BY t.id {} LIMIT {} OFFSET {}) t"
+      " LEFT JOIN hf.progress p ON p.task = t.id ORDER BY t.id {}",
+      condition.sql, page.newest_first ? "DESC" : "ASC", limit, offset,
+      page.newest_first ? "DESC" : "ASC");
+  return store_.reader.read([&](Connection& db) {
+    std::vector<TaskRecord> records;
+    auto rows = db.run_once(sql, condition.values);
+    while (rows.next()) {
+      auto& record = records.emplace_back();
+      read_task(rows, record);
+      read_fate(rows, record);
+    }
+    return records;
+  });
+}
+
+std::int64_t PostgresTaskAdmin::count(const TaskFilter& filter) {
+  Condition condition{filter};
+  return store_.reader.read([&](Connection& db) {
+    auto row =
+        db.run_once("SELECT count(*) FROM hf.tasks t WHERE " + condition.sql, condition.values);
+    return row.next() ? row.integer(0) : 0;
+  });
+}
+
+std::vector<QueueStatus> PostgresTaskAdmin::queues() {
+  return store_.reader.read([](Connection& db) {
+    std::map<std::string, QueueStatus> queues;
+    auto of = [&](const std::string& name) -> QueueStatus& {
+      auto& status = queues[name];
+      status.queue = name;
+      return status;
+    };
+    auto counts = db.run("SELECT queue, state, count(*) FROM hf.tasks GROUP BY queue, state");
+    while (counts.next()) of(counts.text(0)).counts[counts.integer(1)] = counts.integer(2);
+    auto oldest = db.run(
+        "SELECT queue, min(CASE WHEN run_at = 0 THEN created_at ELSE run_at END) FROM hf.tasks"
+        " WHERE state = 0 AND run_at <= {wall} GROUP BY queue");
+    while (oldest.next()) of(oldest.text(0)).oldest_pending = oldest.time(1);
+    auto paused = db.run("SELECT queue FROM hf.paused");
+    while (paused.next()) of(paused.text(0)).paused = true;
+    std::vector<QueueStatus> list;
+    for (auto& [name, status] : queues) list.push_back(std::move(status));
+    return list;
+  });
+}
+
+std::vector<RecordedTransition> PostgresTaskAdmin::recorded_history(TaskId id) {
+  return store_.reader.read([&](Connection& db) {
+    std::vector<RecordedTransition> history;
+    auto rows = db.run(
+        "SELECT from_state, to_state, actor, reason, token, attempt, at, claimed_at, worker"
+        " FROM hf.history WHERE task = $1 ORDER BY n",
+        id);
+    while (rows.next()) {
+      RecordedTransition row;
+      row.transition = {rows.state(0),          rows.state(1), rows.text(2), rows.text(3),
+                        Token{rows.integer(4)}, rows.small(5), rows.time(6)};
+      row.claimed_at = rows.optional_time(7);
+      row.worker = rows.optional_worker(8);
+      history.push_back(std::move(row));
+    }
+    return history;
+  });
+}
+
+std::vector<LogLine> PostgresTaskAdmin::logs(TaskId id) {
+  return store_.reader.read([&](Connection& db) {
+    std::vector<LogLine> lines;
+    auto rows = db.run("SELECT at, attempt, line FROM hf.log WHERE task = $1 ORDER BY n", id);
+    while (rows.next()) lines.push_back({rows.time(0), rows.small(1), rows.text(2)});
+    return lines;
+  });
+}
+
+void PostgresTaskAdmin::set_paused(const std::string& queue, bool paused,
+                                   const std::string& actor) {
+  store_.writer.write({KillPoint::move_before_commit, KillPoint::move_after_commit},
+                      [&](Connection& db) {
+                        if (paused) {
+                          db.run(
+                              "INSERT INTO hf.paused (queue, actor, at) VALUES ($1, $2, {wall})"
+                              " ON CONFLICT DO NOTHING",
+                              queue, actor);
+                        } else {
+                          db.run("DELETE FROM hf.paused WHERE queue = $1", queue);
+                        }
+                      });
+  store_.session.announce_control();
+  store_.session.announce_work();
+}
+
+}  // namespace holdfast::postgres

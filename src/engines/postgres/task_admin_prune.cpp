@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <array>
+
+#include "engines/postgres/task_admin.hpp"
+
+namespace holdfast::postgres {
+
+namespace {
+
+/// Of the advisory lock that only one who removes has, beside the schema's.
+constexpr const char* prune_lock =
+    "SELECT pg_try_advisory_xact_lock(hashtextextended('holdfast/prune/' || $1, 0))";
+
+/// What others still wait for is kept: a dead letter that is redriven releases them.
+#define HOLDFAST_NOT_WAITED_FOR                                                                    \
+  " NOT EXISTS (SELECT 1 FROM hf.blocks b JOIN hf.tasks d ON d.id = b.task WHERE b.on_task = t.id" \
+  " AND d.state IN (5, 6)) "
+
+std::vector<TaskId> read_ids(Rows rows) {
+  std::vector<TaskId> ids;
+  while (rows.next()) ids.push_back(rows.task_id(0));
+  return ids;
+}
+
+std::vector<TaskId> too_old(Connection& db, const Settings::Retention& retention, int limit) {
+  return read_ids(
+      db.run("(SELECT t.id FROM hf.tasks t WHERE t.state IN (2, 3, 4) AND t.state = 2"
+             " AND t.finished_at < {wall} - $1 AND" HOLDFAST_NOT_WAITED_FOR
+             "ORDER BY t.finished_at LIMIT $3) UNION ALL"
+             " (SELECT t.id FROM hf.tasks t WHERE t.state IN (2, 3, 4) AND t.state = 4"
+             " AND t.finished_at < {wall} - $1 AND" HOLDFAST_NOT_WAITED_FOR
+             "ORDER BY t.finished_at LIMIT $3) UNION ALL"
+             " (SELECT t.id FROM hf.tasks t WHERE t.state IN (2, 3, 4) AND t.state = 3"
+             " AND t.finished_at < {wall} - $2 AND" HOLDFAST_NOT_WAITED_FOR
+             "ORDER BY t.finished_at LIMIT $3) LIMIT $3",
+             std::chrono::duration_cast<Millis>(retention.completed),
+             std::chrono::duration_cast<Millis>(retention.failed), limit));
+}
+
+std::vector<TaskId> oldest(Connection& db, std::int64_t limit) {
+  return read_ids(
+      db.run("SELECT o.id FROM unnest(ARRAY[2, 3, 4]) AS s(state) CROSS JOIN LATERAL (SELECT t.id,"
+             " t.finished_at FROM hf.tasks t WHERE t.state IN (2, 3, 4) AND t.state = s.state"
+             " AND" HOLDFAST_NOT_WAITED_FOR
+             "ORDER BY t.finished_at LIMIT $1) o ORDER BY o.finished_at LIMIT $1",
+             limit));
+}
+
+std::int64_t remove(Connection& db, const std::vector<TaskId>& ids) {
+  if (ids.empty()) return 0;
+  static constexpr std::array statements = {
+      "DELETE FROM hf.history WHERE task = ANY($1)",
+      "DELETE FROM hf.log WHERE task = ANY($1)",
+      "DELETE FROM hf.effects WHERE task = ANY($1)",
+      "DELETE FROM hf.progress WHERE task = ANY($1)",
+      "DELETE FROM hf.blocks WHERE on_task = ANY($1)",
+      "DELETE FROM hf.blocks WHERE task = ANY($1)",
+  };
+  for (const char* sql : statements) db.queue(sql, ids);
+  return db.run("DELETE FROM hf.tasks WHERE id = ANY($1) AND state IN (2, 3, 4)", ids).changed();
+}
+
+std::int64_t number(Connection& db, const char* sql) {
+  auto row = db.run(sql);
+  return row.next() ? row.integer(0) : 0;
+}
+
+/// How many finished tasks there are beyond the limit. Counting takes a while where there are many,
+/// so it is not done if there cannot be as many.
+std::int64_t excess(Connection& db, std::int64_t most) {
+  auto row =
+      db.run("SELECT count(*) FROM (SELECT 1 FROM hf.tasks WHERE state IN (2, 3, 4) LIMIT $1) t",
+             most + 100'000);
+  return row.next() ? std::max<std::int64_t>(row.integer(0) - most, 0) : 0;
+}
+
+/// What the tasks take, roughly. The size of the files says nothing: they do not shrink.
+bool too_large(Connection& db, std::int64_t most) {
+  if (most <= 0) return false;
+  constexpr std::int64_t besides = 200;  // entries in indexes
+  auto row = number(db,
+                    "SELECT coalesce(avg(pg_column_size(t.*)), 0)::bigint FROM (SELECT * FROM"
+                    " hf.tasks LIMIT 1000) t");
+  auto tasks = number(db, "SELECT count(*) FROM hf.tasks");
+  return tasks * (row + besides) > most;
+}
+
+}  // namespace
+
+TaskAdmin::Pruned PostgresTaskAdmin::prune(const Settings::Retention& retention, int limit) {
+  struct Want {
+    bool old = false;
+    std::int64_t excess = 0;
+    bool too_large = false;
+  };
+  auto want = store_.reader.read([&](Connection& db) {
+    return Want{!too_old(db, retention, 1).empty(), excess(db, retention.max_finished),
+                too_large(db, retention.max_bytes)};
+  });
+  if (!want.old && want.excess == 0 && !want.too_large) return {};
+  auto removed = store_.writer.write(
+      {KillPoint::prune_before_commit, KillPoint::prune_after_commit},
+      [&](Connection& db) -> std::int64_t {
+        // Several workers find the same to be removed at the same time; one of them is enough.
+        auto alone = db.run(prune_lock, store_.dialect->address().schema);
+        if (!alone.next() || !alone.yes(0)) return 0;
+        std::vector<TaskId> chosen;
+        if (want.too_large || want.excess > 0)
+          chosen = oldest(db, want.too_large ? limit : std::min<std::int64_t>(want.excess, limit));
+        if (chosen.empty() && want.old) chosen = too_old(db, retention, limit);
+        return remove(db, chosen);
+      });
+  return {removed, removed > 0 && (want.excess > removed || want.too_large)};
+}
+
+}  // namespace holdfast::postgres

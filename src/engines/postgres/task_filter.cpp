@@ -1,0 +1,26 @@
+#include "engines/postgres/task_filter.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace holdfast::postgres {
+
+Condition::Condition(const TaskFilter& filter) : sql{"true"} {
+  // Written out, so that the planner sees which of the partial indexes will do.
+  std::vector<int> states;
+  for (auto state : filter.states) states.push_back(static_cast<int>(state));
+  if (!states.empty()) sql += fmt::format(" AND t.state IN ({})", fmt::join(states, ", "));
+  if (!filter.queue.empty()) sql += " AND t.queue = " + name(to_value(filter.queue));
+  if (!filter.kind.empty()) sql += " AND t.kind = " + name(to_value(filter.kind));
+  if (!filter.tag.empty()) sql += " AND " + name(to_value(filter.tag)) + " = ANY(t.tags)";
+  if (filter.priority) sql += " AND t.priority = " + name(to_value(*filter.priority));
+  if (filter.created_since) sql += " AND t.created_at >= " + name(to_value(*filter.created_since));
+  if (!filter.ids.empty()) sql += " AND t.id = ANY(" + name(to_value(filter.ids)) + ")";
+}
+
+std::string Condition::name(Value value) {
+  values.push_back(std::move(value));
+  return fmt::format("${}", values.size());
+}
+
+}  // namespace holdfast::postgres

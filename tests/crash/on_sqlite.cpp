@@ -1,0 +1,21 @@
+#include <fcntl.h>
+
+#include "crash/crash_test.hpp"
+#include "engines/sqlite/side_files.hpp"
+#include "recovery/file_lock.hpp"
+#include "recovery/kill_point.hpp"
+
+namespace holdfast::test {
+
+std::string CrashTest::new_address(const TempStore& store) { return store.address(); }
+
+bool CrashTest::being_written() const {
+  auto lock = open_file(sqlite::SideFiles{store_.database()}.write_lock(), O_RDWR | O_CREAT);
+  return is_locked(lock.get(), 0) || is_locked(lock.get(), 1);
+}
+
+std::vector<std::string_view> kill_points_of_engine() {
+  return {kill_point_names.begin(), kill_point_names.end()};
+}
+
+}  // namespace holdfast::test

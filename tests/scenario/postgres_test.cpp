@@ -1,0 +1,224 @@
+#include <gmock/gmock.h>
+#include <libpq-fe.h>
+
+#include <atomic>
+#include <thread>
+
+#include <holdfast/holdfast.hpp>
+#include <holdfast/postgres.hpp>
+
+#include "support/postgres_server.hpp"
+#include "support/process.hpp"
+#include "tasks/engine_parts.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Job {
+  int n = 0;
+};
+BOOST_DESCRIBE_STRUCT(Job, (), (n))
+
+class Postgres : public testing::Test {
+ protected:
+  PostgresServer& server() { return PostgresServer::shared(); }
+  std::string schema() const { return address_.substr(address_.rfind('=') + 1); }
+  Engine open_store() const { return open(address_); }
+  static std::vector<NewTask> jobs(int count) {
+    return std::vector<NewTask>(static_cast<std::size_t>(count), NewTask{"job", R"({"n":1})"});
+  }
+  std::int64_t completed(const Engine& engine) const {
+    return Inspector{engine}.count({.states = {TaskState::completed}});
+  }
+  void end_every_session() {
+    server().ask(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+        " WHERE application_name = 'holdfast'");
+  }
+
+  /// Works `count` jobs off in another thread while `meddle` goes on in this one.
+  void work_through(int count, const std::function<void()>& meddle) {
+    auto engine = open_store();
+    Tasks tasks{engine};
+    std::atomic<int> runs{0};
+    tasks.on<Job>("job", [&](const Job&, Attempt&) {
+      ++runs;
+      return done;
+    });
+    Worker worker{tasks, {.concurrency = 4}};
+    WorkerSummary summary;
+    std::jthread working{[&] { summary = worker.run(); }};
+    for (int sent = 0; sent < count; sent += 20) {
+      auto some = jobs(20);
+      for (auto& job : some) job.options.id = TaskId::make();
+      // An enqueue that failed may have been done; with ids of our own it can be repeated.
+      EXPECT_TRUE(eventually([&] { return enqueued(tasks, some); }, std::chrono::seconds{60}));
+      if (sent % 100 == 0) meddle();
+    }
+    EXPECT_TRUE(eventually([&] { return all_done(engine, count); }, std::chrono::seconds{90}));
+    worker.drain();
+    working.join();
+    EXPECT_EQ(summary.refused, 0);
+    EXPECT_EQ(Inspector{engine}.count({}), count);
+    EXPECT_GE(runs, count);
+  }
+
+  static bool enqueued(Tasks& tasks, const std::vector<NewTask>& some) {
+    try {
+      tasks.enqueue_all(some);
+      return true;
+    } catch (const StoreError&) {
+      return false;
+    }
+  }
+
+  bool all_done(const Engine& engine, int count) const {
+    try {
+      return completed(engine) == count;
+    } catch (const StoreError&) {
+      return false;
+    }
+  }
+
+  std::string address_ = PostgresServer::shared().new_store();
+};
+
+TEST_F(Postgres, WorkGoesOnWhenEverySessionIsEndedAgainAndAgain) {
+  work_through(600, [&] { end_every_session(); });
+}
+
+TEST_F(Postgres, WorkGoesOnWhenTheServerIsKilledAndComesBack) {
+  int kills = 0;
+  work_through(300, [&] {
+    if (++kills > 2) return;
+    server().stop();
+    server().start();
+  });
+}
+
+TEST_F(Postgres, TablesOfANewerVersionAreRefused) {
+  open_store();
+  server().ask("UPDATE " + schema() + ".meta SET value = 99 WHERE key = 'schema_version'");
+  try {
+    open_store();
+    FAIL() << "it was opened";
+  } catch (const StoreUnusable& error) {
+    EXPECT_THAT(error.what(), HasSubstr("version 99"));
+  }
+}
+
+TEST_F(Postgres, RoleThatMayOnlyUseNeedsSomebodyToMakeTheTables) {
+  server().ask("CREATE ROLE " + schema() + "_user LOGIN");
+  auto as_user = server().address("user=" + schema() + "_user schema=" + schema());
+  try {
+    open(as_user);
+    FAIL() << "it was opened";
+  } catch (const StoreUnusable& error) {
+    EXPECT_THAT(error.what(), HasSubstr("holdfast migrate"));
+  }
+  EXPECT_EQ(postgres::migrate(address_).before, 0);
+  EXPECT_EQ(postgres::migrate(address_).before, postgres::migrate(address_).now);
+  server().ask("GRANT USAGE ON SCHEMA " + schema() + " TO " + schema() + "_user");
+  server().ask("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA " + schema() + " TO " +
+               schema() + "_user");
+  auto engine = open(as_user);
+  Tasks tasks{engine};
+  tasks.on<Job>("job", [](const Job&, Attempt&) { return done; });
+  tasks.enqueue("job", Job{1});
+  Worker{tasks, {.until_empty = true}}.run();
+  EXPECT_EQ(completed(engine), 1);
+}
+
+TEST_F(Postgres, ReadOnlyServerIsLookedAtAndNotWrittenTo) {
+  auto first = open_store();
+  Tasks{first}.enqueue("job", Job{1});
+  auto read_only = open(address_ + " options='-c default_transaction_read_only=on'");
+  EXPECT_EQ(read_only.run_level(), RunLevel::read_only);
+  EXPECT_EQ(Inspector{read_only}.count({}), 1);
+  EXPECT_THROW(Tasks{read_only}.enqueue("job", Job{2}), StoreReadOnly);
+}
+
+TEST_F(Postgres, SecretsAreInNoMessage) {
+  auto says = [](const std::string& address) -> std::string {
+    try {
+      return open(address).name();
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(says("postgres://ada:sesame@localhost:1/work"), Not(HasSubstr("sesame")));
+  EXPECT_THAT(says("postgres://ada:sesame@[::1/work"), Not(HasSubstr("sesame")));
+  EXPECT_THAT(says("postgres:host=/nowhere password=sesame what"), Not(HasSubstr("sesame")));
+  EXPECT_THAT(says(address_ + " password=sesame"), Not(HasSubstr("sesame")));
+}
+
+/// A connection of the user's own.
+class OwnTransaction : public Postgres {
+ protected:
+  void run(const std::string& sql) {
+    std::unique_ptr<PGresult, void (*)(PGresult*)> result{PQexec(db_.get(), sql.c_str()), PQclear};
+    auto status = PQresultStatus(result.get());
+    ASSERT_TRUE(status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
+        << PQerrorMessage(db_.get());
+  }
+  std::unique_ptr<PGconn, void (*)(PGconn*)> db_{PQconnectdb(server().connection().c_str()),
+                                                 PQfinish};
+};
+
+TEST_F(OwnTransaction, TaskExistsIfAndWhenItCommits) {
+  auto engine = open_store();
+  EXPECT_THROW(postgres::enqueue(engine, db_.get(), "job", Job{1}), InvalidRequest);
+  run("BEGIN");
+  postgres::enqueue(engine, db_.get(), "job", Job{1});
+  EXPECT_EQ(Inspector{engine}.count({}), 0);
+  run("ROLLBACK");
+  EXPECT_EQ(Inspector{engine}.count({}), 0);
+  run("BEGIN");
+  auto id = postgres::enqueue(engine, db_.get(), "job", Job{2});
+  run("COMMIT");
+  EXPECT_TRUE(Inspector{engine}.task(id));
+}
+
+TEST_F(OwnTransaction, WhatTheHandlerWritesAndTheEndOfItsTaskCommitTogether) {
+  run("CREATE TABLE " + schema() + "_sums (n int)");
+  auto engine = open_store();
+  Tasks tasks{engine};
+  tasks.on<Job>("job", [&](const Job& job, Attempt& attempt) -> Outcome {
+    run("BEGIN");
+    run("INSERT INTO " + schema() + "_sums VALUES (" + std::to_string(job.n) + ")");
+    postgres::complete(engine, db_.get(), attempt, R"({"sum":1})");
+    if (attempt.number() == 1) {
+      run("ROLLBACK");
+      return retry_in(Millis{1}, "thought better of it");
+    }
+    run("COMMIT");
+    return done;
+  });
+  auto id = tasks.enqueue("job", Job{7});
+  auto summary = Worker{tasks, {.concurrency = 1, .until_empty = true}}.run();
+  EXPECT_EQ(summary.completed, 1);
+  EXPECT_EQ(summary.refused, 0);
+  auto task = Inspector{engine}.task(id);
+  EXPECT_EQ(task->state, TaskState::completed);
+  EXPECT_EQ(task->attempt, 2);
+  EXPECT_EQ(task->result, R"({"sum":1})");
+  EXPECT_EQ(server().ask("SELECT count(*) FROM " + schema() + "_sums"), "1");
+}
+
+TEST_F(OwnTransaction, OpenOneIsShownAsWhatKeepsTheServerFromCleaning) {
+  auto engine = open_store();
+  run("SET application_name = 'somebody'");
+  run("BEGIN");
+  run("SELECT pg_current_xact_id()");
+  EXPECT_TRUE(eventually([&] {
+    auto upkeep = postgres::upkeep(engine);
+    return upkeep && upkeep->blocker && upkeep->blocker->who.starts_with("somebody");
+  }));
+  run("ROLLBACK");
+}
+
+}  // namespace
+}  // namespace holdfast::test
