@@ -5,6 +5,7 @@
 
 #include "engines/postgres/diagnose.hpp"
 #include "engines/postgres/engine.hpp"
+#include "engines/redis/engine.hpp"
 #include "engines/sqlite/diagnose.hpp"
 #include "engines/sqlite/engine.hpp"
 
@@ -56,6 +57,7 @@ Engine open(std::string_view address, Settings settings, Stay stay) {
     auto parsed = postgres::parse_address(address, settings);
     return Engine{postgres::open_store(parsed, std::move(settings))};
   }
+  if (redis::is_address(address)) return Engine{redis::open_store(address, std::move(settings))};
   auto path = file_of(address, settings);
   return Engine{sqlite::open_store(path, std::move(settings), system_clock(), {.stay = stay})};
 }

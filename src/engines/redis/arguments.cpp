@@ -1,0 +1,115 @@
+#include "engines/redis/arguments.hpp"
+
+#include <boost/json.hpp>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <holdfast/report.hpp>
+
+#include "engines/redis/keys.hpp"
+
+namespace holdfast::redis {
+
+Arguments& Arguments::add(const std::vector<std::string>& list) {
+  add(list.size());
+  command_.insert(command_.end(), list.begin(), list.end());
+  return *this;
+}
+
+Arguments& Arguments::add(const NewTask& task, TaskId id) {
+  const auto& options = task.options;
+  add(id.text()).add(task.kind).add(options.queue).add(options.priority).add(options.delay);
+  if (options.at)
+    add(*options.at);
+  else
+    add(std::string{});
+  add(options.max_attempts).add(options.timeout).add(backoff_text(options.backoff));
+  add(options.unique_key).add(options.tags.empty() ? std::string{} : json_list(options.tags));
+  add(task.payload).add(options.after.size());
+  for (const auto& on : options.after) add(on.text());
+  return *this;
+}
+
+Arguments& Arguments::add(const ReportHead& report) {
+  RecoveryReport begun;
+  begun.state = ReportState::running;
+  begun.started_at = begun.completed_at = report.started_at;
+  begun.trigger = report.trigger;
+  begun.action = report.action;
+  return add(report.id.text()).add(to_json(begun));
+}
+
+std::string backoff_text(const Backoff& backoff) {
+  constexpr Backoff usual{};
+  if (backoff.first == usual.first && backoff.factor == usual.factor &&
+      backoff.longest == usual.longest && backoff.jitter == usual.jitter)
+    return {};
+  return fmt::format("{} {} {} {}", backoff.first.count(), backoff.factor, backoff.longest.count(),
+                     backoff.jitter);
+}
+
+Backoff parse_backoff(std::string_view text) {
+  if (text.empty()) return {};
+  long first = 0, longest = 0;
+  Backoff backoff;
+  std::string terminated{text};
+  if (std::sscanf(terminated.c_str(), "%ld %lf %ld %lf", &first, &backoff.factor, &longest,
+                  &backoff.jitter) != 4)
+    return {};
+  backoff.first = Millis{first};
+  backoff.longest = Millis{longest};
+  return backoff;
+}
+
+std::string json_list(const std::vector<std::string>& texts) {
+  return boost::json::serialize(boost::json::value_from(texts));
+}
+
+std::vector<std::string> parse_json_list(std::string_view text) {
+  std::vector<std::string> found;
+  boost::json::error_code wrong;
+  auto list = boost::json::parse(boost::json::string_view{text.data(), text.size()}, wrong);
+  if (wrong || !list.is_array()) return found;
+  for (const auto& item : list.get_array())
+    if (item.is_string()) found.emplace_back(item.get_string());
+  return found;
+}
+
+std::string ids_json(std::span<const TaskId> ids) {
+  std::string text = "[";
+  for (const auto& id : ids) {
+    if (text.size() > 1) text += ',';
+    text += '"' + id.text() + '"';
+  }
+  return text + "]";
+}
+
+std::vector<TaskId> parse_ids(std::string_view text) {
+  std::vector<TaskId> ids;
+  for (const auto& item : parse_json_list(text))
+    if (auto id = TaskId::parse(item)) ids.push_back(*id);
+  return ids;
+}
+
+std::vector<std::string> split(std::string_view text, std::size_t most) {
+  std::vector<std::string> parts;
+  while (parts.size() + 1 < most) {
+    auto at = text.find(separator);
+    if (at == std::string_view::npos) break;
+    parts.emplace_back(text.substr(0, at));
+    text.remove_prefix(at + 1);
+  }
+  parts.emplace_back(text);
+  parts.resize(most);
+  return parts;
+}
+
+WallTime wall_time(std::int64_t milliseconds) { return WallTime{Millis{milliseconds}}; }
+
+std::int64_t parse_number(std::string_view text) {
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace holdfast::redis

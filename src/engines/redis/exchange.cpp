@@ -1,0 +1,58 @@
+#include "engines/redis/task_store.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr Store::KillPoints exchange_points{KillPoint::exchange_before_commit,
+                                            KillPoint::exchange_after_commit};
+
+void add(Arguments& arguments, const Settlement& one) {
+  arguments.add(one.lease).add(one.to).add(one.result).add(one.reason).add(one.attempt);
+  arguments.add(one.was_attempt).add(one.delay).add(one.follow_ups.size());
+  for (const auto& task : one.follow_ups)
+    arguments.add(task, task.options.id ? *task.options.id : TaskId::make());
+}
+
+void add(Arguments& arguments, const ClaimRequest& claim) {
+  arguments.add(claim.worker.text()).add(claim.limit).add(claim.max_suspects).add(claim.lease);
+  arguments.add(claim.queues).add(claim.kinds);
+}
+
+Claimed read_claimed(const Value& row) {
+  Claimed claimed;
+  claimed.lease = {TaskId::parse(row[0].text()).value_or(TaskId{}), Token{row[1].number()}};
+  claimed.kind = row[2].string();
+  claimed.queue = row[3].string();
+  claimed.attempt = static_cast<int>(row[4].number());
+  claimed.max_attempts = static_cast<int>(row[5].number());
+  claimed.timeout = Millis{row[6].number()};
+  claimed.suspect = row[7].number() == 1;
+  claimed.backoff = parse_backoff(row[8].text());
+  claimed.payload = row[9].string();
+  return claimed;
+}
+
+}  // namespace
+
+Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
+  auto arguments = store_.arguments();
+  arguments.add(exchange.settle.size());
+  for (const auto& one : exchange.settle) add(arguments, one);
+  if (exchange.claim)
+    add(arguments, *exchange.claim);
+  else
+    arguments.add(std::string{});
+  auto answer = store_.run(exchange_points, scripts::exchange, arguments);
+  expect_valid(answer);
+  Exchanged exchanged;
+  for (std::size_t i = 0; i < answer[1].size(); ++i)
+    exchanged.settled.push_back(static_cast<Settled>(answer[1][i].number()));
+  exchanged.buried = answer[2].number() == 1;
+  exchanged.claimed.reserve(answer[3].size());
+  for (std::size_t i = 0; i < answer[3].size(); ++i)
+    exchanged.claimed.push_back(read_claimed(answer[3][i]));
+  return exchanged;
+}
+
+}  // namespace holdfast::redis
