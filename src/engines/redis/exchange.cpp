@@ -14,9 +14,10 @@ void add(Arguments& arguments, const Settlement& one) {
     arguments.add(task, task.options.id ? *task.options.id : TaskId::make());
 }
 
-void add(Arguments& arguments, const ClaimRequest& claim) {
+void add(Arguments& arguments, const ClaimRequest& claim, const std::string& number,
+         const std::vector<std::string>& unanswered) {
   arguments.add(claim.worker.text()).add(claim.limit).add(claim.max_suspects).add(claim.lease);
-  arguments.add(claim.queues).add(claim.kinds);
+  arguments.add(claim.queues).add(claim.kinds).add(number).add(unanswered);
 }
 
 Claimed read_claimed(const Value& row) {
@@ -33,17 +34,7 @@ Claimed read_claimed(const Value& row) {
   return claimed;
 }
 
-}  // namespace
-
-Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
-  auto arguments = store_.arguments();
-  arguments.add(exchange.settle.size());
-  for (const auto& one : exchange.settle) add(arguments, one);
-  if (exchange.claim)
-    add(arguments, *exchange.claim);
-  else
-    arguments.add(std::string{});
-  auto answer = store_.run(exchange_points, scripts::exchange, arguments);
+Exchanged read_exchanged(const Value& answer) {
   expect_valid(answer);
   Exchanged exchanged;
   for (std::size_t i = 0; i < answer[1].size(); ++i)
@@ -53,6 +44,36 @@ Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
   for (std::size_t i = 0; i < answer[3].size(); ++i)
     exchanged.claimed.push_back(read_claimed(answer[3][i]));
   return exchanged;
+}
+
+}  // namespace
+
+Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
+  auto arguments = store_.arguments();
+  arguments.add(exchange.settle.size());
+  for (const auto& one : exchange.settle) add(arguments, one);
+  if (!exchange.claim) {
+    arguments.add(std::string{});
+    return read_exchanged(store_.run(exchange_points, scripts::exchange, arguments));
+  }
+  const auto& claim = *exchange.claim;
+  std::vector<std::string> unanswered;
+  std::string number;
+  {
+    std::lock_guard lock{mutex_};
+    number = std::to_string(++claims_);
+    if (auto found = unanswered_.extract(claim.worker)) unanswered = std::move(found.mapped());
+  }
+  add(arguments, claim, number, unanswered);
+  try {
+    return read_exchanged(store_.run(exchange_points, scripts::exchange, arguments));
+  } catch (const StoreError&) {
+    std::lock_guard lock{mutex_};
+    auto& all = unanswered_[claim.worker];
+    all.insert(all.end(), unanswered.begin(), unanswered.end());
+    all.push_back(number);
+    throw;
+  }
 }
 
 }  // namespace holdfast::redis

@@ -45,7 +45,8 @@ namespace holdfast::redis {
 /// (0: ready from the beginning), t token, o worker, l claimed at, f finished at, a attempts,
 /// v recoveries, y crashes, u suspect, x asked to stop, c created at, m most attempts, i timeout,
 /// b backoff, uk unique key, g tags (JSON), e error, j cause, w result, n number, d others wait for
-/// it, gf and gt progress. What has its default is not there.
+/// it, gf and gt progress, z number of the claim among those of its worker. What has its default is
+/// not there.
 class Keys {
  public:
   explicit Keys(std::string_view prefix) : tag_{"{" + std::string{prefix} + "}"} {}

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <mutex>
+
 #include "engines/redis/store.hpp"
 #include "tasks/task_store.hpp"
 
@@ -22,6 +25,12 @@ class RedisTaskStore final : public TaskStore {
 
  private:
   Store& store_;
+
+  // Every claim has a number. Of those whose answer was lost with the connection, the next exchange
+  // of the same worker asks what they took: otherwise nobody would run it until the lease ends.
+  std::mutex mutex_;
+  std::int64_t claims_ = 0;
+  std::map<WorkerId, std::vector<std::string>> unanswered_;
 };
 
 /// What is wrong with a new task, if a script said so instead of `ok`.

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/redis/durability.hpp"
 #include "engines/redis/life_line.hpp"
 #include "recovery/board.hpp"
 #include "recovery/child_lock.hpp"
@@ -120,6 +121,9 @@ std::unique_ptr<Enlistment> RedisWorkerRegistry::enlist(const WorkerProfile& pro
     throw;
   }
   enlistment->life_line().keep();
+  // A worker's log is where people look; who only asks is told by `queue status`.
+  if (auto warning = look_at_persistence(store_).warning; !warning.empty())
+    store_.events.emit(StoreTrouble{"keeping work", warning});
   return enlistment;
 }
 

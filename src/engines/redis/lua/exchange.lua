@@ -3,7 +3,8 @@
 -- ARGV: number of settlements; of each: id, token, to, result, reason, attempt, was attempt (1, 0),
 --       delay, number of follow-up tasks, these (see new_tasks.lua);
 --       worker ('' to claim nothing), limit, most suspects, lease, number of queues, these (none:
---       all), number of kinds, these
+--       all), number of kinds, these, number of this claim, count of earlier claims of this worker
+--       whose answers were lost, their numbers
 -- Result: {'ok', settled, buried, claimed}: settled has 0 (accepted), 1 (repeated) or 2 (refused)
 --         for each; claimed has ten values for each task; or {'exists' | 'unknown' | 'cancelled', id}
 --         about a follow-up, then nothing was done
@@ -92,10 +93,24 @@ local limit, most_suspects, lease = take_number(), take_number(), take_number()
 local queues, kinds = {}, {}
 for i = 1, take_number() do queues[i] = take() end
 for i = 1, take_number() do kinds[i] = take() end
+local number, unanswered = take(), {}
+for _ = 1, take_number() do unanswered[take()] = true end
 if call('HGET', P .. 'w:' .. worker, 's') ~= '0' then return { 'ok', settled, 1, {} } end
 
+local claimed, payload_keys = {}, {}
+if next(unanswered) then
+  for _, id in ipairs(call('ZRANGE', P .. 'held:' .. worker, 0, -1)) do
+    local t = call('HMGET', P .. 't:' .. id, 'z', 't', 'k', 'q', 'a', 'm', 'i', 'u', 'b')
+    if t[1] and unanswered[t[1]] then
+      claimed[#claimed + 1] = { id, t[2], t[3], t[4], t[5], t[6], t[7], t[8] and 1 or 0,
+        t[9] or '' }
+      payload_keys[#payload_keys + 1] = P .. 'p:' .. id
+      put('held:' .. worker, id, steady + lease)
+    end
+  end
+  limit = math.max(limit - #claimed, 0)
+end
 local candidates = find_candidates(queues, kinds, limit, most_suspects)
-local claimed, payload_keys, held = {}, {}, {}
 for _, one in ipairs(candidates) do
   local key = P .. 't:' .. one.id
   local t = call('HMGET', key, 't', 'a', 'm', 'i', 'b')
@@ -103,7 +118,8 @@ for _, one in ipairs(candidates) do
   -- What is in the index only is nothing; `check` finds out why.
   if t[1] then
     local token, attempt = next_token(t[1]), tonumber(t[2]) + 1
-    call('HSET', key, 's', RUNNING, 't', token, 'o', worker, 'l', digits(now), 'a', attempt)
+    call('HSET', key, 's', RUNNING, 't', token, 'o', worker, 'l', digits(now), 'a', attempt,
+      'z', number)
     count(one.lane, PENDING, -1)
     count(one.lane, RUNNING, 1)
     put('held:' .. worker, one.id, steady + lease)
