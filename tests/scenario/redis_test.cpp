@@ -132,9 +132,8 @@ TEST_F(RedisScenario, PromotedReplicaIsFound) {
   CountingWorker worker{address, settings};
   enqueue(engine, 5);
   ASSERT_TRUE(completes(engine, 5));
-  ASSERT_TRUE(eventually([&] {
-    return replica.call({"DBSIZE"}).number() == primary.call({"DBSIZE"}).number();
-  }));
+  ASSERT_TRUE(eventually(
+      [&] { return replica.call({"DBSIZE"}).number() == primary.call({"DBSIZE"}).number(); }));
   primary.kill();
   replica.call({"REPLICAOF", "NO", "ONE"});
   ASSERT_TRUE(eventually([&] { return completed(engine) >= 0; }));
