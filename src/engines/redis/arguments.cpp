@@ -16,16 +16,15 @@ Arguments& Arguments::add(const std::vector<std::string>& list) {
   return *this;
 }
 
-Arguments& Arguments::add(const NewTask& task, TaskId id) {
+Arguments& Arguments::add(const NewTask& task) {
   const auto& options = task.options;
-  add(id.text()).add(task.kind).add(options.queue).add(options.priority).add(options.delay);
+  add((options.id ? *options.id : TaskId::make()).text()).add(!options.id);
+  add(lane_text(options.queue, task.kind)).add(options.priority).add(options.delay);
   if (options.at)
     add(*options.at);
   else
     add(std::string{});
-  add(options.max_attempts).add(options.timeout).add(backoff_text(options.backoff));
-  add(options.unique_key).add(options.tags.empty() ? std::string{} : json_list(options.tags));
-  add(task.payload).add(options.after.size());
+  add(options.unique_key).add(body_text(task)).add(options.after.size());
   for (const auto& on : options.after) add(on.text());
   return *this;
 }
@@ -38,6 +37,8 @@ Arguments& Arguments::add(const ReportHead& report) {
   begun.action = report.action;
   return add(report.id.text()).add(to_json(begun));
 }
+
+namespace {
 
 std::string backoff_text(const Backoff& backoff) {
   constexpr Backoff usual{};
@@ -59,6 +60,36 @@ Backoff parse_backoff(std::string_view text) {
   backoff.first = Millis{first};
   backoff.longest = Millis{longest};
   return backoff;
+}
+
+}  // namespace
+
+std::string body_text(const NewTask& task) {
+  const auto& options = task.options;
+  auto text = fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}", separator, options.max_attempts,
+                          options.timeout.count(), backoff_text(options.backoff),
+                          options.tags.empty() ? std::string{} : json_list(options.tags));
+  return text += task.payload;
+}
+
+Body parse_body(std::string_view text) {
+  auto parts = split(text, 5);
+  Body body;
+  body.max_attempts = static_cast<int>(parse_number(parts[0]));
+  body.timeout = Millis{parse_number(parts[1])};
+  body.backoff = parse_backoff(parts[2]);
+  body.tags = std::move(parts[3]);
+  body.payload = std::move(parts[4]);
+  return body;
+}
+
+std::string lane_text(std::string_view queue, std::string_view kind) {
+  return fmt::format("{}{}{}", queue, separator, kind);
+}
+
+std::pair<std::string, std::string> parse_lane(std::string_view lane) {
+  auto parts = split(lane, 2);
+  return {std::move(parts[0]), std::move(parts[1])};
 }
 
 std::string json_list(const std::vector<std::string>& texts) {

@@ -32,7 +32,8 @@ class Arguments {
   Arguments& add(TaskState state) { return add(static_cast<int>(state)); }
   Arguments& add(const Lease& lease) { return add(lease.id.text()).add(lease.token.value); }
   Arguments& add(const std::vector<std::string>& list);
-  Arguments& add(const NewTask& task, TaskId id);
+  /// With the id that the task asks for, or a new one.
+  Arguments& add(const NewTask& task);
   /// The report that a step of recovery adds itself to.
   Arguments& add(const ReportHead& report);
 
@@ -42,8 +43,22 @@ class Arguments {
   Command command_;
 };
 
-std::string backoff_text(const Backoff& backoff);  ///< empty: the default
-Backoff parse_backoff(std::string_view text);
+/// What of a task is written once and read as a whole; the payload is the last part, so that the
+/// beginning is enough for those who do not need it.
+struct Body {
+  int max_attempts = 0;
+  Millis timeout{0};
+  Backoff backoff{};
+  std::string tags{};  ///< JSON; empty if there are none
+  std::string payload{};
+};
+std::string body_text(const NewTask& task);
+Body parse_body(std::string_view text);
+
+/// Queue and kind of a task in one text.
+std::string lane_text(std::string_view queue, std::string_view kind);
+std::pair<std::string, std::string> parse_lane(std::string_view lane);
+
 std::string json_list(const std::vector<std::string>& texts);
 std::vector<std::string> parse_json_list(std::string_view text);
 std::string ids_json(std::span<const TaskId> ids);

@@ -1,5 +1,7 @@
 #include "engines/redis/task_store.hpp"
 
+#include <tuple>
+
 namespace holdfast::redis {
 
 namespace {
@@ -10,8 +12,7 @@ constexpr Store::KillPoints exchange_points{KillPoint::exchange_before_commit,
 void add(Arguments& arguments, const Settlement& one) {
   arguments.add(one.lease).add(one.to).add(one.result).add(one.reason).add(one.attempt);
   arguments.add(one.was_attempt).add(one.delay).add(one.follow_ups.size());
-  for (const auto& task : one.follow_ups)
-    arguments.add(task, task.options.id ? *task.options.id : TaskId::make());
+  for (const auto& task : one.follow_ups) arguments.add(task);
 }
 
 void add(Arguments& arguments, const ClaimRequest& claim, const std::string& number,
@@ -20,17 +21,18 @@ void add(Arguments& arguments, const ClaimRequest& claim, const std::string& num
   arguments.add(claim.queues).add(claim.kinds).add(number).add(unanswered);
 }
 
-Claimed read_claimed(const Value& row) {
+Claimed read_claimed(const Value& list, std::size_t first) {
   Claimed claimed;
-  claimed.lease = {TaskId::parse(row[0].text()).value_or(TaskId{}), Token{row[1].number()}};
-  claimed.kind = row[2].string();
-  claimed.queue = row[3].string();
-  claimed.attempt = static_cast<int>(row[4].number());
-  claimed.max_attempts = static_cast<int>(row[5].number());
-  claimed.timeout = Millis{row[6].number()};
-  claimed.suspect = row[7].number() == 1;
-  claimed.backoff = parse_backoff(row[8].text());
-  claimed.payload = row[9].string();
+  claimed.lease = {TaskId::parse(list[first].text()).value_or(TaskId{}),
+                   Token{list[first + 1].number()}};
+  std::tie(claimed.queue, claimed.kind) = parse_lane(list[first + 2].text());
+  claimed.attempt = static_cast<int>(list[first + 3].number());
+  claimed.suspect = list[first + 4].number() == 1;
+  auto body = parse_body(list[first + 5].text());
+  claimed.max_attempts = body.max_attempts;
+  claimed.timeout = body.timeout;
+  claimed.backoff = body.backoff;
+  claimed.payload = std::move(body.payload);
   return claimed;
 }
 
@@ -40,9 +42,10 @@ Exchanged read_exchanged(const Value& answer) {
   for (std::size_t i = 0; i < answer[1].size(); ++i)
     exchanged.settled.push_back(static_cast<Settled>(answer[1][i].number()));
   exchanged.buried = answer[2].number() == 1;
-  exchanged.claimed.reserve(answer[3].size());
-  for (std::size_t i = 0; i < answer[3].size(); ++i)
-    exchanged.claimed.push_back(read_claimed(answer[3][i]));
+  constexpr std::size_t values_each = 6;
+  exchanged.claimed.reserve(answer[3].size() / values_each);
+  for (std::size_t i = 0; i + values_each <= answer[3].size(); i += values_each)
+    exchanged.claimed.push_back(read_claimed(answer[3], i));
   return exchanged;
 }
 

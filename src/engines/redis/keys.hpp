@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,8 @@ namespace holdfast::redis {
 /// is the truth, and `prune` alone removes.
 ///
 ///     {p}:t:<task>        hash: the task (fields below)
-///     {p}:p:<task>        its payload
+///     {p}:p:<task>        its body: most attempts, timeout, backoff, tags (JSON) and payload, with
+///                         \x1f between them
 ///     {p}:h:<task>        list: transitions that cannot be derived from the task itself
 ///     {p}:log:<task>      list: log lines
 ///     {p}:e:<task>        hash: effects, the first value stays
@@ -41,12 +43,11 @@ namespace holdfast::redis {
 ///     {p}:meta            hash: format, id of the store
 ///     {p}:news            channel: `work` and `control` wake who waits
 ///
-/// Fields of a task: k kind, q queue, s state (number of enum TaskState), p priority, r not before
-/// (0: ready from the beginning), t token, o worker, l claimed at, f finished at, a attempts,
-/// v recoveries, y crashes, u suspect, x asked to stop, c created at, m most attempts, i timeout,
-/// b backoff, uk unique key, g tags (JSON), e error, j cause, w result, n number, d others wait for
-/// it, gf and gt progress, z number of the claim among those of its worker. What has its default is
-/// not there.
+/// Fields of a task: s state (number of enum TaskState), l lane, o order (priority and time of
+/// creation), r not before (0: at once), t token, h holder (worker, \x1f, claimed at, \x1f, number
+/// of the claim), f finished at, a attempts, v recoveries, y crashes, u suspect, x asked to stop,
+/// uk unique key, e error, j cause, w result, d others wait for it, gf and gt progress. What has
+/// its default is not there.
 class Keys {
  public:
   explicit Keys(std::string_view prefix) : tag_{"{" + std::string{prefix} + "}"} {}
@@ -62,6 +63,10 @@ class Keys {
  private:
   std::string tag_;
 };
+
+/// The order of a task, and the score of one that is ready, is its priority times this and the time
+/// since when it waits.
+inline constexpr std::int64_t one_priority = std::int64_t{1} << 43;
 
 /// Between the parts of what is kept as one text. Names of queues and kinds cannot contain it.
 inline constexpr char separator = '\x1f';

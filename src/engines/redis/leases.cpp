@@ -17,25 +17,29 @@ constexpr std::size_t leases_a_script = 1'000;
 constexpr std::size_t verdicts_a_script = 100;
 constexpr std::size_t tasks_a_read = 1'000;
 
-const Command orphan_fields{"s", "t", "o", "a", "m", "y", "v", "x", "u", "b", "k"};
+/// What is needed of a task's body is in its first bytes.
+constexpr const char* end_of_beginning = "255";
+
+const Command orphan_fields{"s", "t", "h", "a", "y", "v", "x", "u", "l"};
 
 /// Nothing if it is not running any more, or not for the same worker.
 std::optional<Orphan> read_orphan(TaskId id, std::string_view worker, bool expired,
-                                  const Value& row) {
+                                  const Value& row, const Value& body_begins) {
   bool running = row[0].number() == static_cast<int>(TaskState::running);
-  if (row[0].is_nil() || !running || row[2].text() != worker) return {};
+  if (row[0].is_nil() || !running || !row[2].text().starts_with(worker)) return {};
+  auto body = parse_body(body_begins.text());
   Orphan orphan;
   orphan.lease = {id, Token{row[1].number()}};
   orphan.worker = WorkerId::parse(worker).value_or(WorkerId{});
   orphan.expired = expired;
   orphan.attempt = static_cast<int>(row[3].number());
-  orphan.max_attempts = static_cast<int>(row[4].number());
-  orphan.crashes = static_cast<int>(row[5].number());
-  orphan.recoveries = static_cast<int>(row[6].number());
-  orphan.cancel_requested = !row[7].is_nil();
-  orphan.suspect = !row[8].is_nil();
-  orphan.backoff = parse_backoff(row[9].text());
-  orphan.kind = row[10].string();
+  orphan.max_attempts = body.max_attempts;
+  orphan.crashes = static_cast<int>(row[4].number());
+  orphan.recoveries = static_cast<int>(row[5].number());
+  orphan.cancel_requested = !row[6].is_nil();
+  orphan.suspect = !row[7].is_nil();
+  orphan.backoff = body.backoff;
+  orphan.kind = parse_lane(row[8].text()).second;
   return orphan;
 }
 
@@ -75,13 +79,16 @@ std::vector<Orphan> RedisTaskStore::orphans(int limit, std::span<const WorkerId>
       Command read{"HMGET", store_.keys.key("t:" + found[at].string())};
       read.insert(read.end(), orphan_fields.begin(), orphan_fields.end());
       reads.push_back(std::move(read));
+      reads.push_back(
+          {"GETRANGE", store_.keys.key("p:" + found[at].string()), "0", end_of_beginning});
     }
     auto rows = store_.server.call_all(reads);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t i = 0; 2 * i < rows.size(); ++i) {
       auto at = first + 3 * i;
       auto id = TaskId::parse(found[at].text());
       if (!id) continue;
-      auto orphan = read_orphan(*id, found[at + 1].text(), found[at + 2].number() == 1, rows[i]);
+      auto orphan = read_orphan(*id, found[at + 1].text(), found[at + 2].number() == 1, rows[2 * i],
+                                rows[2 * i + 1]);
       if (orphan) orphans.push_back(std::move(*orphan));
     }
   }

@@ -47,9 +47,7 @@ std::int64_t used_memory(Store& store) {
 
 /// Since when the one that has been ready longest in a lane is so.
 std::optional<WallTime> oldest_ready(Store& store, const LaneCounts& lane, WallTime now) {
-  auto name = lane.queue + separator + lane.kind;
-  // In these, the score has the priority in its higher bits; see claim_order in tasks.lua.
-  constexpr std::int64_t one_priority = std::int64_t{1} << 43;
+  auto name = lane_text(lane.queue, lane.kind);
   std::optional<WallTime> oldest;
   auto consider = [&](WallTime since) {
     if (since <= now) oldest = std::min(oldest.value_or(since), since);
@@ -95,11 +93,8 @@ std::vector<QueueStatus> RedisTaskAdmin::queues() {
   auto now = store_.clock().wall();
   for (const auto& lane : lane_counts(store_)) {
     auto& status = queues[lane.queue];
-    std::int64_t all = 0;
-    for (int state = 0; state < task_state_count; ++state) {
+    for (int state = 0; state < task_state_count; ++state)
       status.counts[state] += lane.counts[state];
-      all += lane.counts[state];
-    }
     if (lane.counts[0] == 0) continue;
     if (auto since = oldest_ready(store_, lane, now))
       status.oldest_pending = std::min(status.oldest_pending.value_or(*since), *since);
@@ -168,7 +163,7 @@ std::int64_t RedisTaskAdmin::move_some(std::span<const TaskId> ids, const Move& 
                     Token{change[4].number()},
                     static_cast<int>(change[5].number()),
                     now};
-    move.on_change(*id, change[1].string(), step);
+    move.on_change(*id, parse_lane(change[1].text()).second, step);
   }
   return moved;
 }

@@ -1,6 +1,7 @@
 #include "engines/redis/task_record.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace holdfast::redis {
 
@@ -8,45 +9,42 @@ namespace {
 
 constexpr std::size_t records_a_read = 200;
 
-const Command fields{"k", "q", "s", "p", "g", "uk", "a", "m", "v", "y", "u",  "x",
-                     "t", "c", "r", "l", "f", "i",  "o", "w", "e", "j", "gf", "gt"};
-
-std::optional<WallTime> time_in(const Value& value) {
-  if (value.is_nil()) return {};
-  return wall_time(value.number());
-}
+const Command fields{"s", "l", "o", "uk", "a", "v", "y", "u",  "x",
+                     "t", "r", "h", "f",  "w", "e", "j", "gf", "gt"};
 
 void read_fate(const Value& row, TaskRecord& record) {
-  record.attempt = static_cast<int>(row[6].number());
-  record.max_attempts = static_cast<int>(row[7].number());
-  record.recoveries = static_cast<int>(row[8].number());
-  record.crashes = static_cast<int>(row[9].number());
-  record.suspect = !row[10].is_nil();
-  record.cancel_requested = !row[11].is_nil();
-  record.token = Token{row[12].number()};
-  record.created_at = wall_time(row[13].number());
-  record.run_at = row[14].number() == 0 ? record.created_at : wall_time(row[14].number());
-  record.claimed_at = time_in(row[15]);
-  record.finished_at = time_in(row[16]);
-  record.timeout = Millis{row[17].number()};
-  record.worker = WorkerId::parse(row[18].text());
-  record.result = row[19].string();
-  record.error = row[20].string();
-  record.cause = row[21].string();
-  record.progress = row[22].real();
-  record.progress_text = row[23].string();
+  record.attempt = static_cast<int>(row[4].number());
+  record.recoveries = static_cast<int>(row[5].number());
+  record.crashes = static_cast<int>(row[6].number());
+  record.suspect = !row[7].is_nil();
+  record.cancel_requested = !row[8].is_nil();
+  record.token = Token{row[9].number()};
+  record.run_at = row[10].number() == 0 ? record.created_at : wall_time(row[10].number());
+  if (auto holder = split(row[11].text(), 3); !holder[0].empty()) {
+    record.worker = WorkerId::parse(holder[0]);
+    record.claimed_at = wall_time(parse_number(holder[1]));
+  }
+  if (!row[12].is_nil()) record.finished_at = wall_time(row[12].number());
+  record.result = row[13].string();
+  record.error = row[14].string();
+  record.cause = row[15].string();
+  record.progress = row[16].real();
+  record.progress_text = row[17].string();
 }
 
-TaskRecord read_record(TaskId id, const Value& row, const Value& payload, const Value& waits) {
+TaskRecord read_record(TaskId id, const Value& row, const Value& body_text, const Value& waits) {
   TaskRecord record;
   record.id = id;
-  record.kind = row[0].string();
-  record.queue = row[1].string();
-  record.state = static_cast<TaskState>(row[2].number());
-  record.priority = static_cast<int>(row[3].number());
-  record.tags = parse_json_list(row[4].text());
-  record.unique_key = row[5].string();
-  record.payload = payload.string();
+  record.state = static_cast<TaskState>(row[0].number());
+  std::tie(record.queue, record.kind) = parse_lane(row[1].text());
+  record.priority = static_cast<int>(row[2].number() / one_priority);
+  record.created_at = wall_time(row[2].number() % one_priority);
+  record.unique_key = row[3].string();
+  auto body = parse_body(body_text.text());
+  record.max_attempts = body.max_attempts;
+  record.timeout = body.timeout;
+  record.tags = parse_json_list(body.tags);
+  record.payload = std::move(body.payload);
   read_fate(row, record);
   for (std::size_t i = 0; i < waits.size(); ++i)
     if (auto on = TaskId::parse(waits[i].text())) record.waits_for.push_back(*on);

@@ -13,7 +13,7 @@ constexpr std::size_t largest_window = 2'000;
 /// Up to so many tasks of the wanted states, it is cheaper to take them from their indexes.
 constexpr std::int64_t few_tasks = 10'000;
 
-const Command fields{"n", "s", "q", "k", "p", "c", "g"};
+const Command fields{"s", "l", "o"};
 
 }  // namespace
 
@@ -91,7 +91,7 @@ std::vector<std::string> TaskSearch::ids_by_state() {
     if (state == TaskState::pending) {
       for (const auto& lane : lanes_)
         for (auto index : {"ready:", "alone:", "later:"})
-          add(index + lane.queue + separator + lane.kind);
+          add(index + lane_text(lane.queue, lane.kind));
     } else if (state == TaskState::running) {
       auto holders = store_.server.call({"SMEMBERS", store_.keys.key("holders")});
       for (std::size_t i = 0; i < holders.size(); ++i) add("held:" + holders[i].string());
@@ -108,8 +108,22 @@ std::vector<std::string> TaskSearch::ids_by_state() {
   return ids;
 }
 
-std::vector<TaskSearch::Found> TaskSearch::matching(const std::vector<std::string>& ids) {
-  std::vector<Found> found;
+bool TaskSearch::matches(const Value& row, const Value* body) const {
+  if (row[0].is_nil() || !state_is_wanted(static_cast<TaskState>(row[0].number()))) return false;
+  auto [queue, kind] = parse_lane(row[1].text());
+  auto order = row[2].number();
+  if (!filter_.queue.empty() && queue != filter_.queue) return false;
+  if (!filter_.kind.empty() && kind != filter_.kind) return false;
+  if (filter_.priority && order / one_priority != *filter_.priority) return false;
+  if (filter_.created_since && wall_time(order % one_priority) < *filter_.created_since)
+    return false;
+  if (!body) return true;
+  return std::ranges::count(parse_json_list(parse_body(body->text()).tags), filter_.tag) > 0;
+}
+
+std::vector<TaskId> TaskSearch::matching(const std::vector<std::string>& ids) {
+  std::vector<TaskId> found;
+  bool with_bodies = !filter_.tag.empty();
   for (std::size_t first = 0; first < ids.size(); first += largest_window) {
     auto end = std::min(first + largest_window, ids.size());
     std::vector<Command> reads;
@@ -117,24 +131,33 @@ std::vector<TaskSearch::Found> TaskSearch::matching(const std::vector<std::strin
       Command read{"HMGET", store_.keys.key("t:" + ids[at])};
       read.insert(read.end(), fields.begin(), fields.end());
       reads.push_back(std::move(read));
+      if (with_bodies) reads.push_back({"GET", store_.keys.key("p:" + ids[at])});
     }
     auto rows = store_.server.call_all(reads);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto& row = rows[i];
+    std::size_t each = with_bodies ? 2 : 1;
+    for (std::size_t i = 0; each * i < rows.size(); ++i) {
       auto id = TaskId::parse(ids[first + i]);
-      if (!id || row[0].is_nil()) continue;
-      if (!state_is_wanted(static_cast<TaskState>(row[1].number()))) continue;
-      if (!filter_.queue.empty() && row[2].text() != filter_.queue) continue;
-      if (!filter_.kind.empty() && row[3].text() != filter_.kind) continue;
-      if (filter_.priority && row[4].number() != *filter_.priority) continue;
-      if (filter_.created_since && wall_time(row[5].number()) < *filter_.created_since) continue;
-      if (!filter_.tag.empty() &&
-          std::ranges::count(parse_json_list(row[6].text()), filter_.tag) == 0)
-        continue;
-      found.push_back({row[0].number(), *id});
+      const auto& row = rows[each * i];
+      if (id && matches(row, with_bodies ? &rows[each * i + 1] : nullptr)) found.push_back(*id);
     }
   }
   return found;
+}
+
+void TaskSearch::put_in_order(std::vector<TaskId>& ids, bool newest_first) {
+  std::vector<std::pair<std::int64_t, TaskId>> numbered;
+  for (std::size_t first = 0; first < ids.size(); first += largest_window) {
+    auto end = std::min(first + largest_window, ids.size());
+    Command ask{"ZMSCORE", store_.keys.key("all")};
+    for (auto at = first; at < end; ++at) ask.push_back(ids[at].text());
+    auto numbers = store_.server.call(ask);
+    for (auto at = first; at < end; ++at)
+      numbered.emplace_back(numbers[at - first].number(), ids[at]);
+  }
+  std::ranges::sort(numbered);
+  if (newest_first) std::ranges::reverse(numbered);
+  ids.clear();
+  for (const auto& [number, id] : numbered) ids.push_back(id);
 }
 
 /// Walks through all tasks by their numbers.
@@ -149,8 +172,7 @@ void TaskSearch::each_of_all(bool newest_first, const Visitor& visit) {
     for (std::size_t i = 0; i + 1 < reply.size(); i += 2) ids.push_back(reply[i].string());
     if (ids.empty()) return;
     last = "(" + reply[reply.size() - 1].string();
-    std::vector<TaskId> found;
-    for (const auto& one : matching(ids)) found.push_back(one.id);
+    auto found = matching(ids);
     if (!found.empty() && !visit(found)) return;
     if (ids.size() < window) return;
   }
@@ -171,12 +193,8 @@ void TaskSearch::each(bool newest_first, const Visitor& visit) {
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   }
   auto found = matching(ids);
-  std::ranges::sort(found, [&](const Found& one, const Found& other) {
-    return newest_first ? one.n > other.n : one.n < other.n;
-  });
-  std::vector<TaskId> list;
-  for (const auto& one : found) list.push_back(one.id);
-  if (!list.empty()) visit(list);
+  put_in_order(found, newest_first);
+  if (!found.empty()) visit(found);
 }
 
 }  // namespace holdfast::redis

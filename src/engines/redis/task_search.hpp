@@ -29,16 +29,15 @@ class TaskSearch {
   std::int64_t count();
 
  private:
-  struct Found {
-    std::int64_t n = 0;
-    TaskId id;
-  };
   bool state_is_wanted(TaskState state) const;
   bool counts_say_it() const;
   bool few() const;
   std::vector<std::string> ids_by_state();
   std::vector<std::string> members(const std::string& index);
-  std::vector<Found> matching(const std::vector<std::string>& ids);
+  /// `body`: nothing if it does not matter.
+  bool matches(const Value& row, const Value* body) const;
+  std::vector<TaskId> matching(const std::vector<std::string>& ids);
+  void put_in_order(std::vector<TaskId>& ids, bool newest_first);
   void each_of_all(bool newest_first, const Visitor& visit);
 
   Store& store_;

@@ -46,8 +46,7 @@ std::vector<Inserted> RedisTaskStore::insert(std::span<const NewTask> tasks) {
   if (tasks.empty()) return {};
   auto arguments = store_.arguments();
   arguments.add(tasks.size());
-  for (const auto& task : tasks)
-    arguments.add(task, task.options.id ? *task.options.id : TaskId::make());
+  for (const auto& task : tasks) arguments.add(task);
   auto answer = store_.run(enqueue_points, scripts::insert, arguments);
   expect_valid(answer);
   auto list = answer[1];

@@ -7,16 +7,15 @@ local problems = {}
 local function wrong(id, what) problems[#problems + 1] = { id, what } end
 local function in_index(key, id) return call('ZSCORE', P .. key, id) end
 for _, id in ipairs(ids) do
-  local t = call('HMGET', P .. 't:' .. id, 's', 'q', 'k', 'o', 'u')
-  local state = t[1]
-  if not state or not t[2] or not t[3] then
+  local t = call('HMGET', P .. 't:' .. id, 's', 'l', 'h')
+  local state, lane = t[1], t[2]
+  if not state or not lane then
     wrong(id, 'is listed but its data is not there')
   else
-    local lane = lane_of(t[2], t[3])
     if state == PENDING and not (in_index('ready:' .. lane, id) or in_index('alone:' .. lane, id)
       or in_index('later:' .. lane, id)) then
       wrong(id, 'is pending but is not in its queue, so nobody would run it')
-    elseif state == RUNNING and not in_index('held:' .. (t[4] or ''), id) then
+    elseif state == RUNNING and not in_index('held:' .. (holder_of(t[3])), id) then
       wrong(id, 'is running but is not among what its worker holds')
     elseif state == BLOCKED and not in_index('blocked', id) then
       wrong(id, 'is blocked but is not among the blocked tasks')

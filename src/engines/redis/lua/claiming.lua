@@ -13,12 +13,12 @@ local function open_lanes(queues, kinds)
 end
 
 -- What has become due moves to the tasks that are ready, so many at a time.
-local function promote(queue, kind, lane)
-  local due = call('ZRANGEBYSCORE', P .. 'later:' .. lane, '-inf', digits(now), 'LIMIT', 0, 500)
+local function promote(lane)
+  local due = call('ZRANGEBYSCORE', P .. 'later:' .. lane, '-inf', now_text, 'LIMIT', 0, 500)
   for _, id in ipairs(due) do
-    local t = call('HMGET', P .. 't:' .. id, 'p', 'r', 'c', 'u')
+    local t = call('HMGET', P .. 't:' .. id, 'o', 'r', 'u')
     drop('later:' .. lane, id)
-    if t[1] then index_pending(id, queue, kind, t[1], t[2], t[3], t[4]) end
+    if t[1] then index_pending(id, lane, t[1], tonumber(t[2] or 0), t[3]) end
   end
   return #due > 0
 end
@@ -28,14 +28,14 @@ local function find_candidates(queues, kinds, limit, most_suspects)
   local open, found = open_lanes(queues, kinds), {}
   local promoted = false
   for _, each in ipairs(open) do
-    promoted = promote(each[1], each[2], each[3]) or promoted
+    promoted = promote(each[3]) or promoted
   end
   if promoted then flush() end
   local function look(key, most, each, suspect)
     local some = call('ZRANGE', P .. key, 0, most - 1, 'WITHSCORES')
     for i = 1, #some, 2 do
-      found[#found + 1] = { id = some[i], order = tonumber(some[i + 1]), queue = each[1],
-        kind = each[2], lane = each[3], from = key, suspect = suspect }
+      found[#found + 1] = { id = some[i], order = tonumber(some[i + 1]), lane = each[3],
+        from = key, suspect = suspect }
     end
     return #some > 0
   end
@@ -50,10 +50,11 @@ local function find_candidates(queues, kinds, limit, most_suspects)
       call('SREM', P .. 'queues:' .. each[2], each[1])
     end
   end
-  table.sort(found, function(a, b)
+  -- What comes from one index is in order already.
+  if #found > 0 and found[1].from ~= found[#found].from then table.sort(found, function(a, b)
     if a.order ~= b.order then return a.order < b.order end
     return a.id < b.id
-  end)
+  end) end
   local chosen = {}
   for _, one in ipairs(found) do
     if #chosen == limit then break end

@@ -6,13 +6,20 @@
 --       all), number of kinds, these, number of this claim, count of earlier claims of this worker
 --       whose answers were lost, their numbers
 -- Result: {'ok', settled, buried, claimed}: settled has 0 (accepted), 1 (repeated) or 2 (refused)
---         for each; claimed has ten values for each task; or {'exists' | 'unknown' | 'cancelled', id}
+--         for each; claimed has id, token, lane, attempt, suspect (1, 0) and body for each task; or {'exists' | 'unknown' | 'cancelled', id}
 --         about a follow-up, then nothing was done
 local settlements = {}
 for i = 1, take_number() do
-  local one = { id = take(), token = take(), to = take(), result = take(), reason = take(),
-    attempt = take(), was_attempt = take() == '1', delay = take_number(), follow_ups = {} }
-  for j = 1, take_number() do one.follow_ups[j] = take_task() end
+  local at = taken
+  local one = { id = ARGV[at + 1], token = ARGV[at + 2], to = ARGV[at + 3], result = ARGV[at + 4],
+    reason = ARGV[at + 5], attempt = ARGV[at + 6], was_attempt = ARGV[at + 7] == '1',
+    delay = tonumber(ARGV[at + 8]) }
+  local follow_ups = tonumber(ARGV[at + 9])
+  taken = at + 9
+  if follow_ups > 0 then
+    one.follow_ups = {}
+    for j = 1, follow_ups do one.follow_ups[j] = take_task() end
+  end
   settlements[i] = one
 end
 
@@ -21,7 +28,7 @@ local function holds(one)
   return t[1] == RUNNING and t[2] == one.token
 end
 for _, one in ipairs(settlements) do
-  if #one.follow_ups > 0 and holds(one) then
+  if one.follow_ups and holds(one) then
     for _, t in ipairs(one.follow_ups) do
       local wrong, id = check_task(t)
       if wrong then return { wrong, id } end
@@ -32,47 +39,52 @@ end
 if call('EXISTS', P .. 'cascade') == 1 then continue_cascade() end
 
 local refused, woken = 0, false
+-- An end that is not the plain one: tried again, failed, cancelled, or with something to clear.
+local function settle_unusual(one, t)
+  local key, to = P .. 't:' .. one.id, one.to
+  -- Somebody may have asked it to stop after the worker made up its mind to try again.
+  if to == PENDING and t[5] then to = CANCELLED end
+  local set = { 's', to, 'a', one.attempt }
+  local function add(field, value) set[#set + 1] = field; set[#set + 1] = value end
+  if one.reason ~= '' then add('e', one.reason) end
+  if one.result ~= '' then add('w', one.result) end
+  call('HDEL', key, 'x', one.result == '' and 'w' or 'x', one.was_attempt and 'u' or 'x')
+  if to == PENDING then
+    local run_at = one.delay > 0 and now + one.delay or 0
+    add('r', digits(run_at))
+    index_pending(one.id, t[4], call('HGET', key, 'o'), run_at, t[6] and not one.was_attempt)
+    woken = true
+  else
+    add('f', now_text)
+  end
+  call('HSET', key, unpack(set))
+  if to ~= COMPLETED and (one.was_attempt or to ~= one.to) then
+    local worker, claimed_at = holder_of(t[3])
+    add_history(one.id, RUNNING, to, 'worker/' .. worker, one.reason, one.token, one.attempt,
+      claimed_at, worker)
+  end
+  return to
+end
+
 local function settle(one)
   local key = P .. 't:' .. one.id
-  local t = call('HMGET', key, 's', 't', 'q', 'k', 'p', 'c', 'o', 'x', 'u', 'd', 'uk', 'l', 'w')
+  local t = call('HMGET', key, 's', 't', 'h', 'l', 'x', 'u', 'd', 'uk', 'w')
   if t[1] ~= RUNNING or t[2] ~= one.token then
     if t[1] and t[2] == one.token then return 1 end
     refused = refused + 1
     return 2
   end
   local to = one.to
-  -- Somebody may have asked it to stop after the worker made up its mind to try again.
-  if to == PENDING and t[8] then to = CANCELLED end
-  local lane = lane_of(t[3], t[4])
-  local set, clear = { 's', to, 'a', one.attempt }, {}
-  local function add(field, value) set[#set + 1] = field; set[#set + 1] = value end
-  if one.result ~= '' then add('w', one.result) elseif t[13] then clear[#clear + 1] = 'w' end
-  if one.reason ~= '' then add('e', one.reason) end
-  if t[8] then clear[#clear + 1] = 'x' end
-  local suspect = t[9]
-  if suspect and one.was_attempt then
-    clear[#clear + 1] = 'u'
-    suspect = false
-  end
-  if to == PENDING then
-    local run_at = one.delay > 0 and now + one.delay or 0
-    add('r', digits(run_at))
-    index_pending(one.id, t[3], t[4], t[5], run_at, t[6], suspect)
-    woken = true
+  if to == COMPLETED and one.reason == '' and one.result == '' and not (t[5] or t[6] or t[9]) then
+    call('HSET', key, 's', to, 'a', one.attempt, 'f', now_text)
   else
-    add('f', digits(now))
+    to = settle_unusual(one, t)
   end
-  call('HSET', key, unpack(set))
-  if #clear > 0 then call('HDEL', key, unpack(clear)) end
-  drop('held:' .. t[7], one.id)
-  count(lane, RUNNING, -1)
-  count(lane, to, 1)
-  if to ~= COMPLETED and (one.was_attempt or to ~= one.to) then
-    add_history(one.id, RUNNING, to, 'worker/' .. t[7], one.reason, one.token, one.attempt, t[12],
-      t[7])
-  end
-  if finished[to] then end_task(one.id, to, t[11], t[10], 'system/dependency') end
-  if #one.follow_ups > 0 then
+  drop('held:' .. string.sub(t[3], 1, 26), one.id)
+  count(t[4], RUNNING, -1)
+  count(t[4], to, 1)
+  if finished[to] then end_task(one.id, to, t[8], t[7], 'system/dependency') end
+  if one.follow_ups then
     write_tasks(one.follow_ups)
     woken = true
   end
@@ -97,41 +109,41 @@ local number, unanswered = take(), {}
 for _ = 1, take_number() do unanswered[take()] = true end
 if call('HGET', P .. 'w:' .. worker, 's') ~= '0' then return { 'ok', settled, 1, {} } end
 
-local claimed, payload_keys = {}, {}
+local claimed, bodies, lease_end = {}, {}, digits(steady + lease)
+local function add_claimed(id, token, lane, attempt, suspect)
+  local at = #claimed
+  claimed[at + 1], claimed[at + 2], claimed[at + 3] = id, token, lane
+  claimed[at + 4], claimed[at + 5], claimed[at + 6] = attempt, suspect and 1 or 0, ''
+  bodies[#bodies + 1] = P .. 'p:' .. id
+  put('held:' .. worker, id, lease_end)
+end
 if next(unanswered) then
   for _, id in ipairs(call('ZRANGE', P .. 'held:' .. worker, 0, -1)) do
-    local t = call('HMGET', P .. 't:' .. id, 'z', 't', 'k', 'q', 'a', 'm', 'i', 'u', 'b')
-    if t[1] and unanswered[t[1]] then
-      claimed[#claimed + 1] = { id, t[2], t[3], t[4], t[5], t[6], t[7], t[8] and 1 or 0,
-        t[9] or '' }
-      payload_keys[#payload_keys + 1] = P .. 'p:' .. id
-      put('held:' .. worker, id, steady + lease)
+    local t = call('HMGET', P .. 't:' .. id, 'h', 't', 'l', 'a', 'u')
+    if t[1] and unanswered[string.match(t[1], '([^\31]*)$')] then
+      add_claimed(id, t[2], t[3], t[4], t[5])
     end
   end
-  limit = math.max(limit - #claimed, 0)
+  limit = math.max(limit - #bodies, 0)
 end
-local candidates = find_candidates(queues, kinds, limit, most_suspects)
-for _, one in ipairs(candidates) do
+local holder = worker .. '\31' .. now_text .. '\31' .. number
+for _, one in ipairs(find_candidates(queues, kinds, limit, most_suspects)) do
   local key = P .. 't:' .. one.id
-  local t = call('HMGET', key, 't', 'a', 'm', 'i', 'b')
+  local t = call('HMGET', key, 's', 't', 'a')
   drop(one.from, one.id)
   -- What is in the index only is nothing; `check` finds out why.
   if t[1] then
-    local token, attempt = next_token(t[1]), tonumber(t[2]) + 1
-    call('HSET', key, 's', RUNNING, 't', token, 'o', worker, 'l', digits(now), 'a', attempt,
-      'z', number)
+    local token, attempt = next_token(t[2]), tonumber(t[3] or 0) + 1
+    call('HSET', key, 's', RUNNING, 't', token, 'h', holder, 'a', attempt)
     count(one.lane, PENDING, -1)
     count(one.lane, RUNNING, 1)
-    put('held:' .. worker, one.id, steady + lease)
-    claimed[#claimed + 1] = { one.id, token, one.kind, one.queue, attempt, t[3], t[4],
-      one.suspect and 1 or 0, t[5] or '' }
-    payload_keys[#payload_keys + 1] = P .. 'p:' .. one.id
+    add_claimed(one.id, token, one.lane, attempt, one.suspect)
   end
 end
-if #claimed > 0 then call('SADD', P .. 'holders', worker) end
+if #bodies > 0 then call('SADD', P .. 'holders', worker) end
 flush()
-for first = 1, #payload_keys, 2000 do
-  local some = call('MGET', unpack(payload_keys, first, math.min(first + 1999, #payload_keys)))
-  for i, payload in ipairs(some) do claimed[first + i - 1][10] = payload or '' end
+for first = 1, #bodies, 2000 do
+  local some = call('MGET', unpack(bodies, first, math.min(first + 1999, #bodies)))
+  for i, body in ipairs(some) do claimed[6 * (first + i - 1)] = body or '' end
 end
 return { 'ok', settled, 0, claimed }

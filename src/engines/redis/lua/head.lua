@@ -30,7 +30,11 @@ end
 
 -- Lua would write a number of this size with an exponent.
 local function digits(number) return string.format('%.0f', number) end
-local function next_token(token) return digits(math.max(tonumber(token) + 1, token_floor)) end
+local now_text, token_floor_text = digits(now), digits(token_floor)
+local function next_token(token)
+  if not token or tonumber(token) < token_floor then return token_floor_text end
+  return digits(tonumber(token) + 1)
+end
 
 -- Calls with so many arguments at a time that Lua's stack holds them.
 local function in_portions(command, key, list)

@@ -1,14 +1,24 @@
 -- Inserting tasks: first everything is looked at, then everything is written, because a script that
 -- stops half-way is not undone.
 --
--- A task among the arguments: id, kind, queue, priority, delay, at ('' or a time), max attempts,
--- timeout, backoff, unique key, tags, payload, number of ids that it waits for, these ids.
+-- A task among the arguments: id, whether the id was made for it just now (1, 0), lane, priority,
+-- delay, at ('' or a time), unique key, body (see keys.hpp), number of ids that it waits for, these.
 local function take_task()
-  local t = { id = take(), kind = take(), queue = take(), priority = take(), delay = take_number(),
-    at = take(), max = take(), timeout = take(), backoff = take(), key = take(), tags = take(),
-    payload = take(), after = {} }
-  for i = 1, take_number() do t.after[i] = take() end
+  local at = taken
+  local t = { id = ARGV[at + 1], new_id = ARGV[at + 2] == '1', lane = ARGV[at + 3],
+    priority = ARGV[at + 4], delay = tonumber(ARGV[at + 5]), at = ARGV[at + 6],
+    key = ARGV[at + 7], body = ARGV[at + 8] }
+  local waits = tonumber(ARGV[at + 9])
+  taken = at + 9
+  if waits > 0 then
+    t.after = {}
+    for i = 1, waits do t.after[i] = take() end
+  end
   return t
+end
+
+local function payload_of(body)
+  return string.match(body or '', '^[^\31]*\31[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')
 end
 
 -- What is in the store from now on because of tasks that are about to be written.
@@ -19,16 +29,16 @@ local fresh, fresh_keys = {}, {}
 local function check_task(t)
   local same = fresh[t.id]
   if same then
-    if same.kind ~= t.kind or same.queue ~= t.queue or same.payload ~= t.payload then
+    if same.lane ~= t.lane or payload_of(same.body) ~= payload_of(t.body) then
       return 'exists', t.id
     end
     t.existing = t.id
     return
   end
-  local known = call('HMGET', P .. 't:' .. t.id, 'k', 'q')
-  if known[1] then
-    if known[1] ~= t.kind or known[2] ~= t.queue
-      or call('GET', P .. 'p:' .. t.id) ~= t.payload then
+  local known = not t.new_id and call('HGET', P .. 't:' .. t.id, 'l')
+  if known then
+    if known ~= t.lane
+      or payload_of(call('GET', P .. 'p:' .. t.id)) ~= payload_of(t.body) then
       return 'exists', t.id
     end
     t.existing = t.id
@@ -39,7 +49,7 @@ local function check_task(t)
     if t.existing then return end
     fresh_keys[t.key] = t.id
   end
-  for _, on in ipairs(t.after) do
+  for _, on in ipairs(t.after or {}) do
     if not fresh[on] then
       local state = call('HGET', P .. 't:' .. on, 's')
       if not state then return 'unknown', on end
@@ -49,54 +59,63 @@ local function check_task(t)
   fresh[t.id] = t
 end
 
+local function write_links(t, waits)
+  call('SADD', P .. 'waits:' .. t.id, unpack(waits))
+  for _, on in ipairs(waits) do
+    call('SADD', P .. 'after:' .. on, t.id)
+    call('HSET', P .. 't:' .. on, 'd', 1)
+  end
+end
+
+-- What it still waits for.
+local function unfinished(t)
+  local waits = {}
+  for _, on in ipairs(t.after or {}) do
+    local state = call('HGET', P .. 't:' .. on, 's')
+    if state ~= COMPLETED then waits[#waits + 1] = on end
+    -- Only a settlement can end a task between the check and this: see exchange.lua.
+    if state == CANCELLED then cascade[#cascade + 1] = { 'cancel', on, 'system/dependency' } end
+  end
+  return waits
+end
+
 -- Returns for each: the id that it has now, and whether it was created.
 local function write_tasks(list)
-  local answers, payloads, written = {}, {}, 0
-  local all = {}
+  local answers, bodies, all = {}, {}, {}
   local n = call('INCRBY', P .. 'seq', #list) - #list
-  for _, t in ipairs(list) do
-    answers[#answers + 1] = t.existing or t.id
-    answers[#answers + 1] = t.existing and 0 or 1
+  for i, t in ipairs(list) do
+    answers[2 * i - 1] = t.existing or t.id
+    answers[2 * i] = t.existing and 0 or 1
     if not t.existing then
       local run_at = t.at ~= '' and tonumber(t.at) or (t.delay > 0 and now + t.delay or 0)
-      local waits, dead = {}, {}
-      for _, on in ipairs(t.after) do
-        local state = call('HGET', P .. 't:' .. on, 's')
-        if state ~= COMPLETED then waits[#waits + 1] = on end
-        if state == CANCELLED then dead[#dead + 1] = on end
-      end
+      local waits = t.after and unfinished(t) or {}
       local state = #waits > 0 and BLOCKED or PENDING
-      n = n + 1
-      local h = { 'k', t.kind, 'q', t.queue, 's', state, 'p', t.priority, 'r', digits(run_at),
-        't', 0, 'a', 0, 'c', digits(now), 'm', t.max, 'i', t.timeout, 'n', digits(n) }
-      if t.backoff ~= '' then h[#h + 1] = 'b'; h[#h + 1] = t.backoff end
-      if t.tags ~= '' then h[#h + 1] = 'g'; h[#h + 1] = t.tags end
-      if t.key ~= '' then
-        h[#h + 1] = 'uk'; h[#h + 1] = t.key
-        call('HSET', P .. 'unique', t.key, t.id)
-      end
-      call('HSET', P .. 't:' .. t.id, unpack(h))
-      payloads[#payloads + 1] = P .. 'p:' .. t.id
-      payloads[#payloads + 1] = t.payload
-      all[#all + 1] = digits(n)
-      all[#all + 1] = t.id
-      count(lane_of(t.queue, t.kind), state, 1)
-      if state == PENDING then
-        index_pending(t.id, t.queue, t.kind, t.priority, run_at, now, false)
+      local order = digits(tonumber(t.priority) * ONE_PRIORITY + now)
+      local key = P .. 't:' .. t.id
+      if run_at == 0 and t.key == '' then
+        call('HSET', key, 's', state, 'l', t.lane, 'o', order)
       else
-        put('blocked', t.id, n)
-        call('SADD', P .. 'waits:' .. t.id, unpack(waits))
-        for _, on in ipairs(waits) do
-          call('SADD', P .. 'after:' .. on, t.id)
-          call('HSET', P .. 't:' .. on, 'd', 1)
+        call('HSET', key, 's', state, 'l', t.lane, 'o', order, 'r', digits(run_at))
+        if t.key ~= '' then
+          call('HSET', key, 'uk', t.key)
+          call('HSET', P .. 'unique', t.key, t.id)
         end
-        -- Only a settlement can end a task between the check and this: see exchange.lua.
-        for _, on in ipairs(dead) do cascade[#cascade + 1] = { 'cancel', on, 'system/dependency' } end
+      end
+      bodies[#bodies + 1] = P .. 'p:' .. t.id
+      bodies[#bodies + 1] = t.body
+      all[#all + 1] = n + i
+      all[#all + 1] = t.id
+      count(t.lane, state, 1)
+      if state == PENDING then
+        index_pending(t.id, t.lane, order, run_at, false)
+      else
+        put('blocked', t.id, now_text)
+        write_links(t, waits)
       end
     end
   end
-  for first = 1, #payloads, 2000 do
-    call('MSET', unpack(payloads, first, math.min(first + 1999, #payloads)))
+  for first = 1, #bodies, 2000 do
+    call('MSET', unpack(bodies, first, math.min(first + 1999, #bodies)))
   end
   in_portions('ZADD', P .. 'all', all)
   return answers

@@ -52,8 +52,8 @@ for _, state in ipairs(states) do
   chosen = oldest(state, '(' .. digits(state == FAILED and before_failed or before_others), limit)
 end
 for _, one in ipairs(chosen) do
-  local t = call('HMGET', P .. 't:' .. one.id, 'q', 'k')
-  if t[1] then count(lane_of(t[1], t[2]), one.state, -1) end
+  local lane = call('HGET', P .. 't:' .. one.id, 'l')
+  if lane then count(lane, one.state, -1) end
   for _, on in ipairs(call('SMEMBERS', P .. 'waits:' .. one.id)) do
     call('SREM', P .. 'after:' .. on, one.id)
   end

@@ -13,8 +13,10 @@ local function is_orphan(id, worker, expired)
 end
 
 local function take_back(v, t)
-  local key, to, lane = P .. 't:' .. v.id, v.to, lane_of(t[3], t[4])
-  local set = { 's', to, 't', next_token(v.token), 'a', v.attempt, 'v', (tonumber(t[9] or 0) + 1) }
+  local key, to, lane = P .. 't:' .. v.id, v.to, t[3]
+  local worker, claimed_at = holder_of(t[5])
+  local max = string.match(call('GET', P .. 'p:' .. v.id) or '', '^%d+') or 0
+  local set = { 's', to, 't', next_token(v.token), 'a', v.attempt, 'v', (tonumber(t[6] or 0) + 1) }
   local function add(field, value) set[#set + 1] = field; set[#set + 1] = value end
   if v.crashes ~= '0' then add('y', v.crashes) end
   if v.suspect then add('u', 1) end
@@ -23,20 +25,21 @@ local function take_back(v, t)
   if to == PENDING then
     local run_at = v.delay > 0 and now + v.delay or 0
     add('r', digits(run_at))
-    index_pending(v.id, t[3], t[4], t[5], run_at, t[6], v.suspect)
+    index_pending(v.id, lane, t[4], run_at, v.suspect)
   elseif to == HELD then
-    put('on_hold', v.id, t[13])
+    put('on_hold', v.id, now_text)
   else
-    add('f', digits(now))
+    add('f', now_text)
     add('e', v.reason)
-    end_task(v.id, to, t[10], t[11], 'system/recovery')
+    end_task(v.id, to, t[7], t[8], 'system/recovery')
   end
   call('HSET', key, unpack(set))
-  drop('held:' .. t[7], v.id)
+  drop('held:' .. worker, v.id)
   count(lane, RUNNING, -1)
   count(lane, to, 1)
-  add_history(v.id, RUNNING, to, 'system/recovery', v.reason, v.token, v.attempt, t[8], t[7])
-  add_to_report(v.id, to, v.attempt, t[12], t[7], v.reason)
+  add_history(v.id, RUNNING, to, 'system/recovery', v.reason, v.token, v.attempt,
+    claimed_at, worker)
+  add_to_report(v.id, to, v.attempt, max, worker, v.reason)
 end
 
 local answers, any = {}, false
@@ -44,12 +47,11 @@ for i = 1, take_number() do
   local v = { id = take(), token = take(), expired = take() == '1', cancel = take() == '1',
     to = take(), attempt = take(), crashes = take(), suspect = take() == '1',
     delay = take_number(), reason = take(), cause = take() }
-  local t = call('HMGET', P .. 't:' .. v.id, 's', 't', 'q', 'k', 'p', 'c', 'o', 'l', 'v', 'uk',
-    'd', 'm', 'n', 'x')
-  local asked = t[14] and true or false
+  local t = call('HMGET', P .. 't:' .. v.id, 's', 't', 'l', 'o', 'h', 'v', 'uk', 'd', 'x')
+  local asked = t[9] and true or false
   answers[i] = 0
   if t[1] == RUNNING and t[2] == v.token and asked == v.cancel
-    and is_orphan(v.id, t[7], v.expired) then
+    and is_orphan(v.id, (holder_of(t[5])), v.expired) then
     if not any then begin_report() end
     any = true
     take_back(v, t)

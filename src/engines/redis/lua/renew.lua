@@ -6,11 +6,11 @@ local length = take_number()
 local answers = {}
 for i = 1, take_number() do
   local id, token = take(), take()
-  local t = call('HMGET', P .. 't:' .. id, 's', 't', 'o', 'x')
+  local t = call('HMGET', P .. 't:' .. id, 's', 't', 'h', 'x')
   if t[1] ~= '1' or t[2] ~= token then
     answers[i] = 2
   else
-    call('ZADD', P .. 'held:' .. t[3], steady + length, id)
+    call('ZADD', P .. 'held:' .. string.sub(t[3], 1, 26), steady + length, id)
     answers[i] = t[4] and 1 or 0
   end
 end

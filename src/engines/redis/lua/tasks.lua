@@ -37,26 +37,29 @@ local function flush()
   for field, by in pairs(counts) do
     if by ~= 0 then call('HINCRBY', P .. 'counts', field, by) end
   end
-  for queue, kinds in pairs(lanes) do
-    for kind in pairs(kinds) do call('SADD', P .. 'queues:' .. kind, queue) end
+  for lane in pairs(lanes) do
+    local queue, kind = string.match(lane, '^([^\31]*)\31(.*)$')
+    call('SADD', P .. 'queues:' .. kind, queue)
   end
   index, counts, lanes = {}, {}, {}
 end
 
--- A lane is a queue and a kind. Within a lane, priority goes before age: the score has both.
+-- A lane is a queue and a kind. Within a lane, priority goes before age: the order of a task has
+-- both, and so has the score of one that is ready.
 local function lane_of(queue, kind) return queue .. '\31' .. kind end
-local function claim_order(priority, since) return priority * 8796093022208 + since end
-local function index_pending(id, queue, kind, priority, run_at, created, suspect)
-  local lane = lane_of(queue, kind)
-  run_at = tonumber(run_at)
+local ONE_PRIORITY = 8796093022208
+-- `run_at`: a number, 0 for at once
+local function index_pending(id, lane, order, run_at, suspect)
   if run_at > now then
-    put('later:' .. lane, id, run_at)
+    put('later:' .. lane, id, digits(run_at))
   else
-    local since = run_at == 0 and tonumber(created) or run_at
-    put((suspect and 'alone:' or 'ready:') .. lane, id, claim_order(tonumber(priority), since))
+    if run_at > 0 then
+      local priority = math.floor(tonumber(order) / ONE_PRIORITY)
+      order = digits(priority * ONE_PRIORITY + run_at)
+    end
+    put((suspect and 'alone:' or 'ready:') .. lane, id, order)
   end
-  lanes[queue] = lanes[queue] or {}
-  lanes[queue][kind] = true
+  lanes[lane] = true
 end
 local function drop_pending(id, lane)
   drop('ready:' .. lane, id)
@@ -64,9 +67,15 @@ local function drop_pending(id, lane)
   drop('later:' .. lane, id)
 end
 
+-- Who holds a task, or held it last, and since when.
+local function holder_of(h)
+  if not h then return '', '' end
+  return string.sub(h, 1, 26), string.match(h, '\31(%d*)\31')
+end
+
 local function add_history(id, from, to, actor, reason, token, attempt, claimed, worker)
   call('RPUSH', P .. 'h:' .. id, table.concat({ from, to, actor, token, attempt, claimed or '',
-    worker or '', digits(now), reason }, '\31'))
+    worker or '', now_text, reason }, '\31'))
 end
 
 -- What is left to be done about tasks that wait for one which came to its end. A script does a
@@ -76,12 +85,12 @@ local dependents_cancelled = {}
 local function release_one(id, on)
   call('SREM', P .. 'waits:' .. id, on)
   if call('EXISTS', P .. 'waits:' .. id) == 1 then return end
-  local t = call('HMGET', P .. 't:' .. id, 's', 'q', 'k', 'p', 'r', 'c', 'u')
+  local t = call('HMGET', P .. 't:' .. id, 's', 'l', 'o', 'r', 'u')
   if t[1] ~= BLOCKED then return end
   call('HSET', P .. 't:' .. id, 's', PENDING)
   drop('blocked', id)
-  index_pending(id, t[2], t[3], t[4], t[5], t[6], t[7])
-  local lane = lane_of(t[2], t[3])
+  local lane = t[2]
+  index_pending(id, lane, t[3], tonumber(t[4] or 0), t[5])
   count(lane, BLOCKED, -1)
   count(lane, PENDING, 1)
   add_history(id, BLOCKED, PENDING, 'system/dependency',
@@ -89,19 +98,18 @@ local function release_one(id, on)
 end
 local function cancel_one(id, on, actor)
   call('SREM', P .. 'waits:' .. id, on)
-  local t = call('HMGET', P .. 't:' .. id, 's', 'q', 'k', 'uk', 'd')
+  local t = call('HMGET', P .. 't:' .. id, 's', 'l', 'uk', 'd')
   if t[1] ~= BLOCKED then return end
-  local reason = 'waited for ' .. on .. ', which was cancelled'
-  call('HSET', P .. 't:' .. id, 's', CANCELLED, 'f', digits(now), 'e', reason)
+  local lane, reason = t[2], 'waited for ' .. on .. ', which was cancelled'
+  call('HSET', P .. 't:' .. id, 's', CANCELLED, 'f', now_text, 'e', reason)
   drop('blocked', id)
-  put('done:' .. CANCELLED, id, now)
-  local lane = lane_of(t[2], t[3])
+  put('done:' .. CANCELLED, id, now_text)
   count(lane, BLOCKED, -1)
   count(lane, CANCELLED, 1)
-  if t[4] then call('HDEL', P .. 'unique', t[4]) end
+  if t[3] then call('HDEL', P .. 'unique', t[3]) end
   add_history(id, BLOCKED, CANCELLED, actor, reason, 0, 0)
-  dependents_cancelled[#dependents_cancelled + 1] = { id, t[3], reason }
-  if t[5] then cascade[#cascade + 1] = { 'cancel', id, actor } end
+  dependents_cancelled[#dependents_cancelled + 1] = { id, lane, reason }
+  if t[4] then cascade[#cascade + 1] = { 'cancel', id, actor } end
 end
 local function work_off_cascade()
   local at = 1
@@ -131,7 +139,7 @@ end
 
 -- `t` has come to an end: its key is free, and what waits for it hears of it.
 local function end_task(id, state, unique_key, has_dependents, actor)
-  put('done:' .. state, id, now)
+  put('done:' .. state, id, now_text)
   if unique_key then call('HDEL', P .. 'unique', unique_key) end
   if not has_dependents then return end
   if state == COMPLETED then
