@@ -4,6 +4,7 @@
 //     holdfast_redis_bench [COUNT] [--append-only]
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -67,8 +68,28 @@ double raw_rate(const std::string& address, int count) {
   return count / took;
 }
 
+/// Seconds of processor time: what a noisy machine does not change.
+double server_cpu(const std::string& address) {
+  redis::Server server{redis::Address::parse(address)};
+  auto info = server.call({"INFO", "cpu"}).string();
+  auto value = [&](const std::string& name) {
+    return std::atof(info.c_str() + info.find(name) + name.size());
+  };
+  return value("used_cpu_sys:") + value("used_cpu_user:");
+}
+
+double own_cpu() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  auto in_seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return in_seconds(used.ru_utime) + in_seconds(used.ru_stime);
+}
+
 struct Rates {
   double single = 0, bulk = 0, processing = 0, raw = 0;
+  double server_us = 0, worker_us = 0;  ///< of processor time for each task that is processed
 };
 
 Rates measure(const std::string& address, int count) {
@@ -87,7 +108,10 @@ Rates measure(const std::string& address, int count) {
                });
   Worker worker{tasks, {.until_empty = true}};
   WorkerSummary summary;
+  auto server_before = server_cpu(address), own_before = own_cpu();
   auto took = seconds([&] { summary = worker.run(); });
+  rates.worker_us = 1e6 * (own_cpu() - own_before) / count;
+  rates.server_us = 1e6 * (server_cpu(address) - server_before) / count;
   if (summary.completed != count) throw std::runtime_error{"not all tasks were completed"};
   rates.processing = count / took;
   return rates;
@@ -109,13 +133,14 @@ int main(int argc, char** argv) {
   try {
     fmt::print("{} tasks, one worker process, {}\n", count,
                append_only ? "appendonly yes, appendfsync always" : "no persistence");
-    fmt::print("{:>12} {:>12} {:>12} {:>12} {:>8}\n", "one by one/s", "bulk/s", "processed/s",
-               "raw loop/s", "ratio");
+    fmt::print("{:>12} {:>12} {:>12} {:>12} {:>8} {:>20}\n", "one by one/s", "bulk/s",
+               "processed/s", "raw loop/s", "ratio", "CPU us server+worker");
     for (int round = 0; round < 3; ++round) {
       RedisServer server{{.append_only = append_only}};
       auto rates = measure(server.address(), count);
-      fmt::print("{:>12.0f} {:>12.0f} {:>12.0f} {:>12.0f} {:>8.2f}\n", rates.single, rates.bulk,
-                 rates.processing, rates.raw, rates.processing / rates.raw);
+      fmt::print("{:>12.0f} {:>12.0f} {:>12.0f} {:>12.0f} {:>8.2f} {:>12.1f} + {:.1f}\n",
+                 rates.single, rates.bulk, rates.processing, rates.raw,
+                 rates.processing / rates.raw, rates.server_us, rates.worker_us);
     }
   } catch (const std::exception& error) {
     fmt::print(stderr, "holdfast_redis_bench: {}\n", error.what());
