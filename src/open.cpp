@@ -5,6 +5,7 @@
 
 #include "engines/postgres/diagnose.hpp"
 #include "engines/postgres/engine.hpp"
+#include "engines/redis/engine.hpp"
 #include "engines/sqlite/diagnose.hpp"
 #include "engines/sqlite/engine.hpp"
 
@@ -38,10 +39,11 @@ std::string file_of(std::string_view address, Settings& settings) {
   auto colon = address.find(':');
   auto scheme = address.substr(0, colon);
   if (colon == std::string_view::npos || scheme != "sqlite") {
-    throw ConfigError{fmt::format(
-        "'{}' is not the address of a store; write sqlite:FILE, for example sqlite:work.db, or "
-        "postgres://user@host/database",
-        address)};
+    // Only the part before the colon: there may be a password in the rest.
+    throw ConfigError{
+        fmt::format("'{}' is not the address of a store; write sqlite:FILE, for example "
+                    "sqlite:work.db, postgres://USER@HOST/DATABASE or redis://HOST:PORT",
+                    colon == std::string_view::npos ? address : scheme)};
   }
   auto path = take_parameters(address.substr(colon + 1), settings);
   if (path.empty()) throw ConfigError{"the store address names no file; write sqlite:FILE"};
@@ -56,6 +58,7 @@ Engine open(std::string_view address, Settings settings, Stay stay) {
     auto parsed = postgres::parse_address(address, settings);
     return Engine{postgres::open_store(parsed, std::move(settings))};
   }
+  if (redis::is_address(address)) return Engine{redis::open_store(address, std::move(settings))};
   auto path = file_of(address, settings);
   return Engine{sqlite::open_store(path, std::move(settings), system_clock(), {.stay = stay})};
 }
@@ -65,6 +68,10 @@ Diagnosis diagnose(std::string_view address, const DiagnosisOptions& options, Se
     auto parsed = postgres::parse_address(address, settings);
     return postgres::diagnose(parsed, options, std::move(settings));
   }
+  if (redis::is_address(address))
+    throw InvalidRequest{
+        "only stores in files are mended by us; 'holdfast queue status' shows how a store in Redis "
+        "is doing"};
   auto path = file_of(address, settings);
   return sqlite::diagnose(path, options, std::move(settings));
 }

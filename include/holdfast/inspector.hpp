@@ -96,8 +96,11 @@ class Inspector {
                                       int tasks_of_each = std::numeric_limits<int>::max()) const;
   RecoveryTotals recovery_totals() const;
   std::int64_t stale_writes_refused() const { return recovery_totals().stale_writes_refused; }
-  /// What a crash of the store may cost, in words: `power-safe` or `crash-safe`.
+  /// What a crash of the store may cost, in words: `power-safe` or `crash-safe`; `volatile` for a
+  /// server that keeps little or nothing over a restart.
   std::string durability() const;
+  /// What may be lost and how to change that; empty if nothing need be said.
+  std::string durability_warning() const;
   RunLevel run_level() const { return engine_.run_level(); }
   /// Looks for damage without changing anything. A full check reads everything and may take a
   /// while; `stop` ends it early.

@@ -102,6 +102,7 @@ Exit run(Context& context, const Options& options) {
     context.print_json(JsonObject{}
                            .text("store", engine.name())
                            .text("durability", durability)
+                           .text("durability_warning", inspector.durability_warning())
                            .number("stale_writes_refused", inspector.stale_writes_refused())
                            .json("queues", json_list(documents))
                            .json("upkeep", upkeep ? upkeep_json(*upkeep) : "")
@@ -111,6 +112,8 @@ Exit run(Context& context, const Options& options) {
   context.confirm(fmt::format("store {}, {}, {} stale writes refused", engine.name(), durability,
                               inspector.stale_writes_refused()));
   if (upkeep) context.confirm(upkeep_text(*upkeep));
+  if (auto warning = inspector.durability_warning(); !warning.empty())
+    context.say("warning: " + warning);
   if (queues.empty())
     context.confirm("no tasks yet");
   else

@@ -30,6 +30,12 @@ class EngineParts {
   /// What may be done with the store, as found when it was opened.
   virtual RunLevel run_level() const { return RunLevel::normal; }
   virtual std::string why_read_only() const { return {}; }
+  /// What a crash of the store may cost, in one word, and what to do if that is more than people
+  /// expect; see `Inspector::durability`.
+  virtual std::string durability() const {
+    return settings_.durability == Durability::power_safe ? "power-safe" : "crash-safe";
+  }
+  virtual std::string durability_warning() const { return {}; }
   /// What was found when this process opened the store as the first one. Returned once, so that
   /// the first recovery reports it and no other does.
   virtual std::optional<StartUp> take_start_up() { return {}; }

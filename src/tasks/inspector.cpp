@@ -87,9 +87,9 @@ IntegrityResult Inspector::check_integrity(bool full, std::stop_token stop) cons
   return result;
 }
 
-std::string Inspector::durability() const {
-  return engine_.settings().durability == Durability::power_safe ? "power-safe" : "crash-safe";
-}
+std::string Inspector::durability() const { return engine_.parts().durability(); }
+
+std::string Inspector::durability_warning() const { return engine_.parts().durability_warning(); }
 
 std::int64_t Inspector::cancel(const TaskFilter& filter, bool force) {
   TaskAdmin::Move move;

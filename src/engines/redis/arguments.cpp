@@ -1,0 +1,146 @@
+#include "engines/redis/arguments.hpp"
+
+#include <boost/json.hpp>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <holdfast/report.hpp>
+
+#include "engines/redis/keys.hpp"
+
+namespace holdfast::redis {
+
+Arguments& Arguments::add(const std::vector<std::string>& list) {
+  add(list.size());
+  command_.insert(command_.end(), list.begin(), list.end());
+  return *this;
+}
+
+Arguments& Arguments::add(const NewTask& task) {
+  const auto& options = task.options;
+  add((options.id ? *options.id : TaskId::make()).text()).add(!options.id);
+  add(lane_text(options.queue, task.kind)).add(options.priority).add(options.delay);
+  if (options.at)
+    add(*options.at);
+  else
+    add(std::string{});
+  add(options.unique_key).add(body_text(task)).add(options.after.size());
+  for (const auto& on : options.after) add(on.text());
+  return *this;
+}
+
+Arguments& Arguments::add(const ReportHead& report) {
+  RecoveryReport begun;
+  begun.state = ReportState::running;
+  begun.started_at = begun.completed_at = report.started_at;
+  begun.trigger = report.trigger;
+  begun.action = report.action;
+  return add(report.id.text()).add(to_json(begun));
+}
+
+namespace {
+
+std::string backoff_text(const Backoff& backoff) {
+  constexpr Backoff usual{};
+  if (backoff.first == usual.first && backoff.factor == usual.factor &&
+      backoff.longest == usual.longest && backoff.jitter == usual.jitter)
+    return {};
+  return fmt::format("{} {} {} {}", backoff.first.count(), backoff.factor, backoff.longest.count(),
+                     backoff.jitter);
+}
+
+Backoff parse_backoff(std::string_view text) {
+  if (text.empty()) return {};
+  long first = 0, longest = 0;
+  Backoff backoff;
+  std::string terminated{text};
+  if (std::sscanf(terminated.c_str(), "%ld %lf %ld %lf", &first, &backoff.factor, &longest,
+                  &backoff.jitter) != 4)
+    return {};
+  backoff.first = Millis{first};
+  backoff.longest = Millis{longest};
+  return backoff;
+}
+
+}  // namespace
+
+std::string body_text(const NewTask& task) {
+  const auto& options = task.options;
+  auto text = fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}", separator, options.max_attempts,
+                          options.timeout.count(), backoff_text(options.backoff),
+                          options.tags.empty() ? std::string{} : json_list(options.tags));
+  return text += task.payload;
+}
+
+Body parse_body(std::string_view text) {
+  auto parts = split(text, 5);
+  Body body;
+  body.max_attempts = static_cast<int>(parse_number(parts[0]));
+  body.timeout = Millis{parse_number(parts[1])};
+  body.backoff = parse_backoff(parts[2]);
+  body.tags = std::move(parts[3]);
+  body.payload = std::move(parts[4]);
+  return body;
+}
+
+std::string lane_text(std::string_view queue, std::string_view kind) {
+  return fmt::format("{}{}{}", queue, separator, kind);
+}
+
+std::pair<std::string, std::string> parse_lane(std::string_view lane) {
+  auto parts = split(lane, 2);
+  return {std::move(parts[0]), std::move(parts[1])};
+}
+
+std::string json_list(const std::vector<std::string>& texts) {
+  return boost::json::serialize(boost::json::value_from(texts));
+}
+
+std::vector<std::string> parse_json_list(std::string_view text) {
+  std::vector<std::string> found;
+  boost::json::error_code wrong;
+  auto list = boost::json::parse(boost::json::string_view{text.data(), text.size()}, wrong);
+  if (wrong || !list.is_array()) return found;
+  for (const auto& item : list.get_array())
+    if (item.is_string()) found.emplace_back(item.get_string());
+  return found;
+}
+
+std::string ids_json(std::span<const TaskId> ids) {
+  std::string text = "[";
+  for (const auto& id : ids) {
+    if (text.size() > 1) text += ',';
+    text += '"' + id.text() + '"';
+  }
+  return text + "]";
+}
+
+std::vector<TaskId> parse_ids(std::string_view text) {
+  std::vector<TaskId> ids;
+  for (const auto& item : parse_json_list(text))
+    if (auto id = TaskId::parse(item)) ids.push_back(*id);
+  return ids;
+}
+
+std::vector<std::string> split(std::string_view text, std::size_t most) {
+  std::vector<std::string> parts;
+  while (parts.size() + 1 < most) {
+    auto at = text.find(separator);
+    if (at == std::string_view::npos) break;
+    parts.emplace_back(text.substr(0, at));
+    text.remove_prefix(at + 1);
+  }
+  parts.emplace_back(text);
+  parts.resize(most);
+  return parts;
+}
+
+WallTime wall_time(std::int64_t milliseconds) { return WallTime{Millis{milliseconds}}; }
+
+std::int64_t parse_number(std::string_view text) {
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,70 @@
+#include "engines/redis/durability.hpp"
+
+#include <fmt/format.h>
+
+namespace holdfast::redis {
+
+namespace {
+
+/// A line `name:value` of what INFO answers.
+std::string info_value(std::string_view info, std::string_view name) {
+  auto line = fmt::format("\n{}:", name);
+  auto at = info.find(line);
+  if (at == std::string_view::npos) return {};
+  info.remove_prefix(at + line.size());
+  return std::string{info.substr(0, info.find('\r'))};
+}
+
+/// Servers that are rented often do not let anybody read their settings.
+std::string setting(Store& store, const std::string& name) {
+  try {
+    auto reply = store.server.call({"CONFIG", "GET", name});
+    return reply.size() == 2 ? reply[1].string() : std::string{};
+  } catch (const Disconnected&) {
+    throw;
+  } catch (const StoreError&) {
+    return {};
+  }
+}
+
+void expect_no_eviction(const std::string& name, std::string_view memory) {
+  auto policy = info_value(memory, "maxmemory_policy");
+  if (!policy.starts_with("allkeys") || info_value(memory, "maxmemory") == "0") return;
+  throw StoreUnusable{fmt::format(
+      "{} removes keys by itself when its memory is used up (maxmemory-policy {}), which would "
+      "lose tasks; set maxmemory-policy to noeviction",
+      name, policy)};
+}
+
+Persistence judge(bool appends, const std::string& sync, bool snapshots) {
+  if (appends && sync == "always") return {"power-safe", {}};
+  if (appends)
+    return {"crash-safe",
+            fmt::format("a crash of the Redis server may lose the last second of acknowledged work "
+                        "(appendfsync is {}); set appendfsync to always",
+                        sync.empty() ? "not known" : sync)};
+  return {"volatile",
+          fmt::format("a restart of the Redis server loses {} (appendonly is off); set appendonly "
+                      "to yes and appendfsync to always",
+                      snapshots ? "everything since its last snapshot" : "everything")};
+}
+
+}  // namespace
+
+Persistence look_at_persistence(Store& store) {
+  std::array commands{Command{"INFO", "persistence"}, Command{"INFO", "memory"}};
+  auto replies = store.server.call_all(commands);
+  auto name = store.server.address().name();
+  expect_no_eviction(name, replies[1].text());
+  auto persistence = judge(info_value(replies[0].text(), "aof_enabled") == "1",
+                           setting(store, "appendfsync"), !setting(store, "save").empty());
+  const auto& expected = store.server.address().expected;
+  bool enough = !expected || persistence.mode == "power-safe" ||
+                (*expected == Durability::crash_safe && persistence.mode == "crash-safe");
+  if (!enough)
+    throw StoreUnusable{fmt::format("{} is {} and not what the address asks for: {}", name,
+                                    persistence.mode, persistence.warning)};
+  return persistence;
+}
+
+}  // namespace holdfast::redis

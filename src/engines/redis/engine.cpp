@@ -1,0 +1,101 @@
+#include "engines/redis/engine.hpp"
+
+#include <fmt/format.h>
+
+#include "engines/redis/check_integrity.hpp"
+#include "engines/redis/durability.hpp"
+#include "engines/redis/reports.hpp"
+#include "engines/redis/store.hpp"
+#include "engines/redis/task_admin.hpp"
+#include "engines/redis/task_store.hpp"
+#include "engines/redis/worker_registry.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr std::int64_t format = 1;
+
+/// The store's own id, made by whoever opens it first. Names the folder of what workers leave on
+/// their hosts, so that two names of one server lead to the same folder.
+HostFiles files_of(Server& server, const Keys& keys) {
+  auto meta = keys.key("meta");
+  std::array commands{Command{"HSETNX", meta, "format", std::to_string(format)},
+                      Command{"HSETNX", meta, "store", ReportId::make().text()},
+                      Command{"HMGET", meta, "format", "store"}};
+  auto replies = server.call_all(commands);
+  auto found = replies[2][0].number();
+  if (found > format)
+    throw StoreUnusable{
+        fmt::format("the store in {} is of a newer version ({}; this one knows "
+                    "{}); use a newer Holdfast",
+                    server.address().name(), found, format)};
+  return host_files_of("redis-" + replies[2][1].string());
+}
+
+class RedisEngine final : public EngineParts {
+ public:
+  RedisEngine(Address address, Settings settings, const Clock* test_clock)
+      : EngineParts{std::move(settings)}, store_{std::move(address), test_clock, events()} {
+    persistence_ = look_at_persistence(store_);
+  }
+
+  TaskStore& tasks() override { return tasks_; }
+  TaskAdmin& admin() override { return admin_; }
+  WorkerRegistry& workers() override { return workers_; }
+  Reports& reports() override { return reports_; }
+  const Clock& clock() const override { return store_.clock(); }
+  std::string name() const override { return store_.server.address().name(); }
+  std::string durability() const override { return persistence_.mode; }
+  std::string durability_warning() const override { return persistence_.warning; }
+  IntegrityResult check_integrity(bool full, std::stop_token stop) override {
+    return redis::check_integrity(store_, full, std::move(stop));
+  }
+
+ private:
+  Store store_;
+  Persistence persistence_;
+  RedisTaskStore tasks_{store_};
+  RedisTaskAdmin admin_{store_};
+  RedisWorkerRegistry workers_{store_};
+  RedisReports reports_{store_};
+};
+
+}  // namespace
+
+Store::Store(Address address, const Clock* clock_of_test, const Events& event_sink)
+    : server{std::move(address)},
+      keys{server.address().prefix},
+      events{event_sink},
+      test_clock{clock_of_test},
+      files{files_of(server, keys)},
+      news{server, keys.news()} {
+  auto time = server.call({"TIME"});
+  server_clock.set(wall_time(time[0].number() * 1'000 + time[1].number() / 1'000));
+}
+
+Arguments Store::arguments() const {
+  Arguments arguments{keys.tag()};
+  if (test_clock)
+    arguments.add(test_clock->wall()).add(test_clock->steady());
+  else
+    arguments.add(std::string{}).add(std::string{});
+  return arguments;
+}
+
+Reply Store::run(const KillPoints& points, const Script& script, const Arguments& arguments) {
+  kill_point(points.before);
+  auto reply = server.run(script, arguments.command());
+  kill_point(points.after);
+  return reply;
+}
+
+bool is_address(std::string_view address) { return Address::is_one(address); }
+
+std::shared_ptr<EngineParts> open_store(std::string_view address, Settings settings,
+                                        const Clock* test_clock) {
+  settings.validate();
+  return std::make_shared<RedisEngine>(Address::parse(address), std::move(settings), test_clock);
+}
+
+}  // namespace holdfast::redis

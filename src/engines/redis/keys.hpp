@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <holdfast/ids.hpp>
+
+namespace holdfast::redis {
+
+/// Where things are in the server. Every key begins with the store's prefix in braces, which is the
+/// hash tag of Redis Cluster: all keys of a store are in one slot, so that inserting into several
+/// queues is all or none and settling, follow-ups and claiming are one step. Stores with different
+/// prefixes spread over the nodes of a cluster. Nothing has a time to live: what is in the server
+/// is the truth, and `prune` alone removes.
+///
+///     {p}:t:<task>        hash: the task (fields below)
+///     {p}:p:<task>        its body: most attempts, timeout, backoff, tags (JSON) and payload, with
+///                         \x1f between them
+///     {p}:h:<task>        list: transitions that cannot be derived from the task itself
+///     {p}:log:<task>      list: log lines
+///     {p}:e:<task>        hash: effects, the first value stays
+///     {p}:waits:<task>    set: tasks that it waits for
+///     {p}:after:<task>    set: tasks that wait for it
+///
+///     {p}:all             tasks in the order of insertion                  (sorted set, by n)
+///     {p}:ready:<lane>    pending tasks that may run now, by priority, then age       (sorted set)
+///     {p}:alone:<lane>    the same for suspects, which run alone                      (sorted set)
+///     {p}:later:<lane>    pending tasks that are not due yet, by time                 (sorted set)
+///     {p}:held:<worker>   running tasks by the end of their lease                     (sorted set)
+///     {p}:holders         workers with such a set
+///     {p}:blocked, {p}:on_hold, {p}:done:<state>      the other states                (sorted
+///     sets) {p}:queues:<kind>   queues with pending tasks of a kind; a lane is queue, \x1f, kind
+///     {p}:counts          hash: how many tasks of a lane are in a state
+///     {p}:unique          hash: unique key, and the unfinished task that has it
+///     {p}:paused          hash: paused queues
+///     {p}:cascade         list: ends of tasks that not all who wait for them have heard of
+///     {p}:seq             the last number of a task
+///
+///     {p}:w:<worker>      hash: a worker; {p}:workers and {p}:gone list them
+///     {p}:report:<id>     hash, with :tasks, :workers and :taken; {p}:reports lists them
+///     {p}:totals          hash: what recovery did since the store was made
+///     {p}:meta            hash: format, id of the store
+///     {p}:news            channel: `work` and `control` wake who waits
+///
+/// Fields of a task: s state (number of enum TaskState), l lane, o order (priority and time of
+/// creation), r not before (0: at once), t token, h holder (worker, \x1f, claimed at, \x1f, number
+/// of the claim), f finished at, a attempts, v recoveries, y crashes, u suspect, x asked to stop,
+/// uk unique key, e error, j cause, w result, d others wait for it, gf and gt progress. What has
+/// its default is not there.
+class Keys {
+ public:
+  explicit Keys(std::string_view prefix) : tag_{"{" + std::string{prefix} + "}"} {}
+
+  /// What scripts are given as their key.
+  const std::string& tag() const { return tag_; }
+  std::string key(std::string_view name) const { return tag_ + ":" + std::string{name}; }
+  std::string task(TaskId id) const { return key("t:" + id.text()); }
+  std::string worker(WorkerId id) const { return key("w:" + id.text()); }
+  std::string report(ReportId id) const { return key("report:" + id.text()); }
+  std::string news() const { return key("news"); }
+
+ private:
+  std::string tag_;
+};
+
+/// The order of a task, and the score of one that is ready, is its priority times this and the time
+/// since when it waits.
+inline constexpr std::int64_t one_priority = std::int64_t{1} << 43;
+
+/// Between the parts of what is kept as one text. Names of queues and kinds cannot contain it.
+inline constexpr char separator = '\x1f';
+
+}  // namespace holdfast::redis

@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "engines/redis/task_store.hpp"
+#include "recovery/child_lock.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr Store::KillPoints renew_points{KillPoint::renew_before_commit,
+                                         KillPoint::renew_after_commit};
+constexpr Store::KillPoints reclaim_points{KillPoint::reclaim_before_commit,
+                                           KillPoint::reclaim_after_commit};
+
+/// Nobody else is served while a script runs, so each has a small part of the work.
+constexpr std::size_t leases_a_script = 1'000;
+constexpr std::size_t verdicts_a_script = 100;
+constexpr std::size_t tasks_a_read = 1'000;
+
+/// What is needed of a task's body is in its first bytes.
+constexpr const char* end_of_beginning = "255";
+
+const Command orphan_fields{"s", "t", "h", "a", "y", "v", "x", "u", "l"};
+
+/// Nothing if it is not running any more, or not for the same worker.
+std::optional<Orphan> read_orphan(TaskId id, std::string_view worker, bool expired,
+                                  const Value& row, const Value& body_begins) {
+  bool running = row[0].number() == static_cast<int>(TaskState::running);
+  if (row[0].is_nil() || !running || !row[2].text().starts_with(worker)) return {};
+  auto body = parse_body(body_begins.text());
+  Orphan orphan;
+  orphan.lease = {id, Token{row[1].number()}};
+  orphan.worker = WorkerId::parse(worker).value_or(WorkerId{});
+  orphan.expired = expired;
+  orphan.attempt = static_cast<int>(row[3].number());
+  orphan.max_attempts = body.max_attempts;
+  orphan.crashes = static_cast<int>(row[4].number());
+  orphan.recoveries = static_cast<int>(row[5].number());
+  orphan.cancel_requested = !row[6].is_nil();
+  orphan.suspect = !row[7].is_nil();
+  orphan.backoff = body.backoff;
+  orphan.kind = parse_lane(row[8].text()).second;
+  return orphan;
+}
+
+void add(Arguments& arguments, const Verdict& verdict) {
+  arguments.add(verdict.lease).add(verdict.expired).add(verdict.cancel_requested).add(verdict.to);
+  arguments.add(verdict.attempt).add(verdict.crashes).add(verdict.suspect).add(verdict.delay);
+  arguments.add(verdict.reason).add(verdict.cause);
+}
+
+}  // namespace
+
+std::vector<Renewal> RedisTaskStore::renew(std::span<const Lease> leases, Millis length) {
+  std::vector<Renewal> renewals;
+  while (!leases.empty()) {
+    auto some = leases.first(std::min(leases.size(), leases_a_script));
+    leases = leases.subspan(some.size());
+    auto arguments = store_.arguments();
+    arguments.add(length).add(some.size());
+    for (const auto& lease : some) arguments.add(lease);
+    auto answer = store_.run(renew_points, scripts::renew, arguments);
+    for (std::size_t i = 0; i < answer.size(); ++i)
+      renewals.push_back(static_cast<Renewal>(answer[i].number()));
+  }
+  return renewals;
+}
+
+std::vector<Orphan> RedisTaskStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
+  auto arguments = store_.arguments();
+  arguments.add(limit).add(as_if_buried.size());
+  for (const auto& worker : as_if_buried) arguments.add(worker.text());
+  auto found = store_.run(scripts::orphans, arguments);
+  std::vector<Orphan> orphans;
+  for (std::size_t first = 0; first < found.size(); first += 3 * tasks_a_read) {
+    auto end = std::min(first + 3 * tasks_a_read, found.size());
+    std::vector<Command> reads;
+    for (auto at = first; at < end; at += 3) {
+      Command read{"HMGET", store_.keys.key("t:" + found[at].string())};
+      read.insert(read.end(), orphan_fields.begin(), orphan_fields.end());
+      reads.push_back(std::move(read));
+      reads.push_back(
+          {"GETRANGE", store_.keys.key("p:" + found[at].string()), "0", end_of_beginning});
+    }
+    auto rows = store_.server.call_all(reads);
+    for (std::size_t i = 0; 2 * i < rows.size(); ++i) {
+      auto at = first + 3 * i;
+      auto id = TaskId::parse(found[at].text());
+      if (!id) continue;
+      auto orphan = read_orphan(*id, found[at + 1].text(), found[at + 2].number() == 1, rows[2 * i],
+                                rows[2 * i + 1]);
+      if (orphan) orphans.push_back(std::move(*orphan));
+    }
+  }
+  if (!orphans.empty() && any_child_locks(store_.files))
+    leave_out_running_children(store_.files, orphans);
+  return orphans;
+}
+
+std::vector<bool> RedisTaskStore::reclaim(std::span<const Verdict> verdicts,
+                                          const ReportHead& report) {
+  std::vector<bool> done;
+  while (!verdicts.empty()) {
+    auto some = verdicts.first(std::min(verdicts.size(), verdicts_a_script));
+    verdicts = verdicts.subspan(some.size());
+    auto arguments = store_.arguments();
+    arguments.add(report).add(some.size());
+    for (const auto& verdict : some) add(arguments, verdict);
+    auto answer = store_.run(reclaim_points, scripts::reclaim, arguments);
+    for (std::size_t i = 0; i < answer.size(); ++i) done.push_back(answer[i].number() == 1);
+  }
+  return done;
+}
+
+}  // namespace holdfast::redis

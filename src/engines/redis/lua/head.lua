@@ -1,0 +1,44 @@
+-- What every script begins with.
+--
+-- KEYS[1]  the tag of the store, with its braces: every other key begins with it, so all are in
+--          one slot.
+-- ARGV[1]  the wall clock and ARGV[2] the clock of leases, in milliseconds. Both are empty except
+--          in tests: then the server's own clock is read.
+-- ARGV[3]  and so on belong to the script, which takes them in order.
+local call = redis.call
+local P = KEYS[1] .. ':'
+local taken = 0
+local function take()
+  taken = taken + 1
+  return ARGV[taken]
+end
+local function take_number() return tonumber(take()) end
+
+local now, steady, token_floor
+do
+  local wall, leases = take(), take()
+  if wall == '' then
+    local time = call('TIME')
+    now = time[1] * 1000 + math.floor(time[2] / 1000)
+    steady = now
+    token_floor = time[1] * 1000000 + time[2]
+  else
+    now, steady = tonumber(wall), tonumber(leases)
+    token_floor = now * 1000
+  end
+end
+
+-- Lua would write a number of this size with an exponent.
+local function digits(number) return string.format('%.0f', number) end
+local now_text, token_floor_text = digits(now), digits(token_floor)
+local function next_token(token)
+  if not token or tonumber(token) < token_floor then return token_floor_text end
+  return digits(tonumber(token) + 1)
+end
+
+-- Calls with so many arguments at a time that Lua's stack holds them.
+local function in_portions(command, key, list)
+  for first = 1, #list, 2000 do
+    call(command, key, unpack(list, first, math.min(first + 1999, #list)))
+  end
+end

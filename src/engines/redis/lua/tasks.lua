@@ -1,0 +1,153 @@
+-- What the scripts that change tasks share: the indexes, the history, and what waits for what.
+-- Fields of a task and the keys of the indexes are described in keys.hpp.
+local PENDING, RUNNING, COMPLETED, FAILED, CANCELLED, BLOCKED, HELD =
+  '0', '1', '2', '3', '4', '5', '6'
+local finished = { [COMPLETED] = true, [FAILED] = true, [CANCELLED] = true }
+
+-- Changes of indexes are collected and written once for each index: the last word on a member
+-- counts.
+local index, counts, lanes = {}, {}, {}
+local function put(key, id, score)
+  local members = index[key]
+  if not members then
+    members = {}
+    index[key] = members
+  end
+  members[id] = score
+end
+local function drop(key, id) put(key, id, false) end
+local function count(lane, state, by)
+  local field = lane .. '\31' .. state
+  counts[field] = (counts[field] or 0) + by
+end
+local function flush()
+  for key, members in pairs(index) do
+    local add, remove = {}, {}
+    for id, score in pairs(members) do
+      if score then
+        add[#add + 1] = score
+        add[#add + 1] = id
+      else
+        remove[#remove + 1] = id
+      end
+    end
+    in_portions('ZREM', P .. key, remove)
+    in_portions('ZADD', P .. key, add)
+  end
+  for field, by in pairs(counts) do
+    if by ~= 0 then call('HINCRBY', P .. 'counts', field, by) end
+  end
+  for lane in pairs(lanes) do
+    local queue, kind = string.match(lane, '^([^\31]*)\31(.*)$')
+    call('SADD', P .. 'queues:' .. kind, queue)
+  end
+  index, counts, lanes = {}, {}, {}
+end
+
+-- A lane is a queue and a kind. Within a lane, priority goes before age: the order of a task has
+-- both, and so has the score of one that is ready.
+local function lane_of(queue, kind) return queue .. '\31' .. kind end
+local ONE_PRIORITY = 8796093022208
+-- `run_at`: a number, 0 for at once
+local function index_pending(id, lane, order, run_at, suspect)
+  if run_at > now then
+    put('later:' .. lane, id, digits(run_at))
+  else
+    if run_at > 0 then
+      local priority = math.floor(tonumber(order) / ONE_PRIORITY)
+      order = digits(priority * ONE_PRIORITY + run_at)
+    end
+    put((suspect and 'alone:' or 'ready:') .. lane, id, order)
+  end
+  lanes[lane] = true
+end
+local function drop_pending(id, lane)
+  drop('ready:' .. lane, id)
+  drop('alone:' .. lane, id)
+  drop('later:' .. lane, id)
+end
+
+-- Who holds a task, or held it last, and since when.
+local function holder_of(h)
+  if not h then return '', '' end
+  return string.sub(h, 1, 26), string.match(h, '\31(%d*)\31')
+end
+
+local function add_history(id, from, to, actor, reason, token, attempt, claimed, worker)
+  call('RPUSH', P .. 'h:' .. id, table.concat({ from, to, actor, token, attempt, claimed or '',
+    worker or '', now_text, reason }, '\31'))
+end
+
+-- What is left to be done about tasks that wait for one which came to its end. A script does a
+-- bounded part of it; the rest is in a list that every later exchange and recovery goes on with.
+local cascade, budget = {}, 500
+local dependents_cancelled = {}
+local function release_one(id, on)
+  call('SREM', P .. 'waits:' .. id, on)
+  if call('EXISTS', P .. 'waits:' .. id) == 1 then return end
+  local t = call('HMGET', P .. 't:' .. id, 's', 'l', 'o', 'r', 'u')
+  if t[1] ~= BLOCKED then return end
+  call('HSET', P .. 't:' .. id, 's', PENDING)
+  drop('blocked', id)
+  local lane = t[2]
+  index_pending(id, lane, t[3], tonumber(t[4] or 0), t[5])
+  count(lane, BLOCKED, -1)
+  count(lane, PENDING, 1)
+  add_history(id, BLOCKED, PENDING, 'system/dependency',
+    'Everything it waited for has completed.', 0, 0)
+end
+local function cancel_one(id, on, actor)
+  call('SREM', P .. 'waits:' .. id, on)
+  local t = call('HMGET', P .. 't:' .. id, 's', 'l', 'uk', 'd')
+  if t[1] ~= BLOCKED then return end
+  local lane, reason = t[2], 'waited for ' .. on .. ', which was cancelled'
+  call('HSET', P .. 't:' .. id, 's', CANCELLED, 'f', now_text, 'e', reason)
+  drop('blocked', id)
+  put('done:' .. CANCELLED, id, now_text)
+  count(lane, BLOCKED, -1)
+  count(lane, CANCELLED, 1)
+  if t[3] then call('HDEL', P .. 'unique', t[3]) end
+  add_history(id, BLOCKED, CANCELLED, actor, reason, 0, 0)
+  dependents_cancelled[#dependents_cancelled + 1] = { id, lane, reason }
+  if t[4] then cascade[#cascade + 1] = { 'cancel', id, actor } end
+end
+local function work_off_cascade()
+  local at = 1
+  while cascade[at] and budget > 0 do
+    local what, on, actor = unpack(cascade[at])
+    local some = call('SPOP', P .. 'after:' .. on, budget)
+    budget = budget - #some
+    for _, id in ipairs(some) do
+      if what == 'release' then release_one(id, on) else cancel_one(id, on, actor) end
+    end
+    if budget > 0 then at = at + 1 end
+  end
+  for rest = at, #cascade do
+    call('RPUSH', P .. 'cascade', table.concat(cascade[rest], '\31'))
+  end
+  cascade = {}
+end
+local function continue_cascade()
+  for _ = 1, 20 do
+    local entry = call('LPOP', P .. 'cascade')
+    if not entry then break end
+    local what, on, actor = string.match(entry, '^([^\31]*)\31([^\31]*)\31(.*)$')
+    cascade[#cascade + 1] = { what, on, actor }
+  end
+  work_off_cascade()
+end
+
+-- `t` has come to an end: its key is free, and what waits for it hears of it.
+local function end_task(id, state, unique_key, has_dependents, actor)
+  put('done:' .. state, id, now_text)
+  if unique_key then call('HDEL', P .. 'unique', unique_key) end
+  if not has_dependents then return end
+  if state == COMPLETED then
+    cascade[#cascade + 1] = { 'release', id, '' }
+  elseif state == CANCELLED then
+    cascade[#cascade + 1] = { 'cancel', id, actor }
+  end
+end
+
+-- Whoever waits for news of this store hears it; nobody need.
+local function announce(what) call('PUBLISH', P .. 'news', what) end

@@ -1,0 +1,160 @@
+#include "engines/redis/server.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr Millis patience{10'000};
+constexpr std::size_t idle_kept = 32;
+constexpr int most_redirections = 5;
+
+Command with_name(const char* command, const std::string& name, const Command& rest) {
+  Command full{command, name, "1"};
+  full.insert(full.end(), rest.begin(), rest.end());
+  return full;
+}
+
+/// `MOVED 3999 127.0.0.1:6381`; an empty host means the one that answered.
+std::optional<Endpoint> moved_to(std::string_view text, const Endpoint& from) {
+  if (!text.starts_with("MOVED ")) return {};
+  auto space = text.rfind(' ');
+  auto colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon < space) return {};
+  Endpoint to;
+  to.host = text.substr(space + 1, colon - space - 1);
+  if (to.host.empty()) to.host = from.host;
+  std::from_chars(text.data() + colon + 1, text.data() + text.size(), to.port);
+  return to;
+}
+
+}  // namespace
+
+Server::Server(Address address)
+    : address_{std::move(address)}, current_{address_.endpoints.front()} {}
+
+std::unique_ptr<Connection> Server::connect() {
+  for (std::size_t tried = 0;; ++tried) {
+    Endpoint endpoint;
+    {
+      std::lock_guard lock{mutex_};
+      endpoint = current_;
+    }
+    try {
+      return std::make_unique<Connection>(address_, endpoint, patience);
+    } catch (const Disconnected&) {
+      look_elsewhere();
+      if (tried >= address_.endpoints.size()) throw;
+    }
+  }
+}
+
+/// The node that we were told of is gone, or is not the one that takes writes any more.
+void Server::look_elsewhere() {
+  std::lock_guard lock{mutex_};
+  idle_.clear();
+  next_endpoint_ = (next_endpoint_ + 1) % address_.endpoints.size();
+  current_ = address_.endpoints[next_endpoint_];
+}
+
+Server::ConnectionPtr Server::borrow() {
+  for (;;) {
+    ConnectionPtr connection;
+    {
+      std::lock_guard lock{mutex_};
+      if (idle_.empty()) break;
+      connection = std::move(idle_.back());
+      idle_.pop_back();
+    }
+    // One that broke while nobody used it tells so before anything is sent.
+    if (connection->quiet()) return connection;
+  }
+  return connect();
+}
+
+void Server::give_back(ConnectionPtr connection) {
+  std::lock_guard lock{mutex_};
+  if (idle_.size() < idle_kept && connection->endpoint() == current_)
+    idle_.push_back(std::move(connection));
+}
+
+bool Server::redirected(const Value& answer) {
+  std::lock_guard lock{mutex_};
+  auto to = moved_to(answer.text(), current_);
+  if (!to) return false;
+  current_ = *to;
+  idle_.clear();
+  return true;
+}
+
+void Server::fail(const Value& answer) {
+  auto text = answer.text();
+  if (text.starts_with("OOM"))
+    throw StoreFull{fmt::format(
+        "the Redis server's memory is used up (maxmemory); new tasks are refused, running ones can "
+        "still be settled. Raise maxmemory of {} or lower the retention limits",
+        address_.name())};
+  if (text.starts_with("READONLY")) look_elsewhere();
+  if (text.starts_with("NOPERM"))
+    throw StoreError{
+        fmt::format("the user of {} may not do this; see docs/redis.md for the "
+                    "rights it needs: {}",
+                    address_.name(), text)};
+  throw StoreError{fmt::format("the Redis server at {} refused: {}", address_.name(), text)};
+}
+
+/// A connection on which something went wrong is not used again: an answer may still come.
+template <class F>
+auto Server::with_connection(F&& talk) {
+  auto connection = borrow();
+  try {
+    auto answer = talk(*connection);
+    give_back(std::move(connection));
+    return answer;
+  } catch (const Disconnected& error) {
+    throw Disconnected{fmt::format("{}: {}", address_.name(), error.what())};
+  }
+}
+
+Reply Server::call(const Command& command) {
+  for (int redirections = 0;; ++redirections) {
+    auto reply = with_connection([&](Connection& connection) { return connection.call(command); });
+    if (!reply.is_error()) return reply;
+    if (redirections >= most_redirections || !redirected(reply)) fail(reply);
+  }
+}
+
+std::vector<Reply> Server::call_all(std::span<const Command> commands) {
+  if (commands.empty()) return {};
+  for (int redirections = 0;; ++redirections) {
+    auto replies = with_connection([&](Connection& connection) {
+      for (const auto& command : commands) connection.send(command);
+      std::vector<Reply> answers;
+      for (std::size_t i = 0; i < commands.size(); ++i) answers.push_back(connection.receive());
+      return answers;
+    });
+    const Reply* wrong = nullptr;
+    for (const auto& reply : replies)
+      if (reply.is_error() && !wrong) wrong = &reply;
+    if (!wrong) return replies;
+    if (redirections >= most_redirections || !redirected(*wrong)) fail(*wrong);
+  }
+}
+
+Reply Server::run(const Script& script, const Command& keys_and_arguments) {
+  auto short_form = with_name("EVALSHA", script.sha(), keys_and_arguments);
+  for (int redirections = 0;; ++redirections) {
+    auto reply = with_connection([&](Connection& connection) {
+      auto answer = connection.call(short_form);
+      if (!answer.is_error() || !answer.text().starts_with("NOSCRIPT")) return answer;
+      return connection.call(with_name("EVAL", script.text(), keys_and_arguments));
+    });
+    if (!reply.is_error()) return reply;
+    if (redirections >= most_redirections || !redirected(reply)) fail(reply);
+  }
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engines/redis/connection.hpp"
+#include "engines/redis/script.hpp"
+
+namespace holdfast::redis {
+
+/// The server, or the node of a cluster, that has the store. Connects when it must, again and
+/// again, and follows the store to another node. Safe to use from many threads: each call has a
+/// connection to itself.
+///
+/// A call that fails because the connection broke is not repeated here: it may have been carried
+/// out. Callers name ids and tokens, so they can ask again.
+class Server {
+ public:
+  explicit Server(Address address);
+
+  /// Throws `StoreFull` where the server's memory is used up, `StoreError` for everything else that
+  /// went wrong.
+  Reply call(const Command& command);
+  /// Many commands, one round trip. Answers in order; the first error is thrown.
+  std::vector<Reply> call_all(std::span<const Command> commands);
+  /// Runs a script; it is sent as a whole only where the server does not know it.
+  Reply run(const Script& script, const Command& keys_and_arguments);
+
+  /// A connection for somebody who keeps it, to the same server.
+  std::unique_ptr<Connection> connect();
+  const Address& address() const { return address_; }
+
+ private:
+  using ConnectionPtr = std::unique_ptr<Connection>;
+  ConnectionPtr borrow();
+  void give_back(ConnectionPtr connection);
+  /// True: the answer says that another server has the store now, and it is known which.
+  bool redirected(const Value& answer);
+  void look_elsewhere();
+  [[noreturn]] void fail(const Value& answer);
+  template <class F>
+  auto with_connection(F&& talk);
+
+  Address address_;
+  std::mutex mutex_;
+  std::vector<ConnectionPtr> idle_;
+  Endpoint current_;
+  std::size_t next_endpoint_ = 0;
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,204 @@
+#include "engines/redis/task_admin.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "engines/redis/task_record.hpp"
+#include "engines/redis/task_search.hpp"
+#include "tasks/transitions.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr Store::KillPoints move_points{KillPoint::move_before_commit,
+                                        KillPoint::move_after_commit};
+constexpr Store::KillPoints prune_points{KillPoint::prune_before_commit,
+                                         KillPoint::prune_after_commit};
+constexpr std::size_t moves_a_script = 200;
+constexpr int pruned_a_script = 500;
+
+/// The states, as digits, from which a person may take a task to `to` by this move.
+std::string sources(const TaskAdmin::Move& move, TaskState to) {
+  std::string digits;
+  for (auto from : move.from)
+    if (allowed(from, to, Mover::person)) digits += std::to_string(static_cast<int>(from));
+  return digits;
+}
+
+/// The states that both the filter and the move are about.
+std::vector<TaskState> states_to_look_for(const TaskFilter& filter, const TaskAdmin::Move& move) {
+  std::vector<TaskState> states;
+  for (int number = 0; number < task_state_count; ++number) {
+    auto state = static_cast<TaskState>(number);
+    if (!filter.states.empty() && std::ranges::count(filter.states, state) == 0) continue;
+    bool asked = move.ask_running && state == TaskState::running;
+    if (asked || std::ranges::count(move.from, state) > 0) states.push_back(state);
+  }
+  return states;
+}
+
+std::int64_t used_memory(Store& store) {
+  auto info = store.server.call({"INFO", "memory"});
+  constexpr std::string_view name = "used_memory:";
+  auto at = info.text().find(name);
+  return at == std::string_view::npos ? 0 : parse_number(info.text().substr(at + name.size()));
+}
+
+/// Since when the one that has been ready longest in a lane is so.
+std::optional<WallTime> oldest_ready(Store& store, const LaneCounts& lane, WallTime now) {
+  auto name = lane_text(lane.queue, lane.kind);
+  std::optional<WallTime> oldest;
+  auto consider = [&](WallTime since) {
+    if (since <= now) oldest = std::min(oldest.value_or(since), since);
+  };
+  std::vector<Command> looks;
+  for (auto index : {"ready:", "alone:"})
+    for (std::int64_t priority = highest_priority; priority <= lowest_priority; ++priority)
+      looks.push_back(
+          {"ZRANGEBYSCORE", store.keys.key(index + name), std::to_string(priority * one_priority),
+           "(" + std::to_string((priority + 1) * one_priority), "WITHSCORES", "LIMIT", "0", "1"});
+  looks.push_back({"ZRANGE", store.keys.key("later:" + name), "0", "0", "WITHSCORES"});
+  auto replies = store.server.call_all(looks);
+  for (const auto& reply : replies)
+    if (reply.size() == 2) consider(wall_time(reply[1].number() % one_priority));
+  return oldest;
+}
+
+}  // namespace
+
+std::vector<TaskRecord> RedisTaskAdmin::search(const TaskFilter& filter, const TaskPage& page) {
+  auto wanted = static_cast<std::size_t>(std::max(page.limit, 0));
+  auto skip = static_cast<std::size_t>(std::max(page.offset, 0));
+  std::vector<TaskId> on_page;
+  if (wanted == 0) return {};
+  TaskSearch search{store_, filter};
+  search.each(page.newest_first, [&](const std::vector<TaskId>& found) {
+    auto passed = std::min(skip, found.size());
+    skip -= passed;
+    auto taken = std::min(found.size() - passed, wanted - on_page.size());
+    auto first = found.begin() + static_cast<std::ptrdiff_t>(passed);
+    on_page.insert(on_page.end(), first, first + static_cast<std::ptrdiff_t>(taken));
+    return on_page.size() < wanted;
+  });
+  return read_records(store_, on_page);
+}
+
+std::int64_t RedisTaskAdmin::count(const TaskFilter& filter) {
+  return TaskSearch{store_, filter}.count();
+}
+
+std::vector<QueueStatus> RedisTaskAdmin::queues() {
+  std::map<std::string, QueueStatus> queues;
+  auto now = store_.clock().wall();
+  for (const auto& lane : lane_counts(store_)) {
+    auto& status = queues[lane.queue];
+    for (int state = 0; state < task_state_count; ++state)
+      status.counts[state] += lane.counts[state];
+    if (lane.counts[0] == 0) continue;
+    if (auto since = oldest_ready(store_, lane, now))
+      status.oldest_pending = std::min(status.oldest_pending.value_or(*since), *since);
+  }
+  auto paused = store_.server.call({"HKEYS", store_.keys.key("paused")});
+  for (std::size_t i = 0; i < paused.size(); ++i) queues[paused[i].string()].paused = true;
+  std::vector<QueueStatus> list;
+  for (auto& [name, status] : queues) {
+    status.queue = name;
+    bool anything =
+        status.paused || std::ranges::any_of(status.counts, [](auto n) { return n > 0; });
+    if (anything) list.push_back(std::move(status));
+  }
+  return list;
+}
+
+std::vector<RecordedTransition> RedisTaskAdmin::recorded_history(TaskId id) {
+  auto rows = store_.server.call({"LRANGE", store_.keys.key("h:" + id.text()), "0", "-1"});
+  std::vector<RecordedTransition> history;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    auto parts = split(rows[i].text(), 9);
+    RecordedTransition row;
+    row.transition.from = static_cast<TaskState>(parse_number(parts[0]));
+    row.transition.to = static_cast<TaskState>(parse_number(parts[1]));
+    row.transition.actor = parts[2];
+    row.transition.token = Token{parse_number(parts[3])};
+    row.transition.attempt = static_cast<int>(parse_number(parts[4]));
+    if (!parts[5].empty()) row.claimed_at = wall_time(parse_number(parts[5]));
+    row.worker = WorkerId::parse(parts[6]);
+    row.transition.at = wall_time(parse_number(parts[7]));
+    row.transition.reason = parts[8];
+    history.push_back(std::move(row));
+  }
+  return history;
+}
+
+std::vector<LogLine> RedisTaskAdmin::logs(TaskId id) {
+  auto rows = store_.server.call({"LRANGE", store_.keys.key("log:" + id.text()), "0", "-1"});
+  std::vector<LogLine> lines;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    auto parts = split(rows[i].text(), 3);
+    lines.push_back(
+        {wall_time(parse_number(parts[0])), static_cast<int>(parse_number(parts[1])), parts[2]});
+  }
+  return lines;
+}
+
+std::int64_t RedisTaskAdmin::move_some(std::span<const TaskId> ids, const Move& move) {
+  auto arguments = store_.arguments();
+  arguments.add(move.to).add(sources(move, move.to)).add(sources(move, TaskState::blocked));
+  arguments.add(move.fresh_attempts).add(move.ask_running).add(move.actor).add(move.reason);
+  arguments.add(ids.size());
+  for (const auto& id : ids) arguments.add(id.text());
+  auto now = store_.clock().wall();
+  auto answer = store_.run(move_points, scripts::move, arguments);
+  auto moved = answer[0].number();
+  for (std::size_t i = 0; i < answer[1].size(); ++i) {
+    auto change = answer[1][i];
+    moved += change[7].number();
+    auto id = TaskId::parse(change[0].text());
+    if (!move.on_change || !id) continue;
+    Transition step{static_cast<TaskState>(change[2].number()),
+                    static_cast<TaskState>(change[3].number()),
+                    move.actor,
+                    change[6].string(),
+                    Token{change[4].number()},
+                    static_cast<int>(change[5].number()),
+                    now};
+    move.on_change(*id, parse_lane(change[1].text()).second, step);
+  }
+  return moved;
+}
+
+std::int64_t RedisTaskAdmin::move(const TaskFilter& filter, const Move& move) {
+  auto wanted = filter;
+  wanted.states = states_to_look_for(filter, move);
+  if (wanted.states.empty()) return 0;
+  // All are found first: moving some would change what the search walks through.
+  std::vector<TaskId> ids;
+  TaskSearch{store_, wanted}.each(false, [&](const std::vector<TaskId>& found) {
+    ids.insert(ids.end(), found.begin(), found.end());
+    return true;
+  });
+  std::int64_t moved = 0;
+  for (std::span<const TaskId> rest{ids}; !rest.empty();) {
+    auto some = rest.first(std::min(rest.size(), moves_a_script));
+    rest = rest.subspan(some.size());
+    moved += move_some(some, move);
+  }
+  return moved;
+}
+
+void RedisTaskAdmin::set_paused(const std::string& queue, bool paused, const std::string& actor) {
+  store_.run(move_points, scripts::pause, store_.arguments().add(queue).add(paused).add(actor));
+}
+
+TaskAdmin::Pruned RedisTaskAdmin::prune(const Settings::Retention& retention, int limit) {
+  bool too_large = retention.max_bytes > 0 && used_memory(store_) > retention.max_bytes;
+  auto now = store_.clock().wall();
+  auto arguments = store_.arguments();
+  arguments.add(std::min(limit, pruned_a_script)).add(now - retention.completed);
+  arguments.add(now - retention.failed).add(retention.max_finished).add(too_large);
+  auto answer = store_.run(prune_points, scripts::prune, arguments);
+  return {answer[0].number(), answer[1].number() == 1};
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,82 @@
+#include "engines/redis/task_store.hpp"
+
+#include <fmt/format.h>
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr Store::KillPoints enqueue_points{KillPoint::enqueue_before_commit,
+                                           KillPoint::enqueue_after_commit};
+constexpr Store::KillPoints record_points{KillPoint::record_before_commit,
+                                          KillPoint::record_after_commit};
+
+struct AddNote {
+  Arguments& to;
+  void operator()(const ProgressNote& note) const {
+    to.add(std::string{"progress"}).add(fmt::format("{}", note.fraction)).add(note.text);
+  }
+  void operator()(const LogNote& note) const {
+    to.add(std::string{"log"}).add(note.attempt).add(note.line);
+  }
+  void operator()(const EffectNote& note) const {
+    to.add(std::string{"effect"}).add(note.key).add(note.value);
+  }
+};
+
+}  // namespace
+
+void expect_valid(const Value& answer) {
+  auto what = answer[0].text();
+  if (what == "ok") return;
+  auto id = answer[1].text();
+  if (what == "unknown")
+    throw InvalidRequest{fmt::format(
+        "cannot wait for task {}: it is not in the store (if it finished long ago it may have been "
+        "removed; then leave the dependency out)",
+        id)};
+  if (what == "cancelled")
+    throw InvalidRequest{
+        fmt::format("cannot wait for task {}: it was cancelled and will never complete", id)};
+  throw InvalidRequest{fmt::format(
+      "task {} exists already with another kind, queue or payload; choose another id", id)};
+}
+
+std::vector<Inserted> RedisTaskStore::insert(std::span<const NewTask> tasks) {
+  if (tasks.empty()) return {};
+  auto arguments = store_.arguments();
+  arguments.add(tasks.size());
+  for (const auto& task : tasks) arguments.add(task);
+  auto answer = store_.run(enqueue_points, scripts::insert, arguments);
+  expect_valid(answer);
+  auto list = answer[1];
+  std::vector<Inserted> inserted;
+  inserted.reserve(tasks.size());
+  for (std::size_t i = 0; i + 1 < list.size(); i += 2)
+    inserted.push_back(
+        {TaskId::parse(list[i].text()).value_or(TaskId{}), list[i + 1].number() == 1});
+  return inserted;
+}
+
+std::vector<Recorded> RedisTaskStore::record(std::span<const Note> notes) {
+  auto arguments = store_.arguments();
+  arguments.add(notes.size());
+  for (const auto& note : notes) {
+    arguments.add(note.lease);
+    std::visit(AddNote{arguments}, note.what);
+  }
+  auto answer = store_.run(record_points, scripts::record, arguments);
+  std::vector<Recorded> recorded;
+  for (std::size_t i = 0; i + 1 < answer.size(); i += 2)
+    recorded.push_back({answer[i].number() == 1, answer[i + 1].string()});
+  return recorded;
+}
+
+std::optional<WallTime> RedisTaskStore::next_due(const ClaimRequest& claim) {
+  auto answer =
+      store_.run(scripts::next_due, store_.arguments().add(claim.queues).add(claim.kinds));
+  if (answer.text().empty()) return {};
+  return wall_time(answer.number());
+}
+
+}  // namespace holdfast::redis

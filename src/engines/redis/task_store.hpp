@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "engines/redis/store.hpp"
+#include "tasks/task_store.hpp"
+
+namespace holdfast::redis {
+
+class RedisTaskStore final : public TaskStore {
+ public:
+  explicit RedisTaskStore(Store& store) : store_{store} {}
+
+  std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override;
+  std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override;
+  std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override;
+
+  std::vector<Inserted> insert(std::span<const NewTask> tasks) override;
+  Exchanged exchange(const Exchange& exchange) override;
+  std::vector<Recorded> record(std::span<const Note> notes) override;
+  std::optional<WallTime> next_due(const ClaimRequest& claim) override;
+  Wake wait_for_work(Millis timeout) override { return store_.news.wait(timeout); }
+  void interrupt() override { store_.news.interrupt(); }
+
+ private:
+  Store& store_;
+
+  // Every claim has a number. Of those whose answer was lost with the connection, the next exchange
+  // of the same worker asks what they took: otherwise nobody would run it until the lease ends.
+  std::mutex mutex_;
+  std::int64_t claims_ = 0;
+  std::map<WorkerId, std::vector<std::string>> unanswered_;
+};
+
+/// What is wrong with a new task, if a script said so instead of `ok`.
+void expect_valid(const Value& answer);
+
+}  // namespace holdfast::redis

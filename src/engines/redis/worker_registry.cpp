@@ -1,0 +1,223 @@
+#include "engines/redis/worker_registry.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "engines/redis/durability.hpp"
+#include "engines/redis/life_line.hpp"
+#include "recovery/board.hpp"
+#include "recovery/child_lock.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+/// A worker whose connection broke has so long to connect again before its absence proves anything.
+constexpr Millis time_to_reconnect{300};
+constexpr Millis pause_between_looks{100};
+constexpr Millis longest_pause_between_looks{500};
+
+class RedisEnlistment final : public Enlistment {
+ public:
+  RedisEnlistment(Store& store, WorkerId id, int slots, std::uint64_t oom_kills_before)
+      : files_{store.files},
+        id_{id},
+        board_{files_, id, slots, oom_kills_before},
+        life_line_{store, id} {}
+
+  WorkerId id() const override { return id_; }
+  void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
+  void finished(int slot) override { board_.finished(slot); }
+  void not_alone(bool others) override { board_.not_alone(others); }
+  int take_child_lock(const Lease& lease) override {
+    return holdfast::take_child_lock(files_, lease.id).release();
+  }
+  void release_child_lock(const Lease& lease, int fd) override {
+    FileDescriptor closing{fd};
+    drop_child_lock(files_, lease.id, fd);
+  }
+  LifeLine& life_line() { return life_line_; }
+
+ private:
+  HostFiles files_;
+  WorkerId id_;
+  Board board_;
+  LifeLine life_line_;
+};
+
+std::string boot() {
+  auto domain = clock_domain();
+  return domain.substr(0, domain.find('/'));
+}
+
+/// What a dead worker left on this host, if it was on this host.
+Remains remains_of(const Store& store, const WorkerRow& row) {
+  Remains remains;
+  remains.machine_restarted = row.status.host == host_name() && row.boot != boot();
+  if (remains.machine_restarted) return remains;
+  return read_board(store.files.worker(row.status.id));
+}
+
+std::vector<std::string> lives_of(const std::vector<WorkerRow>& rows) {
+  std::vector<std::string> lives;
+  for (const auto& row : rows) lives.push_back(row.life);
+  return lives;
+}
+
+bool missing(const Living& living, const WorkerRow& row) {
+  return living.knows(row.life) && !living.has(row.life);
+}
+
+bool any_missing(const Living& living, const std::vector<WorkerRow>& rows) {
+  return std::ranges::any_of(
+      rows, [&](const WorkerRow& row) { return !row.buried && missing(living, row); });
+}
+
+Sighting judge(const Store& store, const WorkerRow& row, const Living& living, Millis now) {
+  Sighting seen;
+  seen.status = row.status;
+  seen.buried = row.buried;
+  bool known = living.knows(row.life);
+  seen.proven_dead = row.proven || missing(living, row);
+  seen.status.proof = seen.proven_dead   ? row.life + " is gone"
+                      : known            ? row.life + " is open"
+                      : row.life.empty() ? "the server does not say which connections are open"
+                                         : row.life + " was of a server that is not there any more";
+  if (!seen.buried && seen.proven_dead) {
+    seen.status.state = WorkerState::dead;
+    seen.status.cause = "its connection to the server is closed";
+  } else if (!seen.buried && row.lease_until < now) {
+    seen.stale = true;
+    auto silent = std::chrono::duration_cast<std::chrono::seconds>(now - row.lease_until +
+                                                                   row.status.stale_after);
+    seen.status.cause = fmt::format("silent for {} s; {}", silent.count(),
+                                    known ? "its connection is still open: stopped or hung"
+                                          : "it has no connection that would prove life");
+  }
+  if (seen.proven_dead) seen.remains = remains_of(store, row);
+  return seen;
+}
+
+}  // namespace
+
+std::unique_ptr<Enlistment> RedisWorkerRegistry::enlist(const WorkerProfile& profile) {
+  auto id = WorkerId::make();
+  auto enlistment =
+      std::make_unique<RedisEnlistment>(store_, id, profile.concurrency, oom_kills_before_);
+  auto arguments = store_.arguments();
+  arguments.add(id.text()).add(host_name()).add(::getpid()).add(boot()).add(profile.lease);
+  arguments.add(profile_json(profile)).add(enlistment->life_line().first_life());
+  try {
+    store_.run({KillPoint::enlist_before_row, KillPoint::enlist_after_row}, scripts::enlist,
+               arguments);
+  } catch (const std::exception&) {
+    ::unlink(store_.files.worker(id).c_str());
+    throw;
+  }
+  enlistment->life_line().keep();
+  // A worker's log is where people look; who only asks is told by `queue status`.
+  if (auto warning = look_at_persistence(store_).warning; !warning.empty())
+    store_.events.emit(StoreTrouble{"keeping work", warning});
+  return enlistment;
+}
+
+bool RedisWorkerRegistry::beat(WorkerId worker, std::span<const TaskId> holding) {
+  return store_
+             .run({KillPoint::renew_before_commit, KillPoint::renew_after_commit}, scripts::beat,
+                  store_.arguments().add(worker.text()).add(ids_json(holding)))
+             .number() == 1;
+}
+
+void RedisWorkerRegistry::retire(WorkerId worker) {
+  bool goodbye = store_
+                     .run({KillPoint::retire_before_row, KillPoint::retire_after_row},
+                          scripts::retire, store_.arguments().add(worker.text()))
+                     .number() == 1;
+  // If it was declared dead meanwhile, its file is evidence and goes when it is cleared.
+  if (goodbye) ::unlink(store_.files.worker(worker).c_str());
+}
+
+std::vector<Sighting> RedisWorkerRegistry::look() {
+  auto rows = worker_rows(store_, WhichWorkers::not_gone);
+  auto living = ask_for(store_, lives_of(rows));
+  if (any_missing(living, rows)) {
+    ::poll(nullptr, 0, static_cast<int>(time_to_reconnect.count()));
+    // The same server must say it again, of the same connections.
+    rows = worker_rows(store_, WhichWorkers::not_gone);
+    living = ask_for(store_, lives_of(rows));
+  }
+  std::vector<Sighting> sightings;
+  auto now = lease_clock(store_);
+  for (const auto& row : rows) sightings.push_back(judge(store_, row, living, now));
+  return sightings;
+}
+
+bool RedisWorkerRegistry::bury(const Sighting& sighting, const ReportHead& report) {
+  // The proof names the connection that is gone; a worker that has another by now lives.
+  constexpr std::string_view proven = " is gone";
+  std::string life;
+  const auto& proof = sighting.status.proof;
+  if (sighting.proven_dead && proof.ends_with(proven))
+    life = proof.substr(0, proof.size() - proven.size());
+  auto arguments = store_.arguments();
+  arguments.add(report).add(sighting.status.id.text()).add(life);
+  arguments.add(sighting.status.cause).add(sighting.remains.evidence);
+  return store_
+             .run({KillPoint::bury_before_commit, KillPoint::bury_after_commit}, scripts::bury,
+                  arguments)
+             .number() == 1;
+}
+
+bool RedisWorkerRegistry::clear(WorkerId worker) {
+  bool cleared = store_
+                     .run({KillPoint::clear_before_files, KillPoint::clear_before_files},
+                          scripts::clear, store_.arguments().add(worker.text()))
+                     .number() == 1;
+  if (!cleared) return false;
+  ::unlink(store_.files.worker(worker).c_str());
+  kill_point(KillPoint::clear_after_files);
+  return true;
+}
+
+bool RedisWorkerRegistry::somebody_died(std::size_t& workers) {
+  auto rows = worker_rows(store_, WhichWorkers::not_gone);
+  workers = rows.size();
+  if (std::ranges::any_of(rows, [](const WorkerRow& row) { return row.buried; })) return true;
+  return any_missing(ask_for(store_, lives_of(rows)), rows);
+}
+
+bool RedisWorkerRegistry::wait_for_death(Millis timeout, std::stop_token stop) {
+  auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (!stop.stop_requested()) {
+    std::size_t workers = 0;
+    if (somebody_died(workers)) return true;
+    auto left = std::chrono::ceil<Millis>(deadline - std::chrono::steady_clock::now());
+    if (left <= Millis{0}) return false;
+    // Every worker looks at every other: the more there are, the less often each does.
+    auto pause = std::min(pause_between_looks + Millis{workers * 4}, longest_pause_between_looks);
+    std::mutex mutex;
+    std::unique_lock lock{mutex};
+    std::condition_variable_any{}.wait_for(lock, stop, std::min(pause, left), [] { return false; });
+  }
+  return false;
+}
+
+std::vector<WorkerStatus> RedisWorkerRegistry::list() {
+  auto rows = worker_rows(store_, WhichWorkers::all);
+  auto living = ask_for(store_, lives_of(rows));
+  auto now = lease_clock(store_);
+  std::vector<WorkerStatus> list;
+  for (const auto& row : rows) {
+    bool gone = row.cleared || row.status.state == WorkerState::stopped;
+    list.push_back(gone ? row.status : judge(store_, row, living, now).status);
+  }
+  return list;
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,107 @@
+#include "engines/redis/worker_rows.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <boost/json.hpp>
+
+namespace holdfast::redis {
+
+namespace json = boost::json;
+
+namespace {
+
+const Command fields{"s",       "host",    "pid",  "boot",  "lease",    "until",  "started", "beat",
+                     "profile", "holding", "life", "cause", "evidence", "proven", "cleared"};
+
+void read_profile(std::string_view text, WorkerStatus& status) {
+  json::error_code wrong;
+  auto profile = json::parse(json::string_view{text.data(), text.size()}, wrong);
+  if (wrong || !profile.is_object()) return;
+  const auto& object = profile.get_object();
+  auto list = [&](const char* name) {
+    auto found = object.if_contains(name);
+    return found ? parse_json_list(json::serialize(*found)) : std::vector<std::string>{};
+  };
+  auto number = [&](const char* name) {
+    auto found = object.if_contains(name);
+    return found && found->is_int64() ? found->get_int64() : 0;
+  };
+  status.queues = list("queues");
+  status.kinds = list("kinds");
+  status.concurrency = static_cast<int>(number("concurrency"));
+  status.heartbeat_interval = Millis{number("heartbeat_ms")};
+}
+
+WorkerRow read_row(WorkerId id, const Value& row) {
+  WorkerRow read;
+  auto& status = read.status;
+  status.id = id;
+  auto state = row[0].number();
+  status.state = state == 0   ? WorkerState::running
+                 : state == 1 ? WorkerState::stopped
+                              : WorkerState::dead;
+  read.buried = state == 2;
+  status.host = row[1].string();
+  status.pid = static_cast<int>(row[2].number());
+  read.boot = row[3].string();
+  status.stale_after = Millis{row[4].number()};
+  read.lease_until = Millis{row[5].number()};
+  status.started_at = wall_time(row[6].number());
+  status.last_heartbeat = wall_time(row[7].number());
+  read_profile(row[8].text(), status);
+  status.holding = parse_ids(row[9].text());
+  read.life = row[10].string();
+  status.cause = row[11].string();
+  status.evidence = row[12].string();
+  read.proven = row[13].number() == 1;
+  read.cleared = !row[14].is_nil();
+  return read;
+}
+
+}  // namespace
+
+std::vector<WorkerRow> worker_rows(Store& store, WhichWorkers which) {
+  auto ids = store.server.call({"ZRANGE", store.keys.key("workers"), "0", "-1"});
+  std::vector<WorkerId> known;
+  std::vector<Command> reads;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    auto id = WorkerId::parse(ids[i].text());
+    if (!id) continue;
+    known.push_back(*id);
+    Command read{"HMGET", store.keys.worker(*id)};
+    read.insert(read.end(), fields.begin(), fields.end());
+    reads.push_back(std::move(read));
+  }
+  auto replies = store.server.call_all(reads);
+  std::vector<WorkerRow> rows;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (replies[i][0].is_nil()) continue;
+    auto row = read_row(known[i], replies[i]);
+    bool gone = row.cleared || row.status.state == WorkerState::stopped;
+    if (which == WhichWorkers::all || !gone) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string profile_json(const WorkerProfile& profile) {
+  json::object object;
+  object["queues"] = json::value_from(profile.queues);
+  object["kinds"] = json::value_from(profile.kinds);
+  object["concurrency"] = profile.concurrency;
+  object["heartbeat_ms"] = profile.heartbeat.count();
+  return json::serialize(object);
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+Millis lease_clock(Store& store) {
+  if (store.test_clock) return store.test_clock->steady();
+  auto time = store.server.call({"TIME"});
+  return Millis{time[0].number() * 1'000 + time[1].number() / 1'000};
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,241 @@
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <thread>
+
+#include <holdfast/holdfast.hpp>
+
+#include "support/redis_server.hpp"
+#include "tasks/engine_parts.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// A worker of this process, with a handler that only counts.
+class CountingWorker {
+ public:
+  explicit CountingWorker(const std::string& address, const Settings& settings = {})
+      : tasks_{open(address, settings)}, worker_{with_handler()} {
+    thread_ = std::jthread{[this] { worker_.run(); }};
+  }
+  ~CountingWorker() { worker_.hurry(); }
+  int ran() const { return ran_; }
+
+ private:
+  Tasks& with_handler() {
+    return tasks_.on_json("count", [this](Attempt&) -> Outcome {
+      ++ran_;
+      return done;
+    });
+  }
+
+  std::atomic<int> ran_{0};
+  Tasks tasks_;
+  Worker worker_;
+  std::jthread thread_;
+};
+
+class RedisScenario : public testing::Test {
+ protected:
+  RedisScenario() { ::setenv("XDG_RUNTIME_DIR", folder_.folder().c_str(), 1); }
+
+  static std::vector<TaskId> enqueue(const Engine& engine, int count) {
+    return Tasks{engine}.enqueue_all(
+        std::vector<NewTask>(static_cast<std::size_t>(count), NewTask{"count", "{}"}));
+  }
+  static std::int64_t completed(const Engine& engine) {
+    try {
+      return Inspector{engine}.count({.states = {TaskState::completed}});
+    } catch (const StoreError&) {
+      return -1;  // the server is not there yet
+    }
+  }
+  static bool completes(const Engine& engine, std::int64_t count) {
+    return eventually([&] { return completed(engine) == count; }, seconds{60});
+  }
+
+  TempStore folder_;
+};
+
+TEST_F(RedisScenario, WorkerGoesOnAfterARestartAndNothingIsLost) {
+  RedisServer server{{.append_only = true}};
+  auto engine = open(server.address());
+  CountingWorker worker{server.address()};
+  enqueue(engine, 5);
+  ASSERT_TRUE(completes(engine, 5));
+  server.restart();
+  EXPECT_TRUE(completes(engine, 5)) << "what was done is still known";
+  enqueue(engine, 5);
+  EXPECT_TRUE(completes(engine, 10));
+}
+
+TEST_F(RedisScenario, WorkerGoesOnWhenTheServerForgetsEverything) {
+  RedisServer server;
+  auto engine = open(server.address());
+  Settings settings;
+  settings.heartbeat.interval = Millis{200};
+  CountingWorker worker{server.address(), settings};
+  enqueue(engine, 5);
+  ASSERT_TRUE(completes(engine, 5));
+  server.restart();
+  ASSERT_TRUE(completes(engine, 0));
+  enqueue(engine, 5);
+  EXPECT_TRUE(completes(engine, 5));
+  server.call({"FLUSHALL"});
+  enqueue(engine, 3);
+  EXPECT_TRUE(completes(engine, 3));
+}
+
+TEST_F(RedisScenario, KilledConnectionsAndForgottenScriptsAreNoTrouble) {
+  RedisServer server;
+  auto engine = open(server.address());
+  CountingWorker worker{server.address()};
+  for (int round = 1; round <= 5; ++round) {
+    enqueue(engine, 4);
+    ASSERT_TRUE(completes(engine, 4 * round));
+    server.call({"CLIENT", "KILL", "TYPE", "normal"});
+    server.call({"CLIENT", "KILL", "TYPE", "pubsub"});
+    server.call({"SCRIPT", "FLUSH"});
+  }
+  // Its connection was closed under it, and it lives: nobody may have buried it.
+  EXPECT_THAT(Inspector{engine}.reports(10), IsEmpty());
+  EXPECT_EQ(worker.ran(), 20);
+}
+
+TEST_F(RedisScenario, SettlementWhoseReplyWasLostIsRecognised) {
+  RedisServer server{{.append_only = true}};
+  auto engine = open(server.address());
+  enqueue(engine, 1);
+  auto& tasks = engine.parts().tasks();
+  auto worker = engine.parts().workers().enlist({{}, {"count"}, 1});
+  auto claimed =
+      tasks.exchange({.claim = ClaimRequest{.worker = worker->id(), .kinds = {"count"}}}).claimed;
+  ASSERT_EQ(claimed.size(), 1u);
+  Exchange settle{.settle = {{.lease = claimed[0].lease, .attempt = 1}}};
+  EXPECT_EQ(tasks.exchange(settle).settled.at(0), Settled::accepted);
+  server.restart();
+  EXPECT_EQ(tasks.exchange(settle).settled.at(0), Settled::repeated);
+}
+
+TEST_F(RedisScenario, PromotedReplicaIsFound) {
+  RedisServer primary, replica;
+  replica.call({"REPLICAOF", "127.0.0.1", std::to_string(primary.port())});
+  auto address = primary.address() + ",127.0.0.1:" + std::to_string(replica.port());
+  auto engine = open(address);
+  Settings settings;
+  settings.heartbeat.interval = Millis{200};
+  CountingWorker worker{address, settings};
+  enqueue(engine, 5);
+  ASSERT_TRUE(completes(engine, 5));
+  ASSERT_TRUE(eventually(
+      [&] { return replica.call({"DBSIZE"}).number() == primary.call({"DBSIZE"}).number(); }));
+  primary.kill();
+  replica.call({"REPLICAOF", "NO", "ONE"});
+  ASSERT_TRUE(eventually([&] { return completed(engine) >= 0; }));
+  auto before = completed(engine);
+  enqueue(engine, 5);
+  EXPECT_TRUE(completes(engine, before + 5));
+}
+
+TEST_F(RedisScenario, FullMemoryRefusesNewWorkAndSettlesWhatRuns) {
+  RedisServer server;
+  auto engine = open(server.address());
+  enqueue(engine, 2);
+  auto& tasks = engine.parts().tasks();
+  auto worker = engine.parts().workers().enlist({{}, {"count"}, 1});
+  ClaimRequest claim{.worker = worker->id(), .kinds = {"count"}};
+  auto claimed = tasks.exchange({.claim = claim}).claimed;
+  ASSERT_EQ(claimed.size(), 1u);
+  server.call({"CONFIG", "SET", "maxmemory", "1mb"});
+  try {
+    enqueue(engine, 1);
+    FAIL() << "there was no room";
+  } catch (const StoreFull& full) {
+    EXPECT_THAT(full.what(), HasSubstr("maxmemory"));
+  }
+  Exchange exchange{.settle = {{.lease = claimed[0].lease, .attempt = 1}}, .claim = claim};
+  auto answer = tasks.exchange(exchange);
+  EXPECT_EQ(answer.settled.at(0), Settled::accepted);
+  EXPECT_EQ(answer.claimed.size(), 1u) << "what is there already can be worked off";
+  EXPECT_EQ(tasks.renew(std::span{&answer.claimed[0].lease, 1}, seconds{90}).at(0), Renewal::kept);
+  EXPECT_TRUE(engine.parts().workers().beat(worker->id(), {}));
+}
+
+TEST_F(RedisScenario, DurabilityIsWhatTheServerSays) {
+  RedisServer always{{.append_only = true}}, nothing;
+  EXPECT_EQ(Inspector{open(always.address())}.durability(), "power-safe");
+  EXPECT_THAT(Inspector{open(always.address())}.durability_warning(), IsEmpty());
+  always.call({"CONFIG", "SET", "appendfsync", "everysec"});
+  EXPECT_EQ(Inspector{open(always.address())}.durability(), "crash-safe");
+  EXPECT_THAT(Inspector{open(always.address())}.durability_warning(), HasSubstr("last second"));
+  EXPECT_EQ(Inspector{open(nothing.address())}.durability(), "volatile");
+  EXPECT_THAT(Inspector{open(nothing.address())}.durability_warning(), HasSubstr("appendonly"));
+  EXPECT_THROW(open(nothing.address() + "?durability=crash-safe"), StoreUnusable);
+  EXPECT_THROW(open(always.address() + "?durability=power-safe"), StoreUnusable);
+  EXPECT_NO_THROW(open(always.address() + "?durability=crash-safe"));
+}
+
+TEST_F(RedisScenario, ServerThatRemovesKeysByItselfIsNotUsed) {
+  RedisServer server{{.more = {"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"}}};
+  EXPECT_THROW(open(server.address()), StoreUnusable);
+}
+
+TEST_F(RedisScenario, UserPasswordAndSocketWorkAndStaySecret) {
+  RedisServer server;
+  server.call({"ACL", "SETUSER", "ada", "on", ">s3cret", "~{holdfast}:*", "~{holdfast}",
+               "&{holdfast}:*", "+@all"});
+  server.call({"ACL", "SETUSER", "default", "off"});
+  auto with = [&](const std::string& who) {
+    return "redis://" + who + "@127.0.0.1:" + std::to_string(server.port());
+  };
+  auto engine = open(with("ada:s3cret"));
+  EXPECT_EQ(enqueue(engine, 3).size(), 3u);
+  EXPECT_THAT(engine.name(), Not(HasSubstr("s3cret")));
+  std::ofstream{folder_.folder() / "password"} << "s3cret\n";
+  auto file = (folder_.folder() / "password").string();
+  auto by_socket = open(server.socket_address() + "?user=ada&password_file=" + file);
+  EXPECT_EQ(Inspector{by_socket}.count({}), 3);
+  for (const auto& address : {with("ada:wr0ng"), with("eve:wr0ng")}) {
+    try {
+      open(address);
+      FAIL() << "opened with a wrong password";
+    } catch (const StoreError& error) {
+      EXPECT_THAT(error.what(), Not(HasSubstr("wr0ng")));
+    }
+  }
+}
+
+TEST_F(RedisScenario, TlsIsSpokenWithServersThatAreTrustedOnly) {
+  RedisServer server{{.tls = true}};
+  auto engine = open(server.address() + "?tls_ca=" + server.certificate());
+  CountingWorker worker{server.address() + "?tls_ca=" + server.certificate()};
+  enqueue(engine, 5);
+  EXPECT_TRUE(completes(engine, 5));
+  try {
+    open(server.address());
+    FAIL() << "a certificate of nobody we know was trusted";
+  } catch (const StoreError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("certificate"));
+  }
+  EXPECT_THROW(open(server.address() + "?tls_name=example.org&tls_ca=" + server.certificate()),
+               StoreError);
+}
+
+TEST_F(RedisScenario, NothingListensIsSaidWithTheAddress) {
+  try {
+    open("redis://127.0.0.1:1");
+    FAIL() << "nobody listens there";
+  } catch (const StoreError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("127.0.0.1:1"));
+  }
+  EXPECT_THROW(open("redis://127.0.0.1:port"), ConfigError);
+  EXPECT_THROW(open("redis://127.0.0.1?prefx=a"), ConfigError);
+}
+
+}  // namespace
+}  // namespace holdfast::test

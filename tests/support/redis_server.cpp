@@ -1,0 +1,148 @@
+#include "support/redis_server.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace holdfast::test {
+
+namespace {
+
+int free_port() {
+  int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof any;
+  auto* address = reinterpret_cast<sockaddr*>(&any);
+  bool bound = ::bind(fd, address, size) == 0 && ::getsockname(fd, address, &size) == 0;
+  ::close(fd);
+  // The nodes of a cluster also listen on the port that is 10000 higher.
+  if (!bound) throw std::runtime_error{"there is no free port"};
+  return ntohs(any.sin_port) > 55'000 ? ntohs(any.sin_port) - 20'000 : ntohs(any.sin_port);
+}
+
+void make_certificate(const std::filesystem::path& folder) {
+  auto made =
+      run({"/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+           "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+           "-keyout", folder / "ca.key", "-out", folder / "ca.crt"});
+  if (!made.ending.ok()) throw std::runtime_error{"no certificate: " + made.err};
+}
+
+}  // namespace
+
+RedisServer::RedisServer(Options options) : options_{std::move(options)} {
+  if (options_.tls) make_certificate(folder());
+  start();
+}
+
+RedisServer::~RedisServer() { kill(); }
+
+std::string RedisServer::address() const {
+  return fmt::format("{}://127.0.0.1:{}", options_.tls ? "rediss" : "redis", port_);
+}
+
+redis::Reply RedisServer::call(const redis::Command& command) {
+  redis::Connection connection{redis::Address::parse(socket_address()),
+                               redis::Endpoint{.socket = socket()}, Millis{30'000}};
+  return connection.call(command);
+}
+
+bool RedisServer::try_start() {
+  auto port = std::to_string(port_);
+  std::vector<std::string> command{"/usr/bin/setpriv",
+                                   "--pdeathsig",
+                                   "KILL",
+                                   "/usr/bin/redis-server",
+                                   "--bind",
+                                   "127.0.0.1",
+                                   "--dir",
+                                   folder(),
+                                   "--unixsocket",
+                                   socket(),
+                                   "--save",
+                                   "",
+                                   "--appendonly",
+                                   options_.append_only ? "yes" : "no",
+                                   "--appendfsync",
+                                   "always",
+                                   "--repl-diskless-sync-delay",
+                                   "0"};
+  auto add = [&](std::initializer_list<std::string> more) { command.insert(command.end(), more); };
+  if (options_.tls)
+    add({"--port", "0", "--tls-port", port, "--tls-cert-file", folder() / "ca.crt",
+         "--tls-key-file", folder() / "ca.key", "--tls-auth-clients", "no"});
+  else
+    add({"--port", port});
+  if (options_.cluster) add({"--cluster-enabled", "yes", "--cluster-node-timeout", "2000"});
+  command.insert(command.end(), options_.more.begin(), options_.more.end());
+  ::unlink(socket().c_str());
+  process_ = std::make_unique<Process>(command);
+  return eventually([&] {
+           if (!process_->running()) return true;
+           try {
+             auto pong = call({"PING"});
+             return !pong.is_error() || pong.text().starts_with("NOAUTH");
+           } catch (const StoreError&) {
+             return false;
+           }
+         }) &&
+         process_->running();
+}
+
+void RedisServer::start() {
+  for (int tries = 0; tries < 5; ++tries) {
+    // Somebody else may have taken a port that was free; one that was ours before is ours.
+    bool first = port_ == 0;
+    if (first) port_ = free_port();
+    if (try_start()) return;
+    if (first) port_ = 0;
+  }
+  throw std::runtime_error{"redis-server does not start: " + process_->out()};
+}
+
+void RedisServer::kill() { process_->kill(); }
+
+RedisCluster::RedisCluster() {
+  for (int i = 0; i < 3; ++i)
+    nodes_.push_back(std::make_unique<RedisServer>(RedisServer::Options{.cluster = true}));
+  constexpr int slots = 16'384;
+  for (int i = 0; i < 3; ++i) {
+    auto& node = *nodes_[static_cast<std::size_t>(i)];
+    node.call({"CLUSTER", "ADDSLOTSRANGE", std::to_string(i * slots / 3),
+               std::to_string((i + 1) * slots / 3 - 1)});
+    node.call({"CLUSTER", "MEET", "127.0.0.1", std::to_string(nodes_.front()->port())});
+  }
+  for (auto& node : nodes_) {
+    bool formed = eventually(
+        [&] {
+          auto info = node->call({"CLUSTER", "INFO"});
+          return info.text().find("cluster_state:ok") != std::string_view::npos &&
+                 info.text().find("cluster_known_nodes:3") != std::string_view::npos;
+        },
+        std::chrono::seconds{60});
+    if (!formed) throw std::runtime_error{"the cluster does not form"};
+  }
+}
+
+void RedisCluster::flush() {
+  for (auto& node : nodes_) node->call({"FLUSHALL"});
+}
+
+RedisServer& shared_redis() {
+  static RedisServer server;
+  return server;
+}
+
+RedisCluster& shared_redis_cluster() {
+  static RedisCluster cluster;
+  return cluster;
+}
+
+}  // namespace holdfast::test

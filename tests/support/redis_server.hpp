@@ -1,0 +1,70 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engines/redis/server.hpp"
+#include "support/process.hpp"
+#include "support/temp_store.hpp"
+
+namespace holdfast::test {
+
+/// A redis-server of this test's own, on a port of the loopback and on a Unix socket, in a folder
+/// of its own. Ends with this object, and with the test program if that is killed.
+class RedisServer {
+ public:
+  struct Options {
+    bool append_only = false;  ///< everything is on disk before it is acknowledged
+    bool cluster = false;
+    bool tls = false;  ///< the port speaks TLS with a certificate made for the test
+    std::vector<std::string> more{};
+  };
+  explicit RedisServer(Options options);
+  RedisServer() : RedisServer(Options{}) {}
+  ~RedisServer();
+
+  int port() const { return port_; }
+  std::string socket() const { return folder() / "redis.sock"; }
+  std::filesystem::path folder() const { return folder_.folder(); }
+  std::string certificate() const { return folder() / "ca.crt"; }
+  /// `redis://127.0.0.1:port`, and the same store by its socket.
+  std::string address() const;
+  std::string socket_address() const { return "redis+unix://" + socket(); }
+
+  /// SIGKILL, and start again on the same port and folder.
+  void kill();
+  void start();
+  void restart() { kill(), start(); }
+  Process& process() { return *process_; }
+
+  /// One command, as whoever administers the server.
+  redis::Reply call(const redis::Command& command);
+
+ private:
+  bool try_start();
+
+  Options options_;
+  TempStore folder_;
+  int port_ = 0;
+  std::unique_ptr<Process> process_;
+};
+
+/// Three nodes that share the slots.
+class RedisCluster {
+ public:
+  RedisCluster();
+  std::string address() const { return nodes_.front()->address(); }
+  RedisServer& node(std::size_t which) { return *nodes_[which]; }
+  void flush();
+
+ private:
+  std::vector<std::unique_ptr<RedisServer>> nodes_;
+};
+
+/// The server that all tests of this program share.
+RedisServer& shared_redis();
+RedisCluster& shared_redis_cluster();
+
+}  // namespace holdfast::test
