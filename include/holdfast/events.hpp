@@ -74,11 +74,21 @@ struct HandlerIgnoresStop {
   TaskId id;
   std::string kind;
 };
+/// A schedule enqueued a task (in this process; each time is fired by one only).
+struct ScheduleFired {
+  std::string schedule;
+  TaskId task;
+};
+/// A schedule is due and cannot be read here, such as one about a time zone that is not installed.
+struct ScheduleBroken {
+  std::string schedule;
+  std::string why;
+};
 
-using Event =
-    std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, IntegrityChecked, StoreRepaired,
-                 WorkerEnlisted, WorkerDied, WorkerCleared, StaleWriteRefused, HeartbeatFailed,
-                 LeasesAbandoned, StoreTrouble, DamageFound, HandlerIgnoresStop>;
+using Event = std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, IntegrityChecked,
+                           StoreRepaired, WorkerEnlisted, WorkerDied, WorkerCleared,
+                           StaleWriteRefused, HeartbeatFailed, LeasesAbandoned, StoreTrouble,
+                           DamageFound, HandlerIgnoresStop, ScheduleFired, ScheduleBroken>;
 
 enum class Severity { debug, info, warning, error };
 Severity severity(const Event& event);

@@ -7,9 +7,11 @@
 #include <holdfast/error.hpp>
 #include <holdfast/events.hpp>
 #include <holdfast/inspector.hpp>
+#include <holdfast/limit.hpp>
 #include <holdfast/metrics.hpp>
 #include <holdfast/outcome.hpp>
 #include <holdfast/report.hpp>
+#include <holdfast/schedule.hpp>
 #include <holdfast/settings.hpp>
 #include <holdfast/task.hpp>
 #include <holdfast/tasks.hpp>

@@ -52,6 +52,8 @@ struct TaskOptions {
   Millis timeout{std::chrono::hours{1}};  ///< per attempt; then its stop token fires
   /// At most one unfinished task has this key. Enqueuing a second one returns the first one's id.
   std::string unique_key{};
+  /// Whose task it is, such as a tenant's: limits can be set for it. See limit.hpp.
+  std::string limit_key{};
   std::vector<std::string> tags{};  ///< for people: search and filter
   std::vector<TaskId> after{};      ///< stays blocked until all of these have completed
   /// Chosen by the caller, so that an enqueue whose reply was lost can be repeated safely:
@@ -76,6 +78,7 @@ struct TaskRecord {
   std::string payload;  ///< JSON text
   std::vector<std::string> tags;
   std::string unique_key;
+  std::string limit_key;
   std::vector<TaskId> waits_for;  ///< dependencies that have not completed yet
 
   int attempt = 0;  ///< attempts charged so far, the running one included

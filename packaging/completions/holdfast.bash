@@ -22,6 +22,16 @@ _holdfast() {
       "queue recovery-status") path=$next ;;
       "queue recovery-report") path=$next ;;
       "queue metrics") path=$next ;;
+      "schedule") path=$next ;;
+      "schedule add") path=$next ;;
+      "schedule list") path=$next ;;
+      "schedule pause") path=$next ;;
+      "schedule resume") path=$next ;;
+      "schedule remove") path=$next ;;
+      "limit") path=$next ;;
+      "limit set") path=$next ;;
+      "limit list") path=$next ;;
+      "limit remove") path=$next ;;
       "worker") path=$next ;;
       "worker run") path=$next ;;
       "worker list") path=$next ;;
@@ -36,9 +46,9 @@ _holdfast() {
     esac
   done
   case "$path" in
-    "") words="task queue worker config doctor backup restore demo version completion --help --store --config --json --quiet" ;;
+    "") words="task queue schedule limit worker config doctor backup restore demo version completion --help --store --config --json --quiet" ;;
     "task") words="add list show explain logs retry cancel --help --store --config --json --quiet" ;;
-    "task add") words="--help --queue --priority --max-attempts --unique --tag --delay --at --timeout --after --count --file --store --config --json --quiet" ;;
+    "task add") words="--help --queue --priority --max-attempts --unique --limit-key --tag --delay --at --timeout --after --count --file --store --config --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --json --quiet" ;;
     "task show") words="--help --store --config --json --quiet" ;;
     "task explain") words="--help --store --config --json --quiet" ;;
@@ -53,6 +63,16 @@ _holdfast() {
     "queue recovery-status") words="--help --store --config --json --quiet" ;;
     "queue recovery-report") words="--help --last --store --config --json --quiet" ;;
     "queue metrics") words="--help --store --config --json --quiet" ;;
+    "schedule") words="add list pause resume remove --help --store --config --json --quiet" ;;
+    "schedule add") words="--help --zone --missed --queue --priority --max-attempts --unique --limit-key --tag --delay --timeout --store --config --json --quiet" ;;
+    "schedule list") words="--help --store --config --json --quiet" ;;
+    "schedule pause") words="--help --store --config --json --quiet" ;;
+    "schedule resume") words="--help --store --config --json --quiet" ;;
+    "schedule remove") words="--help --store --config --json --quiet" ;;
+    "limit") words="set list remove --help --store --config --json --quiet" ;;
+    "limit set") words="queue kind key --help --max-running --rate --burst --store --config --json --quiet" ;;
+    "limit list") words="--help --store --config --json --quiet" ;;
+    "limit remove") words="queue kind key --help --store --config --json --quiet" ;;
     "worker") words="run list --help --store --config --json --quiet" ;;
     "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --store --config --json --quiet" ;;
     "worker list") words="--help --show-heartbeat --state --store --config --json --quiet" ;;
@@ -72,6 +92,7 @@ _holdfast() {
     "task add "--priority) return ;;
     "task add "--max-attempts) return ;;
     "task add "--unique) return ;;
+    "task add "--limit-key) return ;;
     "task add "--tag) return ;;
     "task add "--delay) return ;;
     "task add "--at) return ;;
@@ -104,6 +125,19 @@ _holdfast() {
     "task cancel "--since) return ;;
     "queue recover "--action) words="retry fail pending" ;;
     "queue recovery-report "--last) return ;;
+    "schedule add "--zone) return ;;
+    "schedule add "--missed) words="skip once all" ;;
+    "schedule add "--queue) return ;;
+    "schedule add "--priority) return ;;
+    "schedule add "--max-attempts) return ;;
+    "schedule add "--unique) return ;;
+    "schedule add "--limit-key) return ;;
+    "schedule add "--tag) return ;;
+    "schedule add "--delay) return ;;
+    "schedule add "--timeout) return ;;
+    "limit set "--max-running) return ;;
+    "limit set "--rate) return ;;
+    "limit set "--burst) return ;;
     "worker run "--exec) return ;;
     "worker run "--kind) return ;;
     "worker run "--queue) return ;;

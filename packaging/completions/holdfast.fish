@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'worker' 'worker run' 'worker list' 'config' 'config check' 'doctor' 'backup' 'restore' 'demo' 'version' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'config' 'config check' 'doctor' 'backup' 'restore' 'demo' 'version' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -11,6 +11,8 @@ end
 complete -c holdfast -f
 complete -c holdfast -n '__holdfast_at \'\'' -a task -d 'Enqueue tasks, look at them, act on them'
 complete -c holdfast -n '__holdfast_at \'\'' -a queue -d 'Look at queues, pause them, recover their work'
+complete -c holdfast -n '__holdfast_at \'\'' -a schedule -d 'Enqueue tasks again and again, as cron does'
+complete -c holdfast -n '__holdfast_at \'\'' -a limit -d 'Limit what runs, in all workers together'
 complete -c holdfast -n '__holdfast_at \'\'' -a worker -d 'Run a worker, list workers'
 complete -c holdfast -n '__holdfast_at \'\'' -a config -d 'Configuration files'
 complete -c holdfast -n '__holdfast_at \'\'' -a doctor -d 'Say how the store is, what is wrong with it, and what to do'
@@ -37,6 +39,7 @@ complete -c holdfast -n '__holdfast_at \'task add\'' -l queue -d 'Queue; default
 complete -c holdfast -n '__holdfast_at \'task add\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l max-attempts -d 'Failures after which it becomes a dead letter; default: 3' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l unique -d 'At most one unfinished task has this key; prints the id of that one' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l limit-key -d 'Whose task it is, such as a tenant\'s; see \'holdfast limit\'' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l tag -d 'A tag to search by; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l delay -d 'Run no sooner than this from now (10s, 5m)' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l at -d 'Run no sooner than this (2026-03-01T12:00:00Z)' -x
@@ -97,6 +100,43 @@ complete -c holdfast -n '__holdfast_at \'queue recovery-status\'' -l help -d 'Pr
 complete -c holdfast -n '__holdfast_at \'queue recovery-report\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'queue recovery-report\'' -l last -d 'So many, newest first; default: 1' -x
 complete -c holdfast -n '__holdfast_at \'queue metrics\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'schedule\'' -a add -d 'Add a schedule, or change the one of that name'
+complete -c holdfast -n '__holdfast_at \'schedule\'' -a list -d 'Schedules, their next times and their last'
+complete -c holdfast -n '__holdfast_at \'schedule\'' -a pause -d 'Enqueue nothing until it is resumed'
+complete -c holdfast -n '__holdfast_at \'schedule\'' -a resume -d 'Go on with the next time'
+complete -c holdfast -n '__holdfast_at \'schedule\'' -a remove -d 'Remove a schedule; its tasks stay'
+complete -c holdfast -n '__holdfast_at \'schedule\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'schedule add\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'schedule add\'' -l zone -d 'Time zone of CRON, such as Europe/Berlin; default: UTC' -x
+complete -c holdfast -n '__holdfast_at \'schedule add\'' -l missed -d 'What to do about times that no worker was there for; default: once' -x -a 'skip once all'
+complete -c holdfast -n '__holdfast_at \'schedule add\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'schedule add\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
+complete -c holdfast -n '__holdfast_at \'schedule add\'' -l max-attempts -d 'Failures after which it becomes a dead letter; default: 3' -x
+complete -c holdfast -n '__holdfast_at \'schedule add\'' -l unique -d 'At most one unfinished task has this key; prints the id of that one' -x
+complete -c holdfast -n '__holdfast_at \'schedule add\'' -l limit-key -d 'Whose task it is, such as a tenant\'s; see \'holdfast limit\'' -x
+complete -c holdfast -n '__holdfast_at \'schedule add\'' -l tag -d 'A tag to search by; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'schedule add\'' -l delay -d 'Run no sooner than this after each time' -x
+complete -c holdfast -n '__holdfast_at \'schedule add\'' -l timeout -d 'Longest an attempt may take; default: 1h' -x
+complete -c holdfast -n '__holdfast_at \'schedule list\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'schedule pause\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'schedule resume\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'schedule remove\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'limit\'' -a set -d 'Set a limit, in place of the one before'
+complete -c holdfast -n '__holdfast_at \'limit\'' -a list -d 'Limits, and how much of each is in use'
+complete -c holdfast -n '__holdfast_at \'limit\'' -a remove -d 'Remove a limit'
+complete -c holdfast -n '__holdfast_at \'limit\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'limit set\'' -a queue
+complete -c holdfast -n '__holdfast_at \'limit set\'' -a kind
+complete -c holdfast -n '__holdfast_at \'limit set\'' -a key
+complete -c holdfast -n '__holdfast_at \'limit set\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'limit set\'' -l max-running -d 'So many may run at once; 0: none' -x
+complete -c holdfast -n '__holdfast_at \'limit set\'' -l rate -d 'So many may start in a time (100/1m)' -x
+complete -c holdfast -n '__holdfast_at \'limit set\'' -l burst -d 'So many may start at once after a pause; default: as many as --rate says' -x
+complete -c holdfast -n '__holdfast_at \'limit list\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'limit remove\'' -a queue
+complete -c holdfast -n '__holdfast_at \'limit remove\'' -a kind
+complete -c holdfast -n '__holdfast_at \'limit remove\'' -a key
+complete -c holdfast -n '__holdfast_at \'limit remove\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'worker\'' -a run -d 'Run tasks with a program as their handler'
 complete -c holdfast -n '__holdfast_at \'worker\'' -a list -d 'List workers, running ones first'
 complete -c holdfast -n '__holdfast_at \'worker\'' -l help -d 'Print this help message and exit'

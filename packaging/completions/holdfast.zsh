@@ -28,6 +28,16 @@ _holdfast() {
       "queue recovery-status") path_=$next ;;
       "queue recovery-report") path_=$next ;;
       "queue metrics") path_=$next ;;
+      "schedule") path_=$next ;;
+      "schedule add") path_=$next ;;
+      "schedule list") path_=$next ;;
+      "schedule pause") path_=$next ;;
+      "schedule resume") path_=$next ;;
+      "schedule remove") path_=$next ;;
+      "limit") path_=$next ;;
+      "limit set") path_=$next ;;
+      "limit list") path_=$next ;;
+      "limit remove") path_=$next ;;
       "worker") path_=$next ;;
       "worker run") path_=$next ;;
       "worker list") path_=$next ;;
@@ -48,6 +58,7 @@ _holdfast() {
     "task add --priority") return ;;
     "task add --max-attempts") return ;;
     "task add --unique") return ;;
+    "task add --limit-key") return ;;
     "task add --tag") return ;;
     "task add --delay") return ;;
     "task add --at") return ;;
@@ -80,6 +91,19 @@ _holdfast() {
     "task cancel --since") return ;;
     "queue recover --action") compadd -- retry fail pending; return ;;
     "queue recovery-report --last") return ;;
+    "schedule add --zone") return ;;
+    "schedule add --missed") compadd -- skip once all; return ;;
+    "schedule add --queue") return ;;
+    "schedule add --priority") return ;;
+    "schedule add --max-attempts") return ;;
+    "schedule add --unique") return ;;
+    "schedule add --limit-key") return ;;
+    "schedule add --tag") return ;;
+    "schedule add --delay") return ;;
+    "schedule add --timeout") return ;;
+    "limit set --max-running") return ;;
+    "limit set --rate") return ;;
+    "limit set --burst") return ;;
     "worker run --exec") return ;;
     "worker run --kind") return ;;
     "worker run --queue") return ;;
@@ -96,6 +120,8 @@ _holdfast() {
       commands=(
         'task:Enqueue tasks, look at them, act on them'
         'queue:Look at queues, pause them, recover their work'
+        'schedule:Enqueue tasks again and again, as cron does'
+        'limit:Limit what runs, in all workers together'
         'worker:Run a worker, list workers'
         'config:Configuration files'
         'doctor:Say how the store is, what is wrong with it, and what to do'
@@ -131,6 +157,7 @@ _holdfast() {
         '--priority:1 (first) to 5 (last); default\: 3'
         '--max-attempts:Failures after which it becomes a dead letter; default\: 3'
         '--unique:At most one unfinished task has this key; prints the id of that one'
+        '--limit-key:Whose task it is, such as a tenant'\''s; see '\''holdfast limit'\'''
         '--tag:A tag to search by; repeatable'
         '--delay:Run no sooner than this from now (10s, 5m)'
         '--at:Run no sooner than this (2026-03-01T12\:00\:00Z)'
@@ -247,6 +274,79 @@ _holdfast() {
       commands=()
       options=(
         '--help:Print this help message and exit')
+      ;;
+    "schedule")
+      commands=(
+        'add:Add a schedule, or change the one of that name'
+        'list:Schedules, their next times and their last'
+        'pause:Enqueue nothing until it is resumed'
+        'resume:Go on with the next time'
+        'remove:Remove a schedule; its tasks stay')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "schedule add")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--zone:Time zone of CRON, such as Europe/Berlin; default\: UTC'
+        '--missed:What to do about times that no worker was there for; default\: once'
+        '--queue:Queue; default\: default'
+        '--priority:1 (first) to 5 (last); default\: 3'
+        '--max-attempts:Failures after which it becomes a dead letter; default\: 3'
+        '--unique:At most one unfinished task has this key; prints the id of that one'
+        '--limit-key:Whose task it is, such as a tenant'\''s; see '\''holdfast limit'\'''
+        '--tag:A tag to search by; repeatable'
+        '--delay:Run no sooner than this after each time'
+        '--timeout:Longest an attempt may take; default\: 1h')
+      ;;
+    "schedule list")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "schedule pause")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "schedule resume")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "schedule remove")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "limit")
+      commands=(
+        'set:Set a limit, in place of the one before'
+        'list:Limits, and how much of each is in use'
+        'remove:Remove a limit')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "limit set")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--max-running:So many may run at once; 0\: none'
+        '--rate:So many may start in a time (100/1m)'
+        '--burst:So many may start at once after a pause; default\: as many as --rate says')
+      choices=(queue kind key)
+      ;;
+    "limit list")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "limit remove")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      choices=(queue kind key)
       ;;
     "worker")
       commands=(

@@ -25,6 +25,16 @@ void add_queue_recovery_report(CLI::App& parent, Context& context);
 void add_queue_pause(CLI::App& parent, Context& context);
 void add_queue_resume(CLI::App& parent, Context& context);
 
+void add_schedule_add(CLI::App& parent, Context& context);
+void add_schedule_list(CLI::App& parent, Context& context);
+void add_schedule_pause(CLI::App& parent, Context& context);
+void add_schedule_resume(CLI::App& parent, Context& context);
+void add_schedule_remove(CLI::App& parent, Context& context);
+
+void add_limit_set(CLI::App& parent, Context& context);
+void add_limit_list(CLI::App& parent, Context& context);
+void add_limit_remove(CLI::App& parent, Context& context);
+
 void add_worker_run(CLI::App& parent, Context& context);
 void add_worker_list(CLI::App& parent, Context& context);
 

@@ -46,6 +46,16 @@ void add_commands(CLI::App& app, Context& context) {
   add_queue_recovery_status(queue, context);
   add_queue_recovery_report(queue, context);
   add_queue_metrics(queue, context);
+  CLI::App& schedule = add_group(app, "schedule", "Enqueue tasks again and again, as cron does");
+  add_schedule_add(schedule, context);
+  add_schedule_list(schedule, context);
+  add_schedule_pause(schedule, context);
+  add_schedule_resume(schedule, context);
+  add_schedule_remove(schedule, context);
+  CLI::App& limit = add_group(app, "limit", "Limit what runs, in all workers together");
+  add_limit_set(limit, context);
+  add_limit_list(limit, context);
+  add_limit_remove(limit, context);
   CLI::App& worker = add_group(app, "worker", "Run a worker, list workers");
   add_worker_run(worker, context);
   add_worker_list(worker, context);

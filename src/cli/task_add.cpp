@@ -11,6 +11,7 @@
 #include "cli/json.hpp"
 #include "cli/payload_lines.hpp"
 #include "cli/progress_bar.hpp"
+#include "cli/task_options.hpp"
 #include "cli/task_text.hpp"
 
 namespace holdfast::cli {
@@ -124,23 +125,6 @@ Exit run(Context& context, const Options& options) {
   else
     add_lines(enqueuer, context, task, options.file);
   return Exit::ok;
-}
-
-void add_task_options(CLI::App& command, TaskOptions& task) {
-  command.add_option("--queue", task.queue, "Queue; default: default")->type_name("QUEUE");
-  command.add_option("--priority", task.priority, "1 (first) to 5 (last); default: 3")
-      ->check(CLI::Range(highest_priority, lowest_priority));
-  command
-      .add_option("--max-attempts", task.max_attempts,
-                  "Failures after which it becomes a dead letter; default: 3")
-      ->check(CLI::Range(1, 1'000));
-  command
-      .add_option("--unique", task.unique_key,
-                  "At most one unfinished task has this key; prints the id of that one")
-      ->type_name("KEY");
-  command.add_option("--tag", task.tags, "A tag to search by; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("TAG");
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ class Sheet {
       line("progress", fmt::format("{:.0f} % {}", task_.progress * 100, task_.progress_text));
     line("timeout", duration_text(task_.timeout));
     line("unique", task_.unique_key);
+    line("limit key", task_.limit_key);
     line("tags", fmt::format("{}", fmt::join(task_.tags, ", ")));
     for (const TaskId& id : task_.waits_for) line("waits for", id.text());
     line("cause", task_.cause);

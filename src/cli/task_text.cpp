@@ -96,6 +96,7 @@ std::string task_json(const TaskRecord& task) {
       .json("payload", json_line(task.payload))
       .json("tags", json_array(task.tags))
       .json("unique_key", task.unique_key.empty() ? "" : json_string(task.unique_key))
+      .json("limit_key", task.limit_key.empty() ? "" : json_string(task.limit_key))
       .json("waits_for", json_array(texts_of(task.waits_for)))
       .number("attempt", task.attempt)
       .number("max_attempts", task.max_attempts)

@@ -38,6 +38,8 @@ struct SeverityOf {
   Severity operator()(const StoreTrouble&) const { return Severity::error; }
   Severity operator()(const DamageFound&) const { return Severity::error; }
   Severity operator()(const HandlerIgnoresStop&) const { return Severity::warning; }
+  Severity operator()(const ScheduleFired&) const { return Severity::info; }
+  Severity operator()(const ScheduleBroken&) const { return Severity::warning; }
 };
 
 std::string tasks(std::int64_t count) {
@@ -128,6 +130,13 @@ struct TextOf {
   std::string operator()(const HandlerIgnoresStop& event) const {
     return fmt::format("the handler of task {} ({}) goes on although it was asked to stop",
                        event.id.text(), event.kind);
+  }
+  std::string operator()(const ScheduleFired& event) const {
+    return fmt::format("schedule {} enqueued task {}", event.schedule, event.task.text());
+  }
+  std::string operator()(const ScheduleBroken& event) const {
+    return fmt::format("schedule {} is due and is left to other workers: {}", event.schedule,
+                       event.why);
   }
 };
 

@@ -55,6 +55,10 @@ enum class KillPoint {
   replace_after_rename,
   backup_before_rename,
   backup_after_rename,
+  schedule_before_commit,
+  schedule_after_commit,
+  limit_before_commit,
+  limit_after_commit,
 };
 
 inline constexpr std::array kill_point_names = {
@@ -104,9 +108,13 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"replace_after_rename"},
     std::string_view{"backup_before_rename"},
     std::string_view{"backup_after_rename"},
+    std::string_view{"schedule_before_commit"},
+    std::string_view{"schedule_after_commit"},
+    std::string_view{"limit_before_commit"},
+    std::string_view{"limit_after_commit"},
 };
 static_assert(kill_point_names.size() ==
-              static_cast<std::size_t>(KillPoint::backup_after_rename) + 1);
+              static_cast<std::size_t>(KillPoint::limit_after_commit) + 1);
 
 #ifdef HOLDFAST_KILL_POINTS
 void kill_point(KillPoint point);

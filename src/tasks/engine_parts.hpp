@@ -9,6 +9,8 @@
 #include "recovery/clock.hpp"
 #include "recovery/reports.hpp"
 #include "recovery/worker_registry.hpp"
+#include "tasks/limit_store.hpp"
+#include "tasks/schedule_store.hpp"
 #include "tasks/task_admin.hpp"
 #include "tasks/task_store.hpp"
 
@@ -24,6 +26,9 @@ class EngineParts {
   virtual TaskAdmin& admin() = 0;
   virtual WorkerRegistry& workers() = 0;
   virtual Reports& reports() = 0;
+  /// Nothing: this engine cannot keep them.
+  virtual ScheduleStore* schedule_store() { return nullptr; }
+  virtual LimitStore* limit_store() { return nullptr; }
   virtual const Clock& clock() const = 0;
   virtual std::string name() const = 0;
 
@@ -45,6 +50,10 @@ class EngineParts {
   /// A small step of a check that goes on while the store is in use; the result when there is one.
   /// To be called now and then by whoever works for long.
   virtual std::optional<IntegrityResult> scrub() { return {}; }
+
+  /// The same for who needs them: throw `InvalidRequest` for an engine that cannot keep them.
+  ScheduleStore& schedules();
+  LimitStore& limits();
 
   const Settings& settings() const { return settings_; }
   Events& events() { return events_; }

@@ -51,6 +51,8 @@ class EventCounts {
   void operator()(const LeasesAbandoned& event) { abandoned_.add(event.tasks); }
   void operator()(const StoreTrouble&) { trouble_.add(); }
   void operator()(const HandlerIgnoresStop&) { ignored_.add(); }
+  void operator()(const ScheduleFired&) { fired_.add(); }
+  void operator()(const ScheduleBroken&) { broken_.add(); }
 
  private:
   void count(const IntegrityResult& result) { checks(result.passed ? "passed" : "failed").add(); }
@@ -106,6 +108,11 @@ class EventCounts {
                                        "Data of tasks that was not what had been written.");
   Counter& ignored_ = metrics_->counter("holdfast_handlers_ignoring_stop_total",
                                         "Handlers that went on although they were asked to stop.");
+  Counter& fired_ = metrics_->counter("holdfast_schedules_fired_total",
+                                      "Tasks that schedules enqueued in this process.");
+  Counter& broken_ = metrics_->counter(
+      "holdfast_schedules_broken_total",
+      "Schedules that were due and could not be read in this process, such as for want of a zone.");
 };
 
 }  // namespace

@@ -53,6 +53,41 @@ std::string explain_waiting_time(const TaskRecord& task, const Circumstances& ar
   return fmt::format("It is scheduled to run no sooner than {}{}.", until, paused);
 }
 
+/// What the limit says about this one; nothing: it is about others.
+std::optional<LimitUse> use_of(const LimitStatus& status, const TaskRecord& task,
+                               const Circumstances& around) {
+  const auto& limit = status.limit;
+  const auto& name = limit.scope == LimitScope::queue  ? task.queue
+                     : limit.scope == LimitScope::kind ? task.kind
+                                                       : task.limit_key;
+  if (name.empty() || (limit.name != name && limit.name != each_name)) return {};
+  bool has_its_own = std::ranges::any_of(around.limits, [&](const LimitStatus& other) {
+    return other.limit.scope == limit.scope && other.limit.name == name;
+  });
+  if (limit.name == each_name && has_its_own) return {};
+  auto found = std::ranges::find(status.uses, name, &LimitUse::name);
+  return found == status.uses.end() ? LimitUse{limit.scope, name} : *found;
+}
+
+/// The limit that keeps a task from being claimed now; empty: none does.
+std::string explain_limits(const TaskRecord& task, const Circumstances& around) {
+  for (const auto& status : around.limits) {
+    auto use = use_of(status, task, around);
+    if (!use) continue;
+    const auto& limit = status.limit;
+    auto what = fmt::format("{} '{}'", to_string(use->scope), use->name);
+    if (limit.max_running == 0)
+      return fmt::format("A limit lets no task of {} run: raise or remove it.", what);
+    if (limit.max_running && use->running >= *limit.max_running)
+      return fmt::format("A limit lets {} of {} run at once, and {} {} running: it waits for room.",
+                         *limit.max_running, what, use->running, use->running == 1 ? "is" : "are");
+    if (limit.rate && use->tokens == 0)
+      return fmt::format("A limit lets {} of {} start in {}: it waits for its turn.",
+                         limit.rate->tasks, what, duration_text(limit.rate->period));
+  }
+  return {};
+}
+
 std::string explain_ready(const TaskRecord& task, const Circumstances& around) {
   int workers = 0, slots = 0, holding = 0;
   for (const auto& worker : around.workers) {
@@ -86,6 +121,7 @@ std::string explain_pending(const TaskRecord& task, const Circumstances& around)
   if (task.run_at > around.now) return explain_waiting_time(task, around);
   if (around.queue_paused)
     return fmt::format("Queue '{}' is paused: resume it to let its tasks run.", task.queue);
+  if (auto held_back = explain_limits(task, around); !held_back.empty()) return held_back;
   return explain_ready(task, around);
 }
 

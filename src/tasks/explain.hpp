@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <holdfast/inspector.hpp>
+#include <holdfast/limit.hpp>
 
 namespace holdfast {
 
@@ -13,6 +14,7 @@ struct Circumstances {
   std::vector<WorkerStatus> workers{};
   WallTime now{};
   std::vector<TaskRecord> dependencies{};  ///< those that it still waits for
+  std::vector<LimitStatus> limits{};
 };
 
 /// One sentence on why the task is not running, or what it is doing, and what a person could do.

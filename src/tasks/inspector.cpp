@@ -74,6 +74,7 @@ std::string Inspector::explain(TaskId id) const {
   around.queue_paused = std::ranges::any_of(parts.admin().queues(), [&](const QueueStatus& queue) {
     return queue.queue == found->queue && queue.paused;
   });
+  if (auto* limits = parts.limit_store()) around.limits = limits->list();
   return holdfast::explain(*found, around);
 }
 

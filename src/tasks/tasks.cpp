@@ -1,5 +1,7 @@
 #include <holdfast/tasks.hpp>
 
+#include <holdfast/error.hpp>
+
 #include "tasks/engine_parts.hpp"
 
 namespace holdfast {
@@ -67,6 +69,16 @@ std::string Engine::name() const { return parts_->name(); }
 
 void require_writable(const EngineParts& parts) {
   if (parts.run_level() != RunLevel::normal) throw StoreReadOnly{parts.why_read_only()};
+}
+
+ScheduleStore& EngineParts::schedules() {
+  if (auto* store = schedule_store()) return *store;
+  throw InvalidRequest{name() + " cannot keep schedules; use another engine for them"};
+}
+
+LimitStore& EngineParts::limits() {
+  if (auto* store = limit_store()) return *store;
+  throw InvalidRequest{name() + " cannot keep limits; use another engine for them"};
 }
 
 }  // namespace holdfast

@@ -3,17 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/limit.hpp>
 #include <holdfast/tasks.hpp>
 
 #include "recovery/plain_text.hpp"
 #include "tasks/json_text.hpp"
+#include "tasks/names.hpp"
 
 namespace holdfast {
 
 namespace {
 
-constexpr std::size_t longest_name = 200;
-constexpr std::size_t longest_unique_key = 500;
 constexpr std::size_t longest_tag = 50;
 constexpr std::size_t most_tags = 20;
 constexpr std::size_t most_dependencies = 1'000;
@@ -28,15 +28,6 @@ template <class... Args>
 bool is_control(char c) {
   auto byte = static_cast<unsigned char>(c);
   return byte < 0x20 || byte == 0x7f;
-}
-
-void check_name(std::string_view what, std::string_view name, std::size_t longest) {
-  if (name.empty()) refuse("the {} is empty; it needs 1 to {} characters", what, longest);
-  if (name.size() > longest)
-    refuse("the {} has {} bytes; at most {} are allowed", what, name.size(), longest);
-  if (std::ranges::any_of(name, is_control))
-    refuse("the {} contains control characters, which are not allowed", what);
-  if (!is_utf8(name)) refuse("the {} is not valid UTF-8", what);
 }
 
 void check_times(const TaskOptions& options) {
@@ -86,11 +77,23 @@ void check_payload(const std::string& payload, std::int64_t most_bytes) {
 
 }  // namespace
 
+void check_name(std::string_view what, std::string_view name, std::size_t longest) {
+  if (name.empty()) refuse("the {} is empty; it needs 1 to {} characters", what, longest);
+  if (name.size() > longest)
+    refuse("the {} has {} bytes; at most {} are allowed", what, name.size(), longest);
+  if (std::ranges::any_of(name, is_control))
+    refuse("the {} contains control characters, which are not allowed", what);
+  if (!is_utf8(name)) refuse("the {} is not valid UTF-8", what);
+}
+
 void validate(const NewTask& task, const Settings& settings) {
   const auto& options = task.options;
   check_name("kind", task.kind, longest_name);
   check_name("queue name", options.queue, longest_name);
   if (!options.unique_key.empty()) check_name("unique key", options.unique_key, longest_unique_key);
+  if (!options.limit_key.empty()) check_name("limit key", options.limit_key, longest_name);
+  if (options.limit_key == each_name)
+    refuse("the limit key is '{}', which stands for every key; choose another", each_name);
   if (options.priority < highest_priority || options.priority > lowest_priority)
     refuse("the priority is {}; {} (first) to {} (last) is allowed", options.priority,
            highest_priority, lowest_priority);

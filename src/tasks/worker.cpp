@@ -33,6 +33,7 @@ Worker::Impl::Impl(const Tasks& tasks, WorkerOptions options)
       settings_{parts_.settings()},
       recovery_{parts_.tasks(),  parts_.workers(), parts_.reports(),
                 parts_.events(), parts_.clock(),   settings_.recovery},
+      scheduler_{parts_},
       session_{Session::Limits{.concurrency = handler_count(options_, settings_),
                                .prefetch = settings_.worker.prefetch,
                                .lease = settings_.heartbeat.lease(),
@@ -88,6 +89,8 @@ void Worker::Impl::begin() {
   while (true) {
     try {
       recovery_.run_once("start-up", {}, start_up);
+      // A worker that only works until nothing is left should find what was missed.
+      fire_schedules();
       enlist();
       return;
     } catch (const StorageFailed&) {
@@ -129,6 +132,7 @@ void Worker::Impl::start_threads() {
   threads_.emplace_back([this] { beat(); });
   threads_.emplace_back([this] { watch_time(); });
   threads_.emplace_back([this] { watch(); });
+  if (parts_.schedule_store()) threads_.emplace_back([this] { keep_schedules(); });
 }
 
 void Worker::Impl::beat() {
@@ -240,6 +244,30 @@ void Worker::Impl::watch() {
     } catch (const StoreError& error) {
       trouble("watching for dead workers", error);
       pause(retry_beat);
+    }
+  }
+}
+
+Millis Worker::Impl::fire_schedules() {
+  try {
+    return scheduler_.run_once().wait;
+  } catch (const StorageFailed&) {
+    throw;
+  } catch (const StoreError& error) {
+    // On a full disk there is no room for new work, but what is there can still be done.
+    trouble("firing schedules", error);
+    return retry_beat;
+  }
+}
+
+void Worker::Impl::keep_schedules() {
+  auto wait = Millis{0};
+  while (pause(wait)) {
+    try {
+      wait = fire_schedules();
+    } catch (const StorageFailed&) {
+      storage_failed();
+      return;
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include "recovery/recovery.hpp"
 #include "tasks/engine_parts.hpp"
+#include "tasks/scheduler.hpp"
 #include "tasks/session.hpp"
 
 namespace holdfast {
@@ -21,6 +22,7 @@ namespace holdfast {
 ///     timer     stops handlers whose time is over; touches no store, so a store that hangs cannot
 ///               keep it from doing so
 ///     watch     notices deaths and recovers, and removes old history
+///     calendar  fires schedules that are due
 ///
 /// Handlers that do not come back in time are left behind, so all of it is shared with the threads.
 class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
@@ -66,6 +68,10 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   void watch_time();
   void stop(const std::vector<JobPtr>& jobs);
 
+  // Calendar.
+  void keep_schedules();
+  Millis fire_schedules();  ///< one round; how long to wait for the next
+
   // Watch.
   void watch();
   Millis prune();  ///< one step; returns when the next one is due
@@ -83,6 +89,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   WorkerOptions options_;
   Settings settings_;
   Recovery recovery_;
+  Scheduler scheduler_;
 
   std::mutex mutex_;  // guards everything below
   std::condition_variable work_ready_, timer_due_, ended_;

@@ -1,6 +1,8 @@
 #include "contract/leases_contract.hpp"
+#include "contract/limit_store_contract.hpp"
 #include "contract/recovery_contract.hpp"
 #include "contract/reports_contract.hpp"
+#include "contract/schedule_store_contract.hpp"
 #include "contract/task_admin_contract.hpp"
 #include "contract/task_store_contract.hpp"
 #include "contract/worker_registry_contract.hpp"
@@ -30,8 +32,10 @@ class SqliteUnderTest final : public EngineUnderTest {
 const EngineCase sqlite_case{"Sqlite", [] { return std::make_unique<SqliteUnderTest>(); }};
 
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::Values(sqlite_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, LimitStoreContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, RecoveryContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, ReportsContract, testing::Values(sqlite_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, ScheduleStoreContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskAdminContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskStoreContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, WorkerRegistryContract, testing::Values(sqlite_case), case_name);

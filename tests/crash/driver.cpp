@@ -13,8 +13,10 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/limit.hpp>
 #include <holdfast/sqlite.hpp>
 
+#include "crash/driver_calendar.hpp"
 #include "crash/driver_tasks.hpp"
 #include "engines/sqlite/file_lock.hpp"
 #include "engines/sqlite/side_files.hpp"
@@ -134,8 +136,19 @@ void back_up_and_restore(const Arguments& given) {
   Inspector{open(given.text("store"), settings(given))}.retry({.states = {TaskState::held}});
 }
 
+void keep_calendar(const Arguments& given) {
+  Journal journal{given.text("journals")};
+  auto path = given.text("store").substr(std::string_view{"sqlite:"}.size());
+  WallTime origin{Millis{std::stoll(given.text("since"))}};
+  keep_a_fast_calendar(path, settings(given), origin, given.number("speed", 1), journal);
+}
+
 int drive(const std::string& mode, const Arguments& given) {
   if (mode == "hold_lock") hold_the_write_lock(given);
+  if (mode == "calendar") {
+    keep_calendar(given);
+    return 0;
+  }
   if (mode == "restore") {
     back_up_and_restore(given);
     return 0;
@@ -160,6 +173,12 @@ int drive(const std::string& mode, const Arguments& given) {
     hoard(engine.parts(), given);
   } else if (mode == "cancel") {
     inspector.cancel({.states = {TaskState::pending}});
+  } else if (mode == "plan") {
+    plan(engine);
+  } else if (mode == "fire") {
+    fire_what_is_due(engine, journal);
+  } else if (mode == "limit") {
+    Limits{engine}.set({.scope = LimitScope::kind, .name = "order", .max_running = 2});
   } else if (mode == "prune") {
     inspector.prune();
   } else {

@@ -15,6 +15,7 @@ struct Scene {
   bool worked_off = false;            ///< and done before
   bool with_corpse = false;           ///< and held by a worker that died
   bool with_flipped_bit = false;      ///< and damaged in the log
+  bool with_schedule = false;         ///< a schedule is due
   bool again = true;                  ///< the point can be reached a second time
   Expectations expectations{};
 };
@@ -34,6 +35,8 @@ Scene scene_for(std::string_view point) {
     return {.mode = "work", .words = {"until_empty=1", "interval=50"}, .orders = orders};
   if (begins(point, "child"))
     return {.mode = "work_programs", .words = {"until_empty=1"}, .orders = {"kind=program"}};
+  if (begins(point, "schedule")) return {.mode = "fire", .with_schedule = true};
+  if (begins(point, "limit")) return {.mode = "limit", .orders = orders};
   if (begins(point, "move")) return {.mode = "cancel", .orders = orders};
   if (begins(point, "prune"))
     return {.mode = "prune",
@@ -67,6 +70,7 @@ void flip_a_bit(const std::string& log) {
 class KillPoints : public CrashTest, public testing::WithParamInterface<std::string_view> {
  protected:
   void set(const Scene& scene) {
+    if (scene.with_schedule) finish("plan");
     if (scene.orders.empty()) return;
     auto first = enqueue(10, scene.orders).at(0);
     if (scene.worked_off) work_it_off();

@@ -46,6 +46,18 @@ TEST_F(CliBackup, IsTheStoreAtOneMoment) {
   EXPECT_THAT(files_with("part"), IsEmpty());
 }
 
+TEST_F(CliBackup, SchedulesOfARestoredStoreWaitForAPerson) {
+  ok({"schedule", "add", "nightly", "@daily", "clean"});
+  ok({"limit", "set", "queue", "mail", "--max-running", "3"});
+  ok({"backup", copy()});
+  ok({"schedule", "remove", "nightly"});
+  ok({"restore", "--force", copy()});
+  EXPECT_EQ(json({"schedule", "list"}).at(0).at("paused"), true);
+  EXPECT_THAT(json({"limit", "list"}), SizeIs(1));
+  ok({"schedule", "resume", "nightly"});
+  EXPECT_EQ(json({"schedule", "list"}).at(0).at("paused"), false);
+}
+
 TEST_F(CliBackup, IsMadeWhileWorkersWork) {
   ok({"task", "add", "note", "--count", "400"});
   Process worker = start({"worker", "run", "--kind", "note", "--exec", "true"});

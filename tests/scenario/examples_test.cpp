@@ -81,6 +81,13 @@ TEST_F(Examples, OwnTransactionEnqueuesIfItCommits) {
   EXPECT_THAT(again, Not(HasSubstr("welcome")));
 }
 
+TEST_F(Examples, TenantsGetTheirShare) {
+  auto output = output_of("tenants");
+  for (auto file : {"first.csv", "second.csv", "third.csv", "other.csv"})
+    EXPECT_THAT(output, HasSubstr(fmt::format("{} is imported", file)));
+  EXPECT_THAT(output, HasSubstr("nightly goes on for ever"));
+}
+
 TEST_F(Examples, VideoPipelineRunsInOrder) {
   auto output = output_of("video_pipeline");
   EXPECT_THAT(output, HasSubstr("transcode completed 4"));

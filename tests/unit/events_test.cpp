@@ -81,6 +81,8 @@ TEST(Events, EachIsASentenceThatNamesWhatItIsAbout) {
       {LeasesAbandoned{worker, 1}, {worker.text(), "1 task"}},
       {StoreTrouble{"claim", "busy"}, {"claim", "busy"}},
       {HandlerIgnoresStop{task, "email"}, {task.text(), "email"}},
+      {ScheduleFired{"nightly", task}, {"nightly", task.text()}},
+      {ScheduleBroken{"nightly", "no such zone"}, {"nightly", "no such zone"}},
   };
   for (const auto& [event, parts] : cases)
     for (const auto& part : parts) EXPECT_THAT(to_text(event), HasSubstr(part));

@@ -95,6 +95,38 @@ TEST(Explain, WithoutAWorkerForItNobodyWillRunIt) {
               "No running worker handles kind 'email' in queue 'mail': start one.");
 }
 
+TEST(Explain, ALimitThatHoldsItBackIsNamed) {
+  auto record = task();
+  record.limit_key = "acme";
+  auto limited = [&](Limit limit, std::vector<LimitUse> uses) {
+    auto circumstances = around();
+    circumstances.limits = {{std::move(limit), std::move(uses)}};
+    return explain(record, circumstances);
+  };
+  EXPECT_EQ(limited({LimitScope::queue, "mail", 2}, {{LimitScope::queue, "mail", 2}}),
+            "A limit lets 2 of queue 'mail' run at once, and 2 are running: it waits for room.");
+  EXPECT_THAT(limited({LimitScope::key, "*", 1}, {{LimitScope::key, "acme", 1}}),
+              HasSubstr("1 of key 'acme' run at once, and 1 is running"));
+  EXPECT_THAT(limited({LimitScope::kind, "email", {}, Rate{100, 1min}},
+                      {{LimitScope::kind, "email", 0, 0}}),
+              HasSubstr("lets 100 of kind 'email' start in 1m"));
+  EXPECT_THAT(limited({LimitScope::key, "acme", 0}, {}), HasSubstr("lets no task of key 'acme'"));
+  for (const auto& fine :
+       {limited({LimitScope::queue, "mail", 3}, {{LimitScope::queue, "mail", 2}}),
+        limited({LimitScope::queue, "other", 0}, {}), limited({LimitScope::key, "*", 1}, {}),
+        limited({LimitScope::kind, "email", {}, Rate{100, 1min}},
+                {{LimitScope::kind, "email", 0, 1}})})
+    EXPECT_THAT(fine, HasSubstr("about to be claimed"));
+}
+
+TEST(Explain, ALimitOfItsOwnComesBeforeThatOfEach) {
+  auto record = task();
+  record.limit_key = "acme";
+  auto circumstances = around();
+  circumstances.limits = {{{LimitScope::key, "*", 0}}, {{LimitScope::key, "acme", 5}}};
+  EXPECT_THAT(explain(record, circumstances), HasSubstr("about to be claimed"));
+}
+
 TEST(Explain, BusyWorkersAreCounted) {
   auto busy = worker();
   busy.holding = {TaskId::make(), TaskId::make()};

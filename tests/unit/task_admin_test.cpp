@@ -18,8 +18,8 @@ class ManyTasks : public testing::Test {
   ManyTasks() {
     Connection db{folder_.database(), Connection::Mode::read_write, Durability::crash_safe};
     db.execute(
-        "INSERT INTO holdfast_lanes (lane, queue, kind, sum) VALUES (1, 'one', 'a', 0),"
-        " (2, 'two', 'a', 0)");
+        "INSERT INTO holdfast_lanes (lane, queue, kind, key, sum) VALUES (1, 'one', 'a', '', 0),"
+        " (2, 'two', 'a', '', 0)");
     fill(
         "SELECT randomblob(16), 1 + (n % 3 = 0), iif(n % 15000 = 0, 3, 2), 3, n, n / 1000, n, 3,"
         " 1000, iif(n % 20000 = 0, '[\"rare\"]', NULL), '{}', 0 FROM numbers",

@@ -40,6 +40,7 @@ TEST(Validate, TakesWhatMakesSense) {
                   .max_attempts = 1,
                   .timeout = 1ms,
                   .unique_key = "order 17",
+                  .limit_key = "tenant 7",
                   .tags = {"urgent", "2024-01"},
                   .after = {TaskId::make()},
                   .id = TaskId::make()};
@@ -58,6 +59,8 @@ TEST(Validate, SaysWhatIsWrongAndWhatIsAllowed) {
       {[](auto& t) { t.kind = "a\nb"; }, "kind contains control characters"},
       {[](auto& t) { t.kind = "\xff"; }, "kind is not valid UTF-8"},
       {[](auto& t) { t.options.queue = ""; }, "queue name is empty"},
+      {[](auto& t) { t.options.limit_key = std::string(201, 'k'); }, "limit key has 201 bytes"},
+      {[](auto& t) { t.options.limit_key = "*"; }, "stands for every key"},
       {[](auto& t) { t.options.queue = "\x7f"; }, "queue name contains control characters"},
       {[](auto& t) { t.options.unique_key = std::string(501, 'k'); }, "unique key has 501 bytes"},
       {[](auto& t) { t.options.priority = 0; }, "priority is 0; 1 (first) to 5 (last)"},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "engines/sqlite/handfuls.hpp"
+#include "engines/sqlite/limits.hpp"
 #include "engines/sqlite/statements.hpp"
 
 namespace holdfast::sqlite {
@@ -14,6 +15,8 @@ struct Lane {
   std::int64_t id = 0;
   std::string queue;
   std::string kind;
+  std::string key;
+  LimitNames names() const { return {queue, kind, key}; }
 };
 
 bool wanted(const std::vector<std::string>& names, const std::string& name) {
@@ -23,13 +26,13 @@ bool wanted(const std::vector<std::string>& names, const std::string& name) {
 /// The lane, if the request may claim from it now.
 std::optional<Lane> open_lane(Connection& db, const ClaimRequest& request, std::int64_t id) {
   auto find = db.use(
-      "SELECT queue, kind, sum FROM holdfast_lanes WHERE lane = ?"
+      "SELECT queue, kind, key, sum FROM holdfast_lanes WHERE lane = ?"
       " AND queue NOT IN (SELECT queue FROM holdfast_paused)");
   find.bind(id);
   if (!find.step()) return {};
-  Lane lane{id, find.text(0), find.text(1)};
+  Lane lane{id, find.text(0), find.text(1), find.text(2)};
   // Damaged names: nobody knows what kind of work this is.
-  if (lane_sum(lane.queue, lane.kind) != find.integer(2)) return {};
+  if (lane_sum(lane.queue, lane.kind, lane.key) != find.integer(3)) return {};
   if (!request.queues.empty() && !wanted(request.queues, lane.queue)) return {};
   if (!wanted(request.kinds, lane.kind)) return {};
   return lane;
@@ -91,9 +94,10 @@ void find_since(Connection& db, std::vector<Candidate>& candidates) {
   }
 }
 
-/// Tasks of one priority that may run now, oldest first.
+/// Tasks of one priority that may run now, oldest first. Of every lane only as many are looked at
+/// as its limits allow, so what they hold back is not in the way of other lanes.
 std::vector<Candidate> candidates(Connection& db, int priority, const std::vector<Lane>& lanes,
-                                  WallTime now, int room, int suspects) {
+                                  WallTime now, int wanted, int suspects, Allowance* limits) {
   std::vector<Candidate> found;
   bool mixed = false;
   auto look = [&](const char* rows, const Lane& lane, int limit, bool suspect) {
@@ -106,6 +110,8 @@ std::vector<Candidate> candidates(Connection& db, int priority, const std::vecto
     }
   };
   for (const auto& lane : lanes) {
+    int room = limits ? limits->room(lane.names(), wanted) : wanted;
+    if (room == 0) continue;
     look(ready_rows, lane, room, false);
     look(due_rows, lane, room, false);
     if (suspects > 0) look(suspect_rows, lane, std::min(room, suspects), true);
@@ -234,7 +240,7 @@ void take(Connection& db, std::span<const Candidate> chosen, const Taking& takin
 
 }  // namespace
 
-void claim_tasks(Connection& db, const ClaimRequest& request, const ClaimTime& now,
+void claim_tasks(Connection& db, const ClaimRequest& request, const ClaimTime& now, bool limited,
                  Exchanged& into) {
   auto find_owner = db.use(
       "SELECT seq FROM holdfast_workers WHERE id = ? AND died_at IS NULL AND stopped_at IS NULL");
@@ -243,32 +249,43 @@ void claim_tasks(Connection& db, const ClaimRequest& request, const ClaimTime& n
   if (into.buried) return;
   auto owner = find_owner.integer(0);
 
+  auto allowance = limited ? read_allowance(db, now.wall) : std::nullopt;
+  auto* limits = allowance ? &*allowance : nullptr;
   int room = request.limit, suspects = request.max_suspects;
   for (const auto& [priority, lanes] : open_lanes(db, request)) {
     std::vector<Candidate> chosen;
-    for (const auto& candidate : candidates(db, priority, lanes, now.wall, room, suspects)) {
+    for (const auto& candidate :
+         candidates(db, priority, lanes, now.wall, room, suspects, limits)) {
       if (room == 0) break;
-      if (candidate.suspect && --suspects < 0) continue;
+      if (candidate.suspect && suspects == 0) continue;
+      // Lanes may share a limit, so what each has room for may be too much for all of them.
+      if (limits && !limits->take(candidate.lane->names())) continue;
+      if (candidate.suspect) --suspects;
       chosen.push_back(candidate);
       --room;
     }
     take(db, chosen, {request, now, owner}, into);
-    if (room == 0) return;
-    suspects = std::max(suspects, 0);
+    if (room == 0) break;
   }
+  if (limits) write_buckets(db, *limits, now.wall);
 }
 
-std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request) {
+std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request, WallTime now) {
   std::optional<WallTime> earliest;
+  auto limits = read_allowance(db, now);
   for (const auto& [priority, lanes] : open_lanes(db, request)) {
     for (const auto& lane : lanes) {
+      std::optional<WallTime> not_before = WallTime{};
+      if (limits && limits->room(lane.names(), 1) == 0) not_before = limits->room_at(lane.names());
+      if (!not_before) continue;
       auto query = db.use(
           "SELECT run_at FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
           " AND priority = ? AND lane = ? AND suspect = ? ORDER BY run_at LIMIT 1");
       for (bool suspect : {false, true}) {
-        if (query.bind(priority, lane.id, suspect).step() &&
-            (!earliest || query.time(0) < *earliest))
-          earliest = query.time(0);
+        if (query.bind(priority, lane.id, suspect).step()) {
+          auto due = std::max(query.time(0), *not_before);
+          earliest = earliest ? std::min(*earliest, due) : due;
+        }
         query.again();
       }
     }

@@ -7,8 +7,10 @@
 
 #include "engines/sqlite/adopt.hpp"
 #include "engines/sqlite/check_integrity.hpp"
+#include "engines/sqlite/limits.hpp"
 #include "engines/sqlite/open_read_only.hpp"
 #include "engines/sqlite/reports.hpp"
+#include "engines/sqlite/schedules.hpp"
 #include "engines/sqlite/scrub.hpp"
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/store.hpp"
@@ -30,12 +32,16 @@ class SqliteEngine final : public EngineParts {
         tasks_{store_},
         admin_{store_},
         workers_{store_},
-        reports_{store_} {}
+        reports_{store_},
+        schedules_{store_},
+        limits_{store_} {}
 
   TaskStore& tasks() override { return tasks_; }
   TaskAdmin& admin() override { return admin_; }
   WorkerRegistry& workers() override { return workers_; }
   Reports& reports() override { return reports_; }
+  ScheduleStore* schedule_store() override { return &schedules_; }
+  LimitStore* limit_store() override { return &limits_; }
   const Clock& clock() const override { return store_.clock; }
   std::string name() const override { return "sqlite:" + store_.path; }
   RunLevel run_level() const override { return store_.level; }
@@ -68,6 +74,8 @@ class SqliteEngine final : public EngineParts {
   SqliteTaskAdmin admin_;
   SqliteWorkerRegistry workers_;
   SqliteReports reports_;
+  SqliteScheduleStore schedules_;
+  SqliteLimitStore limits_;
   Scrub scrub_{store_};
 };
 

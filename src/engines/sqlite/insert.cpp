@@ -1,6 +1,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -11,14 +12,16 @@ namespace holdfast::sqlite {
 
 namespace {
 
-using LaneName = std::pair<std::string_view, std::string_view>;
+using LaneName = std::tuple<std::string_view, std::string_view, std::string_view>;
 
-std::int64_t lane_of(Connection& db, std::string_view queue, std::string_view kind) {
-  auto find = db.use("SELECT lane FROM holdfast_lanes WHERE queue = ? AND kind = ?");
-  find.bind(queue, kind);
+std::int64_t lane_of(Connection& db, const NewTask& task) {
+  const auto& queue = task.options.queue;
+  const auto& key = task.options.limit_key;
+  auto find = db.use("SELECT lane FROM holdfast_lanes WHERE queue = ? AND kind = ? AND key = ?");
+  find.bind(queue, task.kind, key);
   if (find.step()) return find.integer(0);
-  db.use("INSERT INTO holdfast_lanes (queue, kind, sum) VALUES (?, ?, ?)")
-      .bind(queue, kind, lane_sum(queue, kind))
+  db.use("INSERT INTO holdfast_lanes (queue, kind, key, sum) VALUES (?, ?, ?, ?)")
+      .bind(queue, task.kind, key, lane_sum(queue, task.kind, key))
       .run();
   return db.last_insert();
 }
@@ -59,7 +62,8 @@ void expect_same(Connection& db, const NewTask& task, TaskId id, std::int64_t la
   find.bind(id);
   if (find.step() && find.integer(0) == lane && find.text(1) == task.payload) return;
   throw InvalidRequest{fmt::format(
-      "task {} exists already with another kind, queue or payload; choose another id", id.text())};
+      "task {} exists already with another kind, queue, limit key or payload; choose another id",
+      id.text())};
 }
 
 std::optional<std::string> tags_text(const std::vector<std::string>& tags) {
@@ -139,8 +143,8 @@ WallTime due(const TaskOptions& options, WallTime now) {
 std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> tasks, WallTime now) {
   std::map<LaneName, std::int64_t> lanes;
   auto lane_for = [&](const NewTask& task) {
-    auto& lane = lanes[{task.options.queue, task.kind}];
-    if (lane == 0) lane = lane_of(db, task.options.queue, task.kind);
+    auto& lane = lanes[{task.options.queue, task.kind, task.options.limit_key}];
+    if (lane == 0) lane = lane_of(db, task);
     return lane;
   };
   std::vector<Inserted> inserted;

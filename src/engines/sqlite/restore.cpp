@@ -10,6 +10,7 @@
 #include "engines/sqlite/hold_task.hpp"
 #include "engines/sqlite/open_lock.hpp"
 #include "engines/sqlite/replace_file.hpp"
+#include "engines/sqlite/schedules.hpp"
 #include "engines/sqlite/schema.hpp"
 #include "engines/sqlite/whole_file.hpp"
 #include "engines/sqlite/work_copy.hpp"
@@ -108,6 +109,7 @@ RestoreResult make_ready(const std::string& fresh, const std::string& backup,
   db.execute("BEGIN IMMEDIATE");
   result.held = hold_unfinished(db, cause, now);
   dismiss_workers(db, now);
+  pause_schedules(db);
   db.use("UPDATE holdfast_meta SET value = max(value, ?) + 1 WHERE key = 'store_epoch'")
       .bind(before.epoch)
       .run();

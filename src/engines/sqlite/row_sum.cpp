@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "engines/sqlite/schedules.hpp"
+
 namespace holdfast::sqlite {
 
 namespace {
@@ -135,10 +137,10 @@ void sql_take(sqlite3_context* context, int, sqlite3_value** values) {
 }
 
 void find_damaged_lanes(Connection& db, const std::function<void(DamagedRow)>& found) {
-  auto lanes = db.use("SELECT lane, queue, kind, sum FROM holdfast_lanes NOT INDEXED");
+  auto lanes = db.use("SELECT lane, queue, kind, key, sum FROM holdfast_lanes NOT INDEXED");
   while (lanes.step()) {
-    if (lane_sum(lanes.text(1), lanes.text(2)) == lanes.integer(3)) continue;
-    found({.what = fmt::format("The names of lane {} (a queue and a kind) are damaged.",
+    if (lane_sum(lanes.text(1), lanes.text(2), lanes.text(3)) == lanes.integer(4)) continue;
+    found({.what = fmt::format("The names of lane {} (a queue, a kind and a key) are damaged.",
                                lanes.integer(0))});
   }
 }
@@ -156,8 +158,8 @@ std::int64_t payload_sum(std::string_view payload, const std::optional<std::stri
   return static_cast<std::int64_t>(sum);
 }
 
-std::int64_t lane_sum(std::string_view queue, std::string_view kind) {
-  return static_cast<std::int64_t>(sum_of(kind, sum_of(queue, 0)));
+std::int64_t lane_sum(std::string_view queue, std::string_view kind, std::string_view key) {
+  return static_cast<std::int64_t>(sum_of(key, sum_of(kind, sum_of(queue, 0))));
 }
 
 std::int64_t row_sum(const SummedRow& row) {
@@ -189,6 +191,7 @@ CheckedRow read_checked(const Statement& row) { return checked_row(row); }
 
 std::int64_t find_damaged_rows(Connection& db, const std::function<void(DamagedRow)>& found) {
   find_damaged_lanes(db, found);
+  find_damaged_schedules(db, [&](std::string what) { found({.what = std::move(what)}); });
   std::int64_t rows = 0;
   auto tasks = db.use("SELECT " HOLDFAST_CHECKED " FROM holdfast_tasks NOT INDEXED");
   for (; tasks.step(); ++rows) {

@@ -24,7 +24,7 @@ std::int64_t payload_sum(std::string_view payload, const std::optional<std::stri
 /// Instead of the sum, where a payload is known to be damaged and its task is held: it never fits,
 /// so no handler gets the payload, and nobody needs to be told again.
 inline constexpr std::int64_t payload_known_to_be_damaged = 0;
-std::int64_t lane_sum(std::string_view queue, std::string_view kind);
+std::int64_t lane_sum(std::string_view queue, std::string_view kind, std::string_view key = {});
 
 /// What `row_sum` is over, in the order of the columns below.
 struct SummedRow {
@@ -79,8 +79,8 @@ struct TakenRows {
 };
 inline constexpr const char* taken_rows_type = "holdfast_taken_rows";
 
-/// Calls `found` for every task (and lane, with seq 0) that is damaged, reading the tables
-/// themselves and not their indexes; returns how many tasks were looked at.
+/// Calls `found` for every task (and lane and schedule, with seq 0) that is damaged, reading the
+/// tables themselves and not their indexes; returns how many tasks were looked at.
 std::int64_t find_damaged_rows(Connection& db, const std::function<void(DamagedRow)>& found);
 
 }  // namespace holdfast::sqlite

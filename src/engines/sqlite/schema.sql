@@ -7,13 +7,15 @@ CREATE TABLE holdfast_meta (
   value
 ) WITHOUT ROWID;
 
--- A lane is a pair of queue and kind, so that tasks carry one small number for both.
+-- A lane is a queue, a kind and a limit key (mostly none), so that tasks carry one small number for
+-- all that limits know them by, and what is held back is never in the way of what is not.
 CREATE TABLE holdfast_lanes (
   lane  INTEGER PRIMARY KEY,
   queue TEXT NOT NULL,
   kind  TEXT NOT NULL,
-  sum   INTEGER NOT NULL,                       -- of both names; see row_sum.hpp
-  UNIQUE (queue, kind)
+  key   TEXT NOT NULL,                          -- empty: none
+  sum   INTEGER NOT NULL,                       -- of the names; see row_sum.hpp
+  UNIQUE (queue, kind, key)
 );
 
 CREATE TABLE holdfast_paused (
@@ -21,6 +23,43 @@ CREATE TABLE holdfast_paused (
   actor TEXT NOT NULL,
   at    INTEGER NOT NULL
 ) WITHOUT ROWID;
+
+CREATE TABLE holdfast_limits (
+  scope       INTEGER NOT NULL,                 -- the number of enum LimitScope
+  name        TEXT NOT NULL,
+  max_running INTEGER,
+  tasks       INTEGER,                          -- so many in each period; NULL: no rate
+  period      INTEGER,
+  burst       INTEGER,
+  PRIMARY KEY (scope, name)
+) WITHOUT ROWID;
+
+-- What is left in token buckets. A bucket that is full again is not kept; see token_bucket.hpp.
+CREATE TABLE holdfast_buckets (
+  scope   INTEGER NOT NULL,
+  name    TEXT NOT NULL,                        -- never '*'
+  parts   INTEGER NOT NULL,
+  at      INTEGER NOT NULL,
+  full_at INTEGER NOT NULL,
+  PRIMARY KEY (scope, name)
+) WITHOUT ROWID;
+CREATE INDEX holdfast_full_buckets ON holdfast_buckets (full_at);
+
+CREATE TABLE holdfast_schedules (
+  name       TEXT PRIMARY KEY,
+  cron       TEXT NOT NULL,
+  zone       TEXT NOT NULL,
+  kind       TEXT NOT NULL,
+  payload    TEXT NOT NULL,
+  options    TEXT NOT NULL,                     -- JSON; see schedule_text.hpp
+  missed     INTEGER NOT NULL,                  -- the number of enum MissedRuns
+  paused     INTEGER NOT NULL,
+  next       INTEGER,
+  last_fired INTEGER,
+  revision   INTEGER NOT NULL,
+  sum        INTEGER NOT NULL                   -- of everything else, so that damage does not fire
+) WITHOUT ROWID;
+CREATE INDEX holdfast_due_schedules ON holdfast_schedules (next) WHERE paused = 0;
 
 -- A number is never used again (AUTOINCREMENT), so a claim of a task that is long gone cannot be
 -- taken for one of another that got its number.
@@ -58,8 +97,8 @@ CREATE TABLE holdfast_tasks (
 -- Claim order within a lane. Only pending tasks are in it. Suspects are apart, so that all which
 -- may be claimed at once are found without looking at their rows.
 CREATE INDEX holdfast_ready ON holdfast_tasks (priority, lane, suspect, run_at) WHERE state = 0;
--- Who runs what.
-CREATE INDEX holdfast_running ON holdfast_tasks (owner) WHERE state = 1;
+-- Who runs what, and how many of each lane.
+CREATE INDEX holdfast_running ON holdfast_tasks (owner, lane) WHERE state = 1;
 -- What is kept after the end, oldest first. A list of three states would say the same as the range,
 -- but SQLite builds a table of the list for every row that is written.
 CREATE INDEX holdfast_finished ON holdfast_tasks (state, finished_at, lane)

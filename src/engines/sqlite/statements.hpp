@@ -30,9 +30,10 @@ struct ClaimTime {
   Millis steady{};
   std::int64_t token_floor = 0;
 };
-void claim_tasks(Connection& db, const ClaimRequest& request, const ClaimTime& now,
+/// `limited`: there are limits to keep to.
+void claim_tasks(Connection& db, const ClaimRequest& request, const ClaimTime& now, bool limited,
                  Exchanged& into);
-std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request);
+std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request, WallTime now);
 
 struct SettleResult {
   std::vector<Settled> settled{};   ///< one for each settlement

@@ -46,6 +46,7 @@ Rebuilt StoreRebuild::run() {
   settle_lanes();
   settle_blocks(!partly("holdfast_blocks"));
   if (partly("holdfast_paused")) pause_all();
+  settle_schedules(!partly("holdfast_schedules"), !partly("holdfast_limits"));
   name_the_lost(!partly("holdfast_tasks"));
   take_number_of_last_task();
   complete_meta();
@@ -111,7 +112,8 @@ void StoreRebuild::take_lane(const PageSalvage::Row& row) {
     if (!row.table.fits(record)) return false;
     return integer(record[row.table.place_of("sum")]) ==
            lane_sum(std::get<std::string>(record[row.table.place_of("queue")]),
-                    std::get<std::string>(record[row.table.place_of("kind")]));
+                    std::get<std::string>(record[row.table.place_of("kind")]),
+                    std::get<std::string>(record[row.table.place_of("key")]));
   };
   auto record = decode_record(row.record);
   if (record && !fits(*record)) {

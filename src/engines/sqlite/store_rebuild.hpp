@@ -38,6 +38,7 @@ class StoreRebuild {
   void take_number_of_last_task();
   void settle_lanes();
   void pause_all();
+  void settle_schedules(bool schedules_are_whole, bool limits_are_whole);
   void settle_blocks(bool table_is_whole);
   void name_the_lost(bool tasks_are_whole);
   void complete_meta();

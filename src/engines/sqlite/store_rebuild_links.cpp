@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/sqlite/schedules.hpp"
 #include "engines/sqlite/store_rebuild.hpp"
 
 /// What ties tasks to each other and to their names, once all rows are in the new file.
@@ -24,13 +25,15 @@ std::vector<std::int64_t> numbers(Connection& db, std::string_view sql) {
 /// tasks must not run, because nobody knows what they are.
 void StoreRebuild::settle_lanes() {
   old_.each_entry("sqlite_autoindex_holdfast_lanes_1", [&](const Record& entry) {
-    if (entry.size() != 3) return;
+    if (entry.size() != 4) return;
     auto queue = std::get_if<std::string>(&entry[0]);
     auto kind = std::get_if<std::string>(&entry[1]);
-    auto lane = std::get_if<std::int64_t>(&entry[2]);
-    if (!queue || !kind || !lane) return;
-    auto add = db_.use("INSERT INTO holdfast_lanes (lane, queue, kind, sum) VALUES (?, ?, ?, ?)");
-    if (add.bind(*lane, *queue, *kind, lane_sum(*queue, *kind)).run_if_allowed())
+    auto key = std::get_if<std::string>(&entry[2]);
+    auto lane = std::get_if<std::int64_t>(&entry[3]);
+    if (!queue || !kind || !key || !lane) return;
+    auto add =
+        db_.use("INSERT INTO holdfast_lanes (lane, queue, kind, key, sum) VALUES (?, ?, ?, ?, ?)");
+    if (add.bind(*lane, *queue, *kind, *key, lane_sum(*queue, *kind, *key)).run_if_allowed())
       doubtful_lanes_.insert(*lane);
   });
   auto missing = numbers(db_,
@@ -38,7 +41,9 @@ void StoreRebuild::settle_lanes() {
                          " WHERE lane NOT IN (SELECT lane FROM holdfast_lanes)");
   for (auto lane : missing) {
     auto kind = fmt::format("unknown-{}", lane);
-    db_.use("INSERT INTO holdfast_lanes (lane, queue, kind, sum) VALUES (?, 'damaged', ?, ?)")
+    db_.use(
+           "INSERT INTO holdfast_lanes (lane, queue, kind, key, sum)"
+           " VALUES (?, 'damaged', ?, '', ?)")
         .bind(lane, kind, lane_sum("damaged", kind))
         .run();
     doubtful_lanes_.insert(lane);
@@ -64,6 +69,20 @@ void StoreRebuild::pause_all() {
       {Damage::Kind::file,
        "Which queues were paused could not be read: all are paused now. Resume those that were "
        "not, with 'holdfast queue resume'."});
+}
+
+/// What was not copied as it was written must not fire, and a limit that is gone holds nothing
+/// back: a person must know of both.
+void StoreRebuild::settle_schedules(bool schedules_are_whole, bool limits_are_whole) {
+  auto note = [&](std::string what) {
+    rebuilt_.losses.push_back({Damage::Kind::file, std::move(what)});
+  };
+  for (const auto& name : drop_damaged_schedules(db_))
+    note(fmt::format("Schedule '{}' was damaged on disk and is gone: add it again.", name));
+  if (!schedules_are_whole)
+    note("Schedules may be lost: compare with 'holdfast schedule list', and add what is missing.");
+  if (!limits_are_whole)
+    note("Limits may be lost: compare with 'holdfast limit list', and set what is missing.");
 }
 
 /// What waits for what is there twice, as a table and as an index, and has no checksum: the two

@@ -41,7 +41,7 @@ void read_task(const Statement& row, TaskRecord& record) {
   record.created_at = row.time(10);
 }
 
-/// What has become of it: columns 11 to 25.
+/// What has become of it: columns 11 to 25. The limit key is column 26.
 void read_fate(const Statement& row, TaskRecord& record) {
   record.attempt = static_cast<int>(row.integer(11));
   record.recoveries = static_cast<int>(row.integer(12));
@@ -70,13 +70,14 @@ std::optional<TaskRecord> read_record(Connection& db, std::int64_t seq) {
         " t.max_attempts, t.timeout, t.created_at, t.attempt, t.recoveries, t.crashes, t.suspect,"
         " t.cancel_requested, t.token, iif(t.run_at = 0, t.created_at, t.run_at), t.claimed_at, "
         "t.finished_at, w.id, t.result,"
-        " t.error, t.cause, p.fraction, p.text FROM holdfast_tasks t"
+        " t.error, t.cause, p.fraction, p.text, l.key FROM holdfast_tasks t"
         " JOIN holdfast_lanes l ON l.lane = t.lane"
         " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
         " LEFT JOIN holdfast_progress p ON p.task = t.seq WHERE t.seq = ?");
     if (!query.bind(seq).step()) return {};
     read_task(query, record);
     read_fate(query, record);
+    record.limit_key = query.text(26);
   }
   record.waits_for = read_waits_for(db, seq);
   return record;

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "engines/sqlite/disk.hpp"
+#include "engines/sqlite/limits.hpp"
+#include "engines/sqlite/room.hpp"
 #include "engines/sqlite/statements.hpp"
 
 namespace holdfast::sqlite {
@@ -17,31 +16,6 @@ constexpr Writer::KillPoints exchange_points{KillPoint::exchange_before_commit,
                                              KillPoint::exchange_after_commit};
 constexpr Writer::KillPoints record_points{KillPoint::record_before_commit,
                                            KillPoint::record_after_commit};
-
-/// What the tasks will take on disk, roughly: once in the WAL, once in the database.
-std::int64_t disk_bytes(std::span<const NewTask> tasks) {
-  constexpr std::int64_t besides_payload = 300;
-  std::int64_t bytes = 0;
-  for (const auto& task : tasks) {
-    bytes += 2 * (static_cast<std::int64_t>(task.payload.size()) + besides_payload);
-  }
-  return bytes;
-}
-
-/// Running work must still be able to settle when the disk is almost full, so new work is refused
-/// while there is some room left.
-void expect_room(const Store& store, Connection& db, std::int64_t bytes) {
-  auto disk = disk_of(store.files.folder());
-  if (disk.free >= disk.reserve() + bytes) return;
-  // Pages that shed history left behind in the file are room too, but the WAL needs some as well.
-  auto inside = db.number("PRAGMA freelist_count") * db.number("PRAGMA page_size");
-  if (disk.free >= disk.reserve() / 2 && inside >= bytes) return;
-  throw StoreFull{
-      fmt::format("the disk of {} is almost full ({} of {} MB free; {} MB are kept for finishing "
-                  "running work); "
-                  "new tasks are refused. Free some space or lower the retention limits",
-                  store.path, disk.free >> 20, disk.total >> 20, disk.reserve() >> 20)};
-}
 
 struct RecordStep {
   Connection& db;
@@ -89,9 +63,8 @@ Recorded record_one(Connection& db, const Note& note, WallTime now) {
 }  // namespace
 
 std::vector<Inserted> SqliteTaskStore::insert(std::span<const NewTask> tasks) {
-  auto bytes = disk_bytes(tasks);
   auto inserted = store_.writer.write(enqueue_points, [&](Connection& db) {
-    expect_room(store_, db, bytes);
+    expect_room(store_, db, tasks);
     return insert_tasks(db, tasks, store_.clock.wall());
   });
   store_.watch.announce_work();
@@ -103,14 +76,16 @@ Exchanged SqliteTaskStore::exchange(const Exchange& exchange) {
   auto exchanged = store_.writer.write(exchange_points, [&](Connection& db) {
     auto now = store_.clock.wall();
     auto result = settle_tasks(db, exchange.settle, now);
-    woke_others = result.woke_others;
+    bool limited = any_limits(db);
+    // Where something ends there may be room for what a limit held back.
+    woke_others = result.woke_others || (limited && !exchange.settle.empty());
     count_refused(db, std::ranges::count(result.settled, Settled::refused));
     Exchanged done;
     done.settled = std::move(result.settled);
     done.also = std::move(result.also);
     if (exchange.claim) {
       ClaimTime time{now, store_.clock.steady(), store_.token_floor()};
-      claim_tasks(db, *exchange.claim, time, done);
+      claim_tasks(db, *exchange.claim, time, limited, done);
     }
     return done;
   });
@@ -129,7 +104,8 @@ std::vector<Recorded> SqliteTaskStore::record(std::span<const Note> notes) {
 }
 
 std::optional<WallTime> SqliteTaskStore::next_due(const ClaimRequest& claim) {
-  return store_.reader.read([&](Connection& db) { return earliest_due(db, claim); });
+  return store_.reader.read(
+      [&](Connection& db) { return earliest_due(db, claim, store_.clock.wall()); });
 }
 
 Wake SqliteTaskStore::wait_for_work(Millis timeout) { return store_.watch.wait(timeout); }

@@ -1,0 +1,81 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/json.hpp"
+#include "cli/limit_text.hpp"
+#include "cli/table.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {};
+
+std::string use_json(const LimitUse& use) {
+  return JsonObject{}
+      .text("name", use.name)
+      .number("running", use.running)
+      .json("tokens", use.tokens ? std::to_string(*use.tokens) : "")
+      .str();
+}
+
+std::string limit_json(const LimitStatus& status) {
+  const auto& limit = status.limit;
+  std::vector<std::string> uses;
+  for (const LimitUse& use : status.uses) uses.push_back(use_json(use));
+  std::string rate;
+  if (limit.rate)
+    rate = JsonObject{}
+               .number("tasks", limit.rate->tasks)
+               .number("period_ms", limit.rate->period.count())
+               .number("burst", limit.rate->capacity())
+               .str();
+  return JsonObject{}
+      .text("scope", to_string(limit.scope))
+      .text("name", limit.name)
+      .json("max_running", limit.max_running ? std::to_string(*limit.max_running) : "")
+      .json("rate", rate)
+      .json("uses", json_list(uses))
+      .str();
+}
+
+/// A line for the limit, and for `*` one for each that it is in use by.
+void add_rows(Table& table, const LimitStatus& status) {
+  const auto& limit = status.limit;
+  const std::string scope{to_string(limit.scope)};
+  auto most = limit.max_running ? std::to_string(*limit.max_running) : "";
+  auto rate = limit.rate ? rate_text(*limit.rate) : "";
+  bool for_each = limit.name == each_name;
+  if (for_each || status.uses.empty())
+    table.add({scope, limit.name, most, for_each ? "" : "0", rate, ""});
+  for (const LimitUse& use : status.uses)
+    table.add({scope, use.name, most, std::to_string(use.running), rate,
+               use.tokens ? std::to_string(*use.tokens) : ""});
+}
+
+Exit run(Context& context, const Options&) {
+  const auto limits = Limits{context.existing_engine()}.list();
+  if (context.json) {
+    for (const LimitStatus& status : limits) context.print_json(limit_json(status));
+    return Exit::ok;
+  }
+  if (limits.empty()) {
+    context.confirm("there are no limits; 'holdfast limit set' sets one");
+    return Exit::ok;
+  }
+  Table table{{{"SCOPE"}, {"NAME"}, {"MOST", true}, {"RUNNING", true}, {"RATE"}, {"LEFT", true}}};
+  for (const LimitStatus& status : limits) add_rows(table, status);
+  context.print(table.text(context.out));
+  return Exit::ok;
+}
+
+}  // namespace
+
+void add_limit_list(CLI::App& parent, Context& context) {
+  CLI::App* command = parent.add_subcommand("list", "Limits, and how much of each is in use");
+  chosen(*command, context, std::make_shared<Options>(), run);
+}
+
+}  // namespace holdfast::cli
