@@ -61,7 +61,7 @@ Connection::~Connection() {
 
 void Connection::set_up(Durability durability, Purpose purpose) {
   // A pooler makes up a number of its own for the session that it shows us.
-  auto backend = run("SELECT pg_backend_pid()");
+  auto backend = run_once("SELECT pg_backend_pid()");
   backend.next();
   pooled_ = backend.integer(0) != PQbackendPID(connection_);
   if (pooled_) return;

@@ -19,18 +19,21 @@ static_assert(std::tuple_size_v<decltype(steps)> == schema_version);
 /// Of the advisory lock that only one who migrates has.
 constexpr std::int64_t migration_lock = 0x686f6c6466617374;
 
-int version_of(Connection& db) {
-  auto there = db.run("SELECT to_regclass('hf.meta') IS NOT NULL");
-  there.next();
-  if (!there.yes(0)) return 0;
+/// The tables of the catalogue are asked, not `to_regclass`: within a transaction that waited for
+/// another one to make the tables, that may still answer what it knew before.
+int version_of(Connection& db, const Address& address) {
+  auto there = db.run(
+      "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+      " WHERE n.nspname = $1 AND c.relname = 'meta'",
+      address.schema);
+  if (!there.next()) return 0;
   auto version = db.run("SELECT value FROM hf.meta WHERE key = 'schema_version'");
   return version.next() ? version.small(0) : 0;
 }
 
 /// Asked first: "if not exists" needs the right to create even if it is there.
 bool has_schema(Connection& db, const Address& address) {
-  auto there = db.run("SELECT to_regnamespace($1) IS NOT NULL", "\"" + address.schema + "\"");
-  return there.next() && there.yes(0);
+  return db.run("SELECT 1 FROM pg_namespace WHERE nspname = $1", address.schema).next();
 }
 
 void expect_not_newer(int version, const Address& address) {
@@ -58,7 +61,7 @@ std::string without_comments(std::string_view sql) {
 void run_steps(Connection& db, const Address& address, Migrated& migrated) {
   db.queue("BEGIN");
   db.run("SELECT pg_advisory_xact_lock($1)", migration_lock);
-  migrated.before = version_of(db);
+  migrated.before = version_of(db, address);
   expect_not_newer(migrated.before, address);
   if (migrated.before == 0 && !has_schema(db, address))
     db.run_once(fmt::format("CREATE SCHEMA \"{}\"", address.schema));
@@ -76,7 +79,7 @@ void run_steps(Connection& db, const Address& address, Migrated& migrated) {
 }  // namespace
 
 Migrated migrate(Connection& db, const Address& address) {
-  Migrated migrated{version_of(db)};
+  Migrated migrated{version_of(db, address)};
   expect_not_newer(migrated.before, address);
   if (migrated.before == schema_version) return migrated;
   try {
