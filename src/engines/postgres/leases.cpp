@@ -99,7 +99,7 @@ class Reclaiming {
     return db_.run(
         "SELECT s.n, t.claimed_at, t.owner, t.max_attempts FROM unnest($1::uuid[], $2::bigint[],"
         " $3::boolean[]) WITH ORDINALITY AS s(id, token, cancel, n) JOIN hf.tasks t ON t.id = s.id"
-        " AND t.token = s.token AND t.state = 1 AND t.cancel_requested = s.cancel"
+        " AND t.token = s.token AND t.state + 0 = 1 AND t.cancel_requested = s.cancel"
         " LEFT JOIN hf.workers w ON w.id = t.owner WHERE" HOLDFAST_ORPHANED
         "ORDER BY t.id FOR UPDATE OF t SKIP LOCKED",
         ids.value(), tokens.value(), cancel.value());
