@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <fstream>
 #include <thread>
 
@@ -120,6 +121,25 @@ TEST_F(RedisScenario, SettlementWhoseReplyWasLostIsRecognised) {
   EXPECT_EQ(tasks.exchange(settle).settled.at(0), Settled::accepted);
   server.restart();
   EXPECT_EQ(tasks.exchange(settle).settled.at(0), Settled::repeated);
+}
+
+TEST_F(RedisScenario, ClaimWhoseAnswerWasLostIsFoundAgain) {
+  RedisServer server;
+  auto engine = open(server.address());
+  auto id = enqueue(engine, 1).at(0);
+  auto& tasks = engine.parts().tasks();
+  auto worker = engine.parts().workers().enlist({{}, {"count"}, 1});
+  Exchange claim{.claim = ClaimRequest{.worker = worker->id(), .kinds = {"count"}}};
+  server.process().stop();
+  EXPECT_THROW(tasks.exchange(claim), StoreError);
+  // Now it carries out what it was asked for, and nobody listens any more.
+  server.process().signal(SIGCONT);
+  auto claimed = tasks.exchange(claim).claimed;
+  ASSERT_EQ(claimed.size(), 1u);
+  EXPECT_EQ(claimed[0].lease.id, id);
+  EXPECT_EQ(claimed[0].attempt, 1) << "it was claimed once";
+  Settlement settle{.lease = claimed[0].lease, .attempt = 1};
+  EXPECT_EQ(tasks.exchange({.settle = {settle}}).settled.at(0), Settled::accepted);
 }
 
 TEST_F(RedisScenario, PromotedReplicaIsFound) {

@@ -140,6 +140,11 @@ RedisServer& shared_redis() {
   return server;
 }
 
+RedisServer& shared_lasting_redis() {
+  static RedisServer server{{.append_only = true}};
+  return server;
+}
+
 RedisCluster& shared_redis_cluster() {
   static RedisCluster cluster;
   return cluster;

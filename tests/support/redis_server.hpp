@@ -63,8 +63,9 @@ class RedisCluster {
   std::vector<std::unique_ptr<RedisServer>> nodes_;
 };
 
-/// The server that all tests of this program share.
+/// The server that all tests of this program share; and one that loses nothing when it is killed.
 RedisServer& shared_redis();
+RedisServer& shared_lasting_redis();
 RedisCluster& shared_redis_cluster();
 
 }  // namespace holdfast::test

@@ -66,20 +66,22 @@ Backoff parse_backoff(std::string_view text) {
 
 std::string body_text(const NewTask& task) {
   const auto& options = task.options;
-  auto text = fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}", separator, options.max_attempts,
+  auto text = fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}", separator, options.max_attempts,
                           options.timeout.count(), backoff_text(options.backoff),
-                          options.tags.empty() ? std::string{} : json_list(options.tags));
+                          options.tags.empty() ? std::string{} : json_list(options.tags),
+                          options.limit_key);
   return text += task.payload;
 }
 
 Body parse_body(std::string_view text) {
-  auto parts = split(text, 5);
+  auto parts = split(text, 6);
   Body body;
   body.max_attempts = static_cast<int>(parse_number(parts[0]));
   body.timeout = Millis{parse_number(parts[1])};
   body.backoff = parse_backoff(parts[2]);
   body.tags = std::move(parts[3]);
-  body.payload = std::move(parts[4]);
+  body.limit_key = std::move(parts[4]);
+  body.payload = std::move(parts[5]);
   return body;
 }
 

@@ -50,6 +50,7 @@ struct Body {
   Millis timeout{0};
   Backoff backoff{};
   std::string tags{};  ///< JSON; empty if there are none
+  std::string limit_key{};
   std::string payload{};
 };
 std::string body_text(const NewTask& task);

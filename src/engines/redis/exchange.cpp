@@ -9,8 +9,18 @@ namespace {
 constexpr Store::KillPoints exchange_points{KillPoint::exchange_before_commit,
                                             KillPoint::exchange_after_commit};
 
+bool is_plain(const Settlement& one) {
+  return one.to == TaskState::completed && one.result.empty() && one.reason.empty() &&
+         one.was_attempt && one.follow_ups.empty();
+}
+
 void add(Arguments& arguments, const Settlement& one) {
-  arguments.add(one.lease).add(one.to).add(one.result).add(one.reason).add(one.attempt);
+  arguments.add(one.lease);
+  if (is_plain(one)) {
+    arguments.add(one.attempt);
+    return;
+  }
+  arguments.add(std::string{}).add(one.to).add(one.result).add(one.reason).add(one.attempt);
   arguments.add(one.was_attempt).add(one.delay).add(one.follow_ups.size());
   for (const auto& task : one.follow_ups) arguments.add(task);
 }

@@ -15,8 +15,8 @@ namespace holdfast::redis {
 /// is the truth, and `prune` alone removes.
 ///
 ///     {p}:t:<task>        hash: the task (fields below)
-///     {p}:p:<task>        its body: most attempts, timeout, backoff, tags (JSON) and payload, with
-///                         \x1f between them
+///     {p}:p:<task>        its body: most attempts, timeout, backoff, tags (JSON), limit key and
+///                         payload, with \x1f between them
 ///     {p}:h:<task>        list: transitions that cannot be derived from the task itself
 ///     {p}:log:<task>      list: log lines
 ///     {p}:e:<task>        hash: effects, the first value stays

@@ -44,6 +44,7 @@ TaskRecord read_record(TaskId id, const Value& row, const Value& body_text, cons
   record.max_attempts = body.max_attempts;
   record.timeout = body.timeout;
   record.tags = parse_json_list(body.tags);
+  record.limit_key = std::move(body.limit_key);
   record.payload = std::move(body.payload);
   read_fate(row, record);
   for (std::size_t i = 0; i < waits.size(); ++i)

@@ -107,6 +107,9 @@ Sighting judge(const Store& store, const WorkerRow& row, const Living& living, M
 }  // namespace
 
 std::unique_ptr<Enlistment> RedisWorkerRegistry::enlist(const WorkerProfile& profile) {
+  // A worker's log is where people look; who only asks is told by `queue status`.
+  if (auto warning = look_at_persistence(store_).warning; !warning.empty())
+    store_.events.emit(StoreTrouble{"keeping work", warning});
   auto id = WorkerId::make();
   auto enlistment =
       std::make_unique<RedisEnlistment>(store_, id, profile.concurrency, oom_kills_before_);
@@ -121,9 +124,6 @@ std::unique_ptr<Enlistment> RedisWorkerRegistry::enlist(const WorkerProfile& pro
     throw;
   }
   enlistment->life_line().keep();
-  // A worker's log is where people look; who only asks is told by `queue status`.
-  if (auto warning = look_at_persistence(store_).warning; !warning.empty())
-    store_.events.emit(StoreTrouble{"keeping work", warning});
   return enlistment;
 }
 

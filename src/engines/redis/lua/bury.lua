@@ -1,7 +1,7 @@
 -- Declares a worker dead.
 --
--- ARGV: report (see report.lua), worker, life ('' unless its death is proven: the connection that is
---       gone), cause, evidence
+-- ARGV: report (see report.lua), worker, life ('' unless its death is proven: the connection that
+--       is gone), cause, evidence
 -- Result: 1, or 0 if it was heard of since, or somebody else was faster
 local begin_report = take_report()
 local worker, life, cause, evidence = take(), take(), take(), take()

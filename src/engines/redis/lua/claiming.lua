@@ -23,7 +23,8 @@ local function promote(lane)
   return #due > 0
 end
 
--- Up to `limit` tasks in the order of priority, then age.
+-- Up to `limit` tasks in the order of priority, then age. Of each: id, score, and the index that it
+-- is in (key, lane, suspect).
 local function find_candidates(queues, kinds, limit, most_suspects)
   local open, found = open_lanes(queues, kinds), {}
   local promoted = false
@@ -33,9 +34,10 @@ local function find_candidates(queues, kinds, limit, most_suspects)
   if promoted then flush() end
   local function look(key, most, each, suspect)
     local some = call('ZRANGE', P .. key, 0, most - 1, 'WITHSCORES')
+    local from, last = { key = key, lane = each[3], suspect = suspect }, #found
     for i = 1, #some, 2 do
-      found[#found + 1] = { id = some[i], order = tonumber(some[i + 1]), lane = each[3],
-        from = key, suspect = suspect }
+      last = last + 1
+      found[last] = { some[i], some[i + 1], from }
     end
     return #some > 0
   end
@@ -51,15 +53,19 @@ local function find_candidates(queues, kinds, limit, most_suspects)
     end
   end
   -- What comes from one index is in order already.
-  if #found > 0 and found[1].from ~= found[#found].from then table.sort(found, function(a, b)
-    if a.order ~= b.order then return a.order < b.order end
-    return a.id < b.id
-  end) end
+  if #found > 0 and found[1][3] ~= found[#found][3] then
+    for _, one in ipairs(found) do one[2] = tonumber(one[2]) end
+    table.sort(found, function(a, b)
+      if a[2] ~= b[2] then return a[2] < b[2] end
+      return a[1] < b[1]
+    end)
+  end
   local chosen = {}
   for _, one in ipairs(found) do
     if #chosen == limit then break end
-    if not one.suspect or most_suspects > 0 then
-      if one.suspect then most_suspects = most_suspects - 1 end
+    local suspect = one[3].suspect
+    if not suspect or most_suspects > 0 then
+      if suspect then most_suspects = most_suspects - 1 end
       chosen[#chosen + 1] = one
     end
   end

@@ -1,26 +1,38 @@
 -- Settles what has ended and claims anew, in one step.
 --
--- ARGV: number of settlements; of each: id, token, to, result, reason, attempt, was attempt (1, 0),
---       delay, number of follow-up tasks, these (see new_tasks.lua);
+-- ARGV: number of settlements; of each: id, token, and either the attempt (completed, and nothing
+--       else to say) or '', to, result, reason, attempt, was attempt (1, 0), delay, number of
+--       follow-up tasks, these (see new_tasks.lua);
 --       worker ('' to claim nothing), limit, most suspects, lease, number of queues, these (none:
 --       all), number of kinds, these, number of this claim, count of earlier claims of this worker
 --       whose answers were lost, their numbers
 -- Result: {'ok', settled, buried, claimed}: settled has 0 (accepted), 1 (repeated) or 2 (refused)
---         for each; claimed has id, token, lane, attempt, suspect (1, 0) and body for each task; or {'exists' | 'unknown' | 'cancelled', id}
---         about a follow-up, then nothing was done
+--         for each; claimed has id, token, lane, attempt, suspect (1, 0) and body of each task;
+--         or {'exists' | 'unknown' | 'cancelled', id} about a follow-up, then nothing was done
+
+-- A plain one is only the place of its arguments: there are many of these.
 local settlements = {}
+local function unfold(at)
+  return { id = ARGV[at + 1], token = ARGV[at + 2], to = COMPLETED, result = '', reason = '',
+    attempt = ARGV[at + 3], was_attempt = true, delay = 0 }
+end
 for i = 1, take_number() do
   local at = taken
-  local one = { id = ARGV[at + 1], token = ARGV[at + 2], to = ARGV[at + 3], result = ARGV[at + 4],
-    reason = ARGV[at + 5], attempt = ARGV[at + 6], was_attempt = ARGV[at + 7] == '1',
-    delay = tonumber(ARGV[at + 8]) }
-  local follow_ups = tonumber(ARGV[at + 9])
-  taken = at + 9
-  if follow_ups > 0 then
-    one.follow_ups = {}
-    for j = 1, follow_ups do one.follow_ups[j] = take_task() end
+  if ARGV[at + 3] ~= '' then
+    settlements[i] = at
+    taken = at + 3
+  else
+    local one = { id = ARGV[at + 1], token = ARGV[at + 2], to = ARGV[at + 4],
+      result = ARGV[at + 5], reason = ARGV[at + 6], attempt = ARGV[at + 7],
+      was_attempt = ARGV[at + 8] == '1', delay = tonumber(ARGV[at + 9]) }
+    local follow_ups = tonumber(ARGV[at + 10])
+    taken = at + 10
+    if follow_ups > 0 then
+      one.follow_ups = {}
+      for j = 1, follow_ups do one.follow_ups[j] = take_task() end
+    end
+    settlements[i] = one
   end
-  settlements[i] = one
 end
 
 local function holds(one)
@@ -28,7 +40,7 @@ local function holds(one)
   return t[1] == RUNNING and t[2] == one.token
 end
 for _, one in ipairs(settlements) do
-  if one.follow_ups and holds(one) then
+  if type(one) == 'table' and one.follow_ups and holds(one) then
     for _, t in ipairs(one.follow_ups) do
       local wrong, id = check_task(t)
       if wrong then return { wrong, id } end
@@ -74,12 +86,7 @@ local function settle(one)
     refused = refused + 1
     return 2
   end
-  local to = one.to
-  if to == COMPLETED and one.reason == '' and one.result == '' and not (t[5] or t[6] or t[9]) then
-    call('HSET', key, 's', to, 'a', one.attempt, 'f', now_text)
-  else
-    to = settle_unusual(one, t)
-  end
+  local to = settle_unusual(one, t)
   drop('held:' .. string.sub(t[3], 1, 26), one.id)
   count(t[4], RUNNING, -1)
   count(t[4], to, 1)
@@ -91,8 +98,39 @@ local function settle(one)
   return 0
 end
 
+local ended_of, completed_of, done = {}, {}, {}
+local function settle_plain(at)
+  local id, token = ARGV[at + 1], ARGV[at + 2]
+  local key = P .. 't:' .. id
+  local t = call('HMGET', key, 's', 't', 'h', 'l', 'x', 'u', 'd', 'uk', 'w')
+  if t[1] ~= RUNNING or t[2] ~= token then return settle(unfold(at)) end
+  if t[5] or t[6] or t[7] or t[8] or t[9] then return settle(unfold(at)) end
+  call('HSET', key, 's', COMPLETED, 'a', ARGV[at + 3], 'f', now_text)
+  local holder, lane = t[3], t[4]
+  local ended = ended_of[holder]
+  if not ended then
+    ended = {}
+    ended_of[holder] = ended
+  end
+  ended[#ended + 1] = id
+  done[#done + 1] = now_text
+  done[#done + 1] = id
+  completed_of[lane] = (completed_of[lane] or 0) + 1
+  return 0
+end
+
 local settled = {}
-for i, one in ipairs(settlements) do settled[i] = settle(one) end
+for i, one in ipairs(settlements) do
+  if type(one) == 'table' then settled[i] = settle(one) else settled[i] = settle_plain(one) end
+end
+for holder, ids in pairs(ended_of) do
+  in_portions('ZREM', P .. 'held:' .. string.sub(holder, 1, 26), ids)
+end
+in_portions('ZADD', P .. 'done:' .. COMPLETED, done)
+for lane, number in pairs(completed_of) do
+  count(lane, RUNNING, -number)
+  count(lane, COMPLETED, number)
+end
 local releases = #cascade > 0
 work_off_cascade()
 flush()
@@ -109,13 +147,14 @@ local number, unanswered = take(), {}
 for _ = 1, take_number() do unanswered[take()] = true end
 if call('HGET', P .. 'w:' .. worker, 's') ~= '0' then return { 'ok', settled, 1, {} } end
 
-local claimed, bodies, lease_end = {}, {}, digits(steady + lease)
+local claimed, bodies, held, lease_end = {}, {}, {}, digits(steady + lease)
 local function add_claimed(id, token, lane, attempt, suspect)
   local at = #claimed
   claimed[at + 1], claimed[at + 2], claimed[at + 3] = id, token, lane
   claimed[at + 4], claimed[at + 5], claimed[at + 6] = attempt, suspect and 1 or 0, ''
   bodies[#bodies + 1] = P .. 'p:' .. id
-  put('held:' .. worker, id, lease_end)
+  held[#held + 1] = lease_end
+  held[#held + 1] = id
 end
 if next(unanswered) then
   for _, id in ipairs(call('ZRANGE', P .. 'held:' .. worker, 0, -1)) do
@@ -127,19 +166,32 @@ if next(unanswered) then
   limit = math.max(limit - #bodies, 0)
 end
 local holder = worker .. '\31' .. now_text .. '\31' .. number
+local taken_from = {}
 for _, one in ipairs(find_candidates(queues, kinds, limit, most_suspects)) do
-  local key = P .. 't:' .. one.id
+  local id, from = one[1], one[3]
+  local key = P .. 't:' .. id
   local t = call('HMGET', key, 's', 't', 'a')
-  drop(one.from, one.id)
+  local numbers = taken_from[from]
+  if not numbers then
+    numbers = { claimed = 0, seen = 0 }
+    taken_from[from] = numbers
+  end
+  numbers.seen = numbers.seen + 1
   -- What is in the index only is nothing; `check` finds out why.
   if t[1] then
     local token, attempt = next_token(t[2]), tonumber(t[3] or 0) + 1
     call('HSET', key, 's', RUNNING, 't', token, 'h', holder, 'a', attempt)
-    count(one.lane, PENDING, -1)
-    count(one.lane, RUNNING, 1)
-    add_claimed(one.id, token, one.lane, attempt, one.suspect)
+    numbers.claimed = numbers.claimed + 1
+    add_claimed(id, token, from.lane, attempt, from.suspect)
   end
 end
+for from, numbers in pairs(taken_from) do
+  -- What was taken from an index were its first ones.
+  call('ZREMRANGEBYRANK', P .. from.key, 0, numbers.seen - 1)
+  count(from.lane, PENDING, -numbers.claimed)
+  count(from.lane, RUNNING, numbers.claimed)
+end
+in_portions('ZADD', P .. 'held:' .. worker, held)
 if #bodies > 0 then call('SADD', P .. 'holders', worker) end
 flush()
 for first = 1, #bodies, 2000 do

@@ -2,7 +2,8 @@
 -- stops half-way is not undone.
 --
 -- A task among the arguments: id, whether the id was made for it just now (1, 0), lane, priority,
--- delay, at ('' or a time), unique key, body (see keys.hpp), number of ids that it waits for, these.
+-- delay, at ('' or a time), unique key, body (see keys.hpp), number of tasks that it waits for,
+-- their ids.
 local function take_task()
   local at = taken
   local t = { id = ARGV[at + 1], new_id = ARGV[at + 2] == '1', lane = ARGV[at + 3],
@@ -18,7 +19,7 @@ local function take_task()
 end
 
 local function payload_of(body)
-  return string.match(body or '', '^[^\31]*\31[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')
+  return string.match(body or '', '^[^\31]*\31[^\31]*\31[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')
 end
 
 -- What is in the store from now on because of tasks that are about to be written.

@@ -1,0 +1,33 @@
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "crash/crash_test.hpp"
+#include "recovery/kill_point.hpp"
+#include "support/redis_server.hpp"
+
+namespace holdfast::test {
+
+std::string CrashTest::new_address(const TempStore& store) {
+  static std::atomic<int> stores{0};
+  ::setenv("XDG_RUNTIME_DIR", store.folder().c_str(), 1);
+  return fmt::format("{}?prefix=crash-{}", shared_lasting_redis().address(), ++stores);
+}
+
+/// A script is over before anybody could be stopped in it.
+bool CrashTest::being_written() const { return false; }
+
+/// All but those of files and of what this engine does not have.
+std::vector<std::string_view> kill_points_of_engine() {
+  constexpr std::string_view absent[] = {"checkpoint", "evidence", "mend",   "start_up", "close",
+                                         "replace",    "backup",   "schema", "schedule", "limit"};
+  std::vector<std::string_view> points;
+  for (auto name : kill_point_names)
+    if (std::ranges::none_of(absent, [&](auto part) { return name.starts_with(part); }))
+      points.push_back(name);
+  return points;
+}
+
+}  // namespace holdfast::test
