@@ -42,6 +42,9 @@ enum class Stay {
 ///
 ///     sqlite:work.db                          a file (its side files are in work.db.holdfast/)
 ///     sqlite:work.db?durability=crash-safe    faster; a power cut may take the last moments
+///     postgres://user@host/database           tables in the schema `holdfast` of a database
+///     postgres://user@host/database?schema=x  or in another
+///     postgres:host=/run/postgresql dbname=x  in the words of libpq
 ///
 /// The first process to open a store checks it, and mends what a crash or a bad disk did to it; the
 /// others wait for that. A store that may not be changed, by us or by anybody, is opened read-only:

@@ -38,6 +38,7 @@ _holdfast() {
       "config") path=$next ;;
       "config check") path=$next ;;
       "doctor") path=$next ;;
+      "migrate") path=$next ;;
       "backup") path=$next ;;
       "restore") path=$next ;;
       "demo") path=$next ;;
@@ -46,7 +47,7 @@ _holdfast() {
     esac
   done
   case "$path" in
-    "") words="task queue schedule limit worker config doctor backup restore demo version completion --help --store --config --json --quiet" ;;
+    "") words="task queue schedule limit worker config doctor migrate backup restore demo version completion --help --store --config --json --quiet" ;;
     "task") words="add list show explain logs retry cancel --help --store --config --json --quiet" ;;
     "task add") words="--help --queue --priority --max-attempts --unique --limit-key --tag --delay --at --timeout --after --count --file --store --config --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --json --quiet" ;;
@@ -79,6 +80,7 @@ _holdfast() {
     "config") words="check --help --store --config --json --quiet" ;;
     "config check") words="--help --store --config --json --quiet" ;;
     "doctor") words="--help --full --accept-loss --store --config --json --quiet" ;;
+    "migrate") words="--help --print --store --config --json --quiet" ;;
     "backup") words="--help --force --store --config --json --quiet" ;;
     "restore") words="--help --force --store --config --json --quiet" ;;
     "demo") words="--help --seconds --workers --seed --keep --store --config --json --quiet" ;;

@@ -44,6 +44,7 @@ _holdfast() {
       "config") path_=$next ;;
       "config check") path_=$next ;;
       "doctor") path_=$next ;;
+      "migrate") path_=$next ;;
       "backup") path_=$next ;;
       "restore") path_=$next ;;
       "demo") path_=$next ;;
@@ -125,6 +126,7 @@ _holdfast() {
         'worker:Run a worker, list workers'
         'config:Configuration files'
         'doctor:Say how the store is, what is wrong with it, and what to do'
+        'migrate:Make the tables of a store on PostgreSQL, or bring them to this version'
         'backup:Copy the store into a file while everybody works'
         'restore:Put a backup in the place of the store; unfinished tasks are held'
         'demo:Kill workers at random and see that nothing is lost'
@@ -390,6 +392,12 @@ _holdfast() {
         '--help:Print this help message and exit'
         '--full:Check every page and index, however long it takes'
         '--accept-loss:Go on without the commits that cannot be read any more')
+      ;;
+    "migrate")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--print:Print the statements for an empty database instead of running them')
       ;;
     "backup")
       commands=()
