@@ -45,6 +45,7 @@ enum class Stay {
 ///     postgres://user@host/database           tables in the schema `holdfast` of a database
 ///     postgres://user@host/database?schema=x  or in another
 ///     postgres:host=/run/postgresql dbname=x  in the words of libpq
+///     redis://host:6379                       a Redis server; docs/redis.md has all its forms
 ///
 /// The first process to open a store checks it, and mends what a crash or a bad disk did to it; the
 /// others wait for that. A store that may not be changed, by us or by anybody, is opened read-only:
