@@ -104,6 +104,7 @@ class Trial {
 
   void compare(const Engine& engine) {
     judgement_.held = judgement_.lost = judgement_.old_news = 0;
+    gone_.clear();
     std::map<TaskId, TaskRecord> found;
     for (const auto& task : Inspector{engine}.tasks({}, {.limit = 1'000}))
       found.emplace(task.id, task);
@@ -111,6 +112,7 @@ class Trial {
       auto is = found.find(id);
       if (is == found.end()) {
         ++judgement_.lost;
+        gone_.insert(id);
         bool told = named_.contains(id) || told_.find("than can be named") != std::string::npos;
         if (!told) open_.push_back(id.text() + " is gone, and nobody said so");
       } else if (auto what = difference(was, is->second); !what.empty()) {
@@ -157,7 +159,7 @@ class Trial {
       if (claimed.contains(id)) {
         task.state = TaskState::running;
         ++task.attempt;
-      } else if (ready && !named_.contains(id) && !all_paused()) {
+      } else if (ready && !named_.contains(id) && !gone_.contains(id) && !all_paused()) {
         open_.push_back(id.text() + " is ready and cannot be claimed");
       }
     }
@@ -187,6 +189,7 @@ class Trial {
   std::string path_;
   std::map<TaskId, TaskRecord> now_;  ///< what it must be by now
   std::set<TaskId> named_;
+  std::set<TaskId> gone_;  ///< not in the store any more
   std::string told_;
   bool scrub_complains_ = false;
   std::vector<std::string> open_;  ///< questions that nobody has answered

@@ -123,14 +123,15 @@ TEST_F(RepairTest, TurnsBackOneBitOfALength) {
 
 TEST_F(RepairTest, ADamagedScheduleDoesNotFireAndIsNamed) {
   {
-    Schedules schedules{open(store_.address())};
+    auto engine = open(store_.address());
+    Schedules schedules{engine};
     for (auto name : {"bad", "good"})
       schedules.add({.name = name, .cron = "@daily", .task = {"mail", "{}"}});
     Connection db{store_.database(), Connection::Mode::read_write, Durability::crash_safe};
     db.execute("UPDATE holdfast_schedules SET payload = '[]', next = 1 WHERE name = 'bad'");
     EXPECT_THAT(schedules.list(), SizeIs(1));
+    EXPECT_THAT(engine.parts().schedules().due(WallTime::max(), 10), SizeIs(1));
   }
-  EXPECT_THAT(open(store_.address()).parts().schedules().due(WallTime::max(), 10), SizeIs(1));
   auto done = mend();
   ASSERT_THAT(done.losses, SizeIs(1));
   EXPECT_EQ(done.losses[0].what, "Schedule 'bad' was damaged on disk and is gone: add it again.");
