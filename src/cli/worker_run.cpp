@@ -43,7 +43,7 @@ std::vector<std::string> command_of(const Options& options, const Context& conte
 
 Handler program_handler(const Options& options, Context& context) {
   const Settings& settings = context.config().settings;
-  ExecOptions exec{.command = command_of(options, context)};
+  ExecOptions exec{.command = command_of(options, context), .not_a_line = options.line.empty()};
   // The program must have ended before the worker gives the attempt up.
   exec.stop_grace = std::min(exec.stop_grace, settings.worker.stop_grace / 2);
   exec.result_bytes = static_cast<std::size_t>(settings.limits.result_bytes);

@@ -53,7 +53,7 @@ Outcome run_program(const ExecOptions& options, Attempt& attempt) {
   auto stop = attempt.stop_token();
   if (stop.stop_requested()) return retry("asked to stop before the program was started");
   Output output{[&](std::string_view line) { attempt.log(line); }, options.result_bytes};
-  auto program = program_for(options.command, attempt);
+  auto program = program_for(options.command, options.not_a_line, attempt);
   auto child =
       ChildProcess::start(program, payload_file(attempt.payload()).get(), attempt.child_lock());
   auto ending = supervise(child, stop, options.stop_grace, output);

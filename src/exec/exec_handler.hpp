@@ -12,12 +12,13 @@ namespace holdfast {
 /// Any program as a handler.
 struct ExecOptions {
   /// Several words: a program (looked up in PATH) and its arguments, run without a shell.
-  /// One word: a line for `/bin/sh -c`.
+  /// One word: a line for `/bin/sh -c`, unless it is `not_a_line`.
   std::vector<std::string> command;
   /// Between SIGTERM and SIGKILL when the attempt has to stop. Shorter than the worker's own
   /// `stop_grace`, or the worker gives the attempt up before the program has ended.
   std::chrono::milliseconds stop_grace{5'000};
   std::size_t result_bytes = 1'000'000;  ///< a longer last line is not a result
+  bool not_a_line = false;               ///< one word is a program, too
 };
 
 /// Runs the command once for each attempt. The payload is its standard input; HOLDFAST_TASK_ID,

@@ -49,8 +49,9 @@ std::vector<std::string> environment_for(const Attempt& attempt) {
 
 }  // namespace
 
-Program program_for(const std::vector<std::string>& command, const Attempt& attempt) {
-  if (command.size() == 1)
+Program program_for(const std::vector<std::string>& command, bool not_a_line,
+                    const Attempt& attempt) {
+  if (command.size() == 1 && !not_a_line)
     return {"/bin/sh", {"sh", "-c", command.front()}, environment_for(attempt)};
   return {find_in_path(command.front()), command, environment_for(attempt)};
 }

@@ -14,9 +14,10 @@ struct Program {
   std::vector<std::string> environment;  ///< NAME=value
 };
 
-/// One word is a line for the shell; several are a program, looked up in PATH, and its arguments.
-/// Throws `NotRunnable` if there is no such program.
-Program program_for(const std::vector<std::string>& command, const Attempt& attempt);
+/// One word is a line for the shell unless it is `not_a_line`; several are a program, looked up in
+/// PATH, and its arguments. Throws `NotRunnable` if there is no such program.
+Program program_for(const std::vector<std::string>& command, bool not_a_line,
+                    const Attempt& attempt);
 
 /// No attempt at this task can succeed here: the program is not there or cannot be run.
 class NotRunnable : public Error {

@@ -68,7 +68,9 @@ class Judge {
   Verdict judge(int max_crashes) {
     if (orphan_.cancel_requested)
       return end(TaskState::cancelled, "it had been asked to stop, so it is cancelled");
-    if (part_ == Part::bystander || part_ == Part::swept_away) {
+    // Where running twice is worse than not at all, only what was not running may run again.
+    bool ends = action_ == RecoveryAction::fail;
+    if (part_ == Part::bystander || (part_ == Part::swept_away && !ends)) {
       verdict_.suspect = orphan_.suspect;
       return run_again_uncharged("it runs again at once and no attempt is charged");
     }
@@ -76,7 +78,7 @@ class Judge {
       ++verdict_.crashes;
       if (verdict_.crashes >= max_crashes) return hold();
     }
-    if (action_ == RecoveryAction::fail)
+    if (ends)
       return end(TaskState::failed, "the recovery action is `fail`, so it is a dead letter");
     verdict_.suspect = part_ != Part::unknown_worker_silent || orphan_.suspect;
     if (part_ == Part::suspect)

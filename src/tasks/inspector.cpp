@@ -36,6 +36,16 @@ std::int64_t move_aloud(EngineParts& parts, const TaskFilter& filter, TaskAdmin:
   return parts.admin().move(filter, move);
 }
 
+/// Heartbeats say what workers held some time ago; the tasks say what they hold now. More than this
+/// many would not change the answer.
+void put_in_hands(TaskAdmin& admin, std::vector<WorkerStatus>& workers) {
+  for (auto& worker : workers) worker.holding.clear();
+  for (const auto& task : admin.search({.states = {TaskState::running}}, {.limit = 1'000})) {
+    auto owner = std::ranges::find(workers, task.worker, &WorkerStatus::id);
+    if (owner != workers.end()) owner->holding.push_back(task.id);
+  }
+}
+
 }  // namespace
 
 Inspector::Inspector(Engine engine, std::string actor)
@@ -70,6 +80,7 @@ std::string Inspector::explain(TaskId id) const {
   Circumstances around;
   around.now = parts.clock().wall();
   around.workers = parts.workers().list();
+  put_in_hands(parts.admin(), around.workers);
   around.dependencies = find(parts.admin(), found->waits_for);
   around.queue_paused = std::ranges::any_of(parts.admin().queues(), [&](const QueueStatus& queue) {
     return queue.queue == found->queue && queue.paused;

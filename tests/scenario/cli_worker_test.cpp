@@ -1,5 +1,6 @@
 #include <signal.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -48,6 +49,26 @@ TEST_F(CliWorker, ArgumentsWithDashesFollowTwoDashes) {
   const std::string id = add({"greet"});
   ok({"worker", "run", "--kind", "greet", "--until-empty", "--", "printf", "%s-%s", "-n", "[1,2]"});
   EXPECT_THAT(ok({"task", "logs", id}), HasSubstr("-n-[1,2]"));
+}
+
+TEST_F(CliWorker, AProgramAfterTwoDashesIsNotForTheShell) {
+  const std::string program = (store_.folder() / "a program; false").string();
+  std::ofstream{program} << "#!/bin/sh\necho it ran\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const std::string id = add({"greet"});
+  ok({"worker", "run", "--kind", "greet", "--until-empty", "--", program});
+  EXPECT_THAT(ok({"task", "logs", id}), HasSubstr("it ran"));
+}
+
+TEST_F(CliWorker, ExplainKnowsThatTheOnlyHandlerIsBusy) {
+  const std::string first = add({"wait"}), second = add({"wait"});
+  auto worker =
+      start({"worker", "run", "--kind", "wait", "--concurrency", "1", "--exec", "sleep 60"});
+  ASSERT_TRUE(eventually([&] { return state_of(first) == "running"; }));
+  ASSERT_TRUE(eventually([&] {
+    return state_of(second) == "running" ||
+           ok({"task", "explain", second}).find("are busy") != std::string::npos;
+  }));
 }
 
 TEST_F(CliWorker, WhatAProgramPrintsIsNeverSentToTheTerminalRaw) {

@@ -207,6 +207,16 @@ TEST_F(StartUps, AChangedJournalModeIsChangedBack) {
   EXPECT_EQ(tasks(), 10U);
 }
 
+TEST_F(StartUps, AStoreThatSomethingHasEmptiedIsNotANewOne) {
+  fill();
+  std::filesystem::remove(store_.database() + "-wal");
+  std::filesystem::resize_file(store_.database(), 0);
+  const Finished finished = cli({"task", "add", "mail"});
+  EXPECT_EQ(finished.ending.code, 4);
+  EXPECT_THAT(finished.err, HasSubstr("there was a store in it"));
+  EXPECT_EQ(std::filesystem::file_size(store_.database()), 0U) << "nothing was touched";
+}
+
 TEST_F(StartUps, TenProcessesAtOnceMendItOnce) {
   fill();
   log_.flip(in_the_middle() + 2000, 0x04);

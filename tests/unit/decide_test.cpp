@@ -54,6 +54,14 @@ TEST(Decide, ARestartOfTheMachineIsNoTasksFault) {
   EXPECT_THAT(verdict.reason, HasSubstr("machine was restarted"));
 }
 
+TEST(Decide, WhatMayHaveRunWhenTheMachineRestartedIsNotRunTwiceWhereThatIsNotWanted) {
+  Remains restarted;
+  restarted.machine_restarted = true;
+  auto verdict = decide(orphan(), &restarted, RecoveryAction::fail, max_crashes, middle);
+  EXPECT_EQ(verdict.to, TaskState::failed);
+  EXPECT_THAT(verdict.reason, HasSubstr("machine was restarted"));
+}
+
 TEST(Decide, AClaimOfTheSameTaskWithAnotherTokenOnTheBoardIsNotThisOne) {
   Remains older = board({{mine.id, Token{6}}});
   auto verdict = decide(orphan(), &older, RecoveryAction::retry, max_crashes, middle);

@@ -135,9 +135,9 @@ TEST_F(RepairTest, ADamagedScheduleDoesNotFireAndIsNamed) {
   auto done = mend();
   ASSERT_THAT(done.losses, SizeIs(1));
   EXPECT_EQ(done.losses[0].what, "Schedule 'bad' was damaged on disk and is gone: add it again.");
-  Schedules schedules{open(store_.address())};
-  ASSERT_THAT(schedules.list(), SizeIs(1));
-  EXPECT_EQ(schedules.list()[0].name, "good");
+  auto left = Schedules{open(store_.address())}.list();
+  ASSERT_THAT(left, SizeIs(1));
+  EXPECT_EQ(left[0].name, "good");
   EXPECT_EQ(mend().how, How::nothing);
 }
 

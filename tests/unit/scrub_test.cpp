@@ -83,6 +83,26 @@ TEST_F(ScrubTest, SeesARowThatIsNotWhatWasWritten) {
   EXPECT_TRUE(is_suspect()) << "the next start-up looks at everything";
 }
 
+TEST_F(ScrubTest, GoesOnBehindWhatIsDamaged) {
+  add(2'000);
+  meddle("UPDATE holdfast_tasks SET priority = 1 WHERE seq IN (7, 1900)");
+  auto engine = open();
+  std::vector<IntegrityResult> told;
+  for (int steps = 0; steps < 1'000 && (told.empty() || !told.back().completed); ++steps)
+    if (auto result = engine->scrub()) told.push_back(*result);
+  ASSERT_THAT(told, SizeIs(3));
+  EXPECT_THAT(told[0].damage, SizeIs(1)) << "at once";
+  EXPECT_THAT(told[1].damage, SizeIs(1));
+  EXPECT_FALSE(told[2].passed);
+}
+
+TEST_F(ScrubTest, LeavesAloneWhatAPersonWasTold) {
+  add(10);
+  meddle("UPDATE holdfast_tasks SET payload = '[]' WHERE seq = 7");
+  open_store(folder_.database(), {});
+  EXPECT_TRUE(pass().passed) << "it is held";
+}
+
 TEST_F(ScrubTest, SeesARowThatAnIndexDoesNotKnow) {
   add(5);
   meddle(

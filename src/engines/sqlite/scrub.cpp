@@ -66,15 +66,22 @@ std::optional<IntegrityResult> Scrub::step() {
     result_.damage.push_back({Damage::Kind::file, error.what()});
     behind_ = all;
   }
-  result_.passed = result_.damage.empty();
   result_.completed = behind_ == all;
-  if (result_.passed && !result_.completed) return {};
-  if (!result_.passed) note_suspicion(store_.files, result_.damage.front().what);
+  if (result_.damage.empty() && !result_.completed) return {};
+  if (!result_.damage.empty()) {
+    result_.passed = false;
+    note_suspicion(store_.files, result_.damage.front().what);
+  }
   result_.duration = store_.clock.steady() - began_;
   result_.advice = advice_for(result_.damage);
-  behind_ = 0;
-  next_pass_ = store_.clock.steady() + between_passes;
-  return result_;
+  if (result_.completed) {
+    behind_ = 0;
+    next_pass_ = store_.clock.steady() + between_passes;
+  }
+  // Damage is told at once; what lies behind it is looked at all the same, and told when found.
+  auto told = result_;
+  result_.damage.clear();
+  return told;
 }
 
 void Scrub::look(Connection& db) {
@@ -89,7 +96,7 @@ void Scrub::look(Connection& db) {
       auto row = read_checked(tasks);
       ++rows;
       behind_ = row.seq;
-      if (row.damage)
+      if (row.damage && !row.known)
         result_.damage.push_back({Damage::Kind::row, row.damage->what, row.damage->id});
     }
   }

@@ -19,6 +19,7 @@ namespace holdfast::sqlite {
 ///     attempts/<id>     one a running child process: locked while it or a descendant lives
 ///     evidence/<time>   copies of the files, made before anything was done about damage
 ///     suspect           damage was seen while running: the next start-up looks at everything
+///     made              there is a store in the database: if it is empty, something has emptied it
 ///     lost              commits were lost: nothing is written until an operator accepts that
 class SideFiles : public HostFiles {
  public:
@@ -36,6 +37,7 @@ class SideFiles : public HostFiles {
   std::string recoveries() const { return folder() + "/recoveries"; }
   std::string evidence() const { return folder() + "/evidence"; }
   std::string suspect() const { return folder() + "/suspect"; }
+  std::string made() const { return folder() + "/made"; }
   std::string lost() const { return folder() + "/lost"; }
 
  private:

@@ -72,7 +72,9 @@ class Ladder {
   void read_files() {
     DatabaseFile database{path_};
     in_use_ = database.found() == DatabaseFile::Found::in_use;
+    if (in_use_) heed_loss_note();
     if (database.found() != DatabaseFile::Found::taken) return;
+    refuse_emptied(database);
     if (!new_) start_up_.journal_mode = database.header().wal_mode ? "wal" : "delete";
     WalCheck log{path_,
                  opened_.files,
@@ -85,6 +87,25 @@ class Ladder {
     opened_.reason = log.reason();
     suspicious_ |= log.suspicious();
     newly_lost_ = log.newly_lost();
+  }
+
+  /// Nothing can be scanned while another program writes, but what was found before holds.
+  void heed_loss_note() {
+    auto note = LossNote::read(opened_.files);
+    if (!note || options_.accept_loss) return;
+    start_up_.level = RunLevel::read_only;
+    start_up_.losses = note->losses;
+    opened_.reason = note->reason;
+  }
+
+  /// A store that was made has a schema, so an empty file is what something else left of it.
+  void refuse_emptied(const DatabaseFile& database) const {
+    if (database.bytes().size > 0 || !fs::exists(opened_.files.made())) return;
+    throw StoreUnusable{
+        fmt::format("{} is empty, but there was a store in it: something has cut it off. Put a "
+                    "backup in its place with 'holdfast restore', or remove the file and {} to "
+                    "begin a new store",
+                    path_, opened_.files.folder())};
   }
 
   /// While it is there to be read: a checkpoint forgets it.

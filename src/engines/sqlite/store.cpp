@@ -1,6 +1,8 @@
 #include "engines/sqlite/store.hpp"
 
 #include <fmt/format.h>
+#include <filesystem>
+#include <fstream>
 
 #include "engines/sqlite/disk.hpp"
 #include "engines/sqlite/open_read_only.hpp"
@@ -55,6 +57,8 @@ Store::Store(const std::string& file, Opened opened, const Settings& settings, S
       writer(make_writer(opened, stay, clock_domain)),
       reader{make_reader(file, writer, settings, why_read_only, clock.wall())},
       watch{files, events, level == RunLevel::normal} {
+  if (level == RunLevel::normal && !std::filesystem::exists(files.made()))
+    std::ofstream{files.made()};
   if (open_lock && open_lock->alone()) open_lock->ready();
 }
 
