@@ -47,6 +47,10 @@ std::string file_of(std::string_view address, Settings& settings) {
   }
   auto path = take_parameters(address.substr(colon + 1), settings);
   if (path.empty()) throw ConfigError{"the store address names no file; write sqlite:FILE"};
+  if (path.starts_with("//"))
+    throw ConfigError{fmt::format(
+        "sqlite:{} has two slashes; a file has no host: write sqlite:FILE or sqlite:/FOLDER/FILE",
+        path)};
   return path;
 }
 

@@ -9,6 +9,7 @@
 
 #include "tasks/engine_parts.hpp"
 #include "tasks/explain.hpp"
+#include "tasks/names.hpp"
 #include "tasks/history.hpp"
 
 namespace holdfast {
@@ -134,10 +135,12 @@ std::int64_t Inspector::hold(const TaskFilter& filter, const std::string& cause)
 }
 
 void Inspector::pause(const std::string& queue) {
+  check_name("queue", queue, longest_name);
   engine_.parts().admin().set_paused(queue, true, actor_);
 }
 
 void Inspector::resume(const std::string& queue) {
+  check_name("queue", queue, longest_name);
   engine_.parts().admin().set_paused(queue, false, actor_);
 }
 

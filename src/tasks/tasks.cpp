@@ -3,6 +3,7 @@
 #include <holdfast/error.hpp>
 
 #include "tasks/engine_parts.hpp"
+#include "tasks/names.hpp"
 
 namespace holdfast {
 
@@ -37,6 +38,7 @@ void tell(EngineParts& parts, const std::vector<NewTask>& tasks,
 }  // namespace
 
 Tasks& Tasks::on_json(std::string kind, Handler handler) {
+  check_name("kind", kind, longest_name);
   if (!handlers_.emplace(kind, std::move(handler)).second) {
     throw InvalidRequest{"two handlers for tasks of kind '" + kind + "'; keep one"};
   }

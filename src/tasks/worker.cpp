@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "tasks/names.hpp"
 #include "tasks/policy.hpp"
 #include "tasks/worker_impl.hpp"
 
@@ -38,6 +39,7 @@ Worker::Impl::Impl(const Tasks& tasks, WorkerOptions options)
                                .prefetch = settings_.worker.prefetch,
                                .lease = settings_.heartbeat.lease(),
                                .stop_grace = settings_.worker.stop_grace}} {
+  for (const auto& queue : options_.queues) check_name("queue", queue, longest_name);
   options_.concurrency = handler_count(options_, settings_);
 }
 

@@ -36,7 +36,7 @@ TEST_F(CliErrors, AQuestionDoesNotCreateAStore) {
 
 TEST_F(CliErrors, APlaceThatCannotBeWrittenIsASystemError) {
   expect_refused({"--store", "sqlite:/nowhere/at/all/work.db", "task", "add", "mail"},
-                 "/nowhere/at/all/work.db", 2);
+                 "/nowhere/at/all/work.db: there is no folder /nowhere/at/all;", 2);
 }
 
 TEST_F(CliErrors, AFileThatIsNotADatabaseHalts) {
@@ -61,8 +61,16 @@ TEST_F(CliErrors, ANewerStoreHalts) {
 TEST_F(CliErrors, AnAddressThatIsNoneIsRefused) {
   expect_refused({"--store", "work.db", "task", "add", "mail"}, "sqlite:FILE");
   expect_refused({"--store", "sqlite:", "task", "add", "mail"}, "names no file");
+  expect_refused({"--store", "sqlite:///work.db", "task", "add", "mail"}, "sqlite:/FOLDER/FILE");
   expect_refused({"--store", store_.address() + "?durability=maybe", "task", "add", "mail"},
                  "durability=power-safe");
+}
+
+TEST_F(CliErrors, NamesThatAreEmptyAreRefused) {
+  add({"mail"});
+  expect_refused({"queue", "pause", ""}, "queue");
+  expect_refused({"worker", "run", "--kind", "", "--exec", "true"}, "kind");
+  expect_refused({"worker", "run", "--kind", "mail", "--queue", "", "--exec", "true"}, "queue");
 }
 
 TEST_F(CliErrors, PayloadsThatAreNotJsonAreRefusedAndNothingIsCreated) {

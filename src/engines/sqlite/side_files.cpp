@@ -2,6 +2,9 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
 namespace holdfast::sqlite {
 
 SideFiles SideFiles::named(const std::string& database_path) {
@@ -14,6 +17,12 @@ SideFiles SideFiles::named(const std::string& database_path) {
 }
 
 SideFiles::SideFiles(const std::string& database_path) : SideFiles{named(database_path)} {
+  auto parent = std::filesystem::path{folder()}.parent_path();
+  std::error_code unknown;
+  if (!std::filesystem::exists(parent, unknown) && !unknown)
+    throw StoreError{fmt::format(
+        "cannot make a store at {}: there is no folder {}; create it, or name another file",
+        database_path, parent.string())};
   make_folders();
 }
 
