@@ -36,7 +36,11 @@ std::string Context::store_address() {
 }
 
 Engine Context::engine(Stay stay) {
-  if (!engine_) engine_ = open(store_address(), config().settings, stay);
+  if (engine_) return *engine_;
+  engine_ = open(store_address(), config().settings, stay);
+  // What is shown may not be all that there was.
+  if (engine_->run_level() == RunLevel::read_only && !quiet)
+    fmt::print(stderr, "holdfast: the store can only be read now; 'holdfast doctor' says why\n");
   return *engine_;
 }
 

@@ -17,7 +17,8 @@ Exit run(Context& context, const Options& options) {
   Interrupts interrupts;
   std::stop_source stop;
   const InterruptWatch watch{interrupts, [&](int) { stop.request_stop(); }};
-  Inspector inspector = context.inspector(Stay::thorough);
+  // Somebody who only looks leaves the start-up to those who act on what it finds.
+  Inspector inspector = context.inspector(options.dry_run ? Stay::brief : Stay::thorough);
   print_report(context, options.dry_run ? inspector.plan_recovery(action)
                                         : inspector.recover(action, stop.get_token()));
   return stop.stop_requested() ? Exit::interrupted : Exit::ok;

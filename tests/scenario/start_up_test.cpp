@@ -207,6 +207,15 @@ TEST_F(StartUps, AChangedJournalModeIsChangedBack) {
   EXPECT_EQ(tasks(), 10U);
 }
 
+TEST_F(StartUps, TryingARecoveryLeavesTheMarkOfAnUncleanEnd) {
+  fill();
+  auto worker = start({"worker", "run", "--kind", "none", "--exec", "true"});
+  ASSERT_TRUE(eventually([&] { return json({"worker", "list"}).size() == 1; }));
+  worker.kill();
+  ok({"queue", "recover", "--dry-run"});
+  EXPECT_TRUE(open_lasting().unclean);
+}
+
 TEST_F(StartUps, AStoreThatSomethingHasEmptiedIsNotANewOne) {
   fill();
   std::filesystem::remove(store_.database() + "-wal");
