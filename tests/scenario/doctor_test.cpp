@@ -69,6 +69,24 @@ TEST_F(Doctor, NamesAStoppedWriterAtOnce) {
   EXPECT_EQ(cli({"task", "list"}).ending.code, 0) << "looking needs no lock";
 }
 
+TEST_F(Doctor, NamesAProgramOfTheUserThatWasStoppedInATransaction) {
+  add({"mail"});
+  const auto pid = ::fork();
+  if (pid == 0) {
+    sqlite3* db = nullptr;
+    sqlite3_open(store_.database().c_str(), &db);
+    sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
+    ::raise(SIGSTOP);
+    ::_exit(0);
+  }
+  siginfo_t stopped{};
+  ::waitid(P_PID, static_cast<id_t>(pid), &stopped, WSTOPPED);
+  const std::string out = cli({"doctor"}).out;
+  EXPECT_THAT(out, HasSubstr(fmt::format("kill -CONT {}", pid)));
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+}
+
 TEST_F(Doctor, ACommandDoesNotWaitForAStoppedWriterForEver) {
   add({"mail"});
   StoppedWriter writer{store_.database()};

@@ -95,13 +95,17 @@ class Examination {
 
   /// The same process at every look, all the time.
   void look_for_writer() {
-    auto holder = FairLock::holder(files_.write_lock());
+    auto writer = [&] {
+      auto ours = FairLock::holder(files_.write_lock());
+      return ours ? ours : sqlite_writer(path_);
+    };
+    auto holder = writer();
     auto end = std::chrono::steady_clock::now() + watching_the_writer;
     while (holder && std::chrono::steady_clock::now() < end) {
       auto seen = look_at_process(*holder);
       if (seen && seen->stopped) break;
       ::poll(nullptr, 0, static_cast<int>(between_looks.count()));
-      if (FairLock::holder(files_.write_lock()) != holder) return;
+      if (writer() != holder) return;
     }
     if (!holder) return;
     found_.writing = look_at_process(*holder).value_or(ProcessSighting{.pid = *holder});

@@ -1,10 +1,12 @@
 #include "engines/sqlite/processes.hpp"
 
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -65,6 +67,26 @@ std::vector<ProcessSighting> processes_with_open(const std::string& path) {
   }
   std::ranges::sort(found, {}, &ProcessSighting::pid);
   return found;
+}
+
+std::optional<int> sqlite_writer(const std::string& database) {
+  constexpr std::uint64_t write_lock_byte = 120;  // of the -shm file, as SQLite documents it
+  struct stat file {};
+  if (::stat((database + "-shm").c_str(), &file) != 0) return {};
+  std::ifstream locks{"/proc/locks"};
+  for (std::string line; std::getline(locks, line);) {
+    char kind[16] = {};
+    int pid = 0;
+    unsigned int major = 0, minor = 0;
+    unsigned long long inode = 0, first = 0, last = 0;
+    if (std::sscanf(line.c_str(), "%*d: POSIX %*s %15s %d %x:%x:%llu %llu %llu", kind, &pid, &major,
+                    &minor, &inode, &first, &last) != 7)
+      continue;  // another kind of lock, or one that goes on to the end of its file
+    if (inode == file.st_ino && ::makedev(major, minor) == file.st_dev && pid > 0 &&
+        std::string_view{kind} == "WRITE" && first <= write_lock_byte && write_lock_byte <= last)
+      return pid;
+  }
+  return {};
 }
 
 std::string kept_waiting(const std::string& lock, std::optional<int> holder,
