@@ -9,8 +9,8 @@
 
 #include "tasks/engine_parts.hpp"
 #include "tasks/explain.hpp"
-#include "tasks/names.hpp"
 #include "tasks/history.hpp"
+#include "tasks/names.hpp"
 
 namespace holdfast {
 

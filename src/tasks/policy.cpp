@@ -116,6 +116,10 @@ Settlement settle_for(const Claimed& claimed, const Outcome& outcome, const Atte
   return std::visit(Settling{claimed, end}, outcome);
 }
 
-Settlement give_back(const Claimed& claimed) { return settle_for(claimed, Snooze{Millis{0}}, {}); }
+Settlement give_back(const Claimed& claimed, std::string reason) {
+  auto settlement = settle_for(claimed, Snooze{Millis{0}}, {});
+  settlement.reason = std::move(reason);
+  return settlement;
+}
 
 }  // namespace holdfast

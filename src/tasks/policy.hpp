@@ -23,7 +23,7 @@ struct AttemptEnd {
 Settlement settle_for(const Claimed& claimed, const Outcome& outcome, const AttemptEnd& end);
 
 /// Puts a task back that was claimed but not finished, as a worker does when it shuts down. It may
-/// be claimed again at once, and no attempt is charged.
-Settlement give_back(const Claimed& claimed);
+/// be claimed again at once, and no attempt is charged. With a reason it is in the history.
+Settlement give_back(const Claimed& claimed, std::string reason = {});
 
 }  // namespace holdfast

@@ -209,7 +209,7 @@ int Session::abandon_running() {
   for (const auto& [id, job] : jobs_) {
     if (job->phase != Job::Phase::running || job->abandoned) continue;
     job->abandoned = true;
-    settle_on_behalf(job, give_back(job->claimed));
+    settle_on_behalf(job, give_back(job->claimed, "Its worker ended while its handler went on."));
     ++abandoned;
   }
   return abandoned;

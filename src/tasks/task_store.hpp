@@ -51,7 +51,7 @@ struct Settlement {
   std::string result{};               ///< JSON text
   std::string reason{};               ///< of a failure
   int attempt = 0;                    ///< charged from now on
-  bool was_attempt = true;            ///< false: given back or snoozed; leaves no trace in history
+  bool was_attempt = true;            ///< false: given back or snoozed; kept if there is a reason
   Millis delay{0};                    ///< for pending
   std::vector<NewTask> follow_ups{};  ///< inserted in the same step; their ids are set
   std::string kind{};                 ///< of the task; for events, stores know it

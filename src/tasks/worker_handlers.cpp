@@ -97,7 +97,8 @@ Settlement Worker::Impl::attempt(Job& job, Enlistment& enlistment) {
     cause = job.cause;
   }
   bool ours_to_blame = cause == StopCause::shutdown || cause == StopCause::lease_lost;
-  if (ours_to_blame && !std::holds_alternative<Done>(outcome)) return give_back(job.claimed);
+  if (ours_to_blame && !std::holds_alternative<Done>(outcome))
+    return give_back(job.claimed, "Its worker stopped its handler before that was done.");
   AttemptEnd end{.cancel_requested = cause == StopCause::cancel,
                  .timed_out = cause == StopCause::timeout,
                  .random = random01(),

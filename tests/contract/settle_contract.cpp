@@ -73,6 +73,23 @@ TEST_P(TaskStoreContract, GivenBackTaskIsNotChargedAndLeavesNoTrace) {
   EXPECT_GT(again.lease.token, claimed.lease.token);
 }
 
+TEST_P(TaskStoreContract, GivenBackForAReasonIsInTheHistoryAndNoError) {
+  auto id = insert("a");
+  auto claimed = claim_one(enlist());
+  EXPECT_EQ(settle({.lease = claimed.lease,
+                    .to = TaskState::pending,
+                    .reason = "its worker ended",
+                    .attempt = 0,
+                    .was_attempt = false}),
+            Settled::accepted);
+  EXPECT_THAT(record(id).error, IsEmpty());
+  auto history = engine().admin().recorded_history(id);
+  ASSERT_EQ(history.size(), 1u);
+  EXPECT_EQ(history[0].transition.to, TaskState::pending);
+  EXPECT_EQ(history[0].transition.reason, "its worker ended");
+  EXPECT_TRUE(history[0].claimed_at);
+}
+
 TEST_P(TaskStoreContract, CancelledWhileRunningSettlesAsCancelled) {
   auto id = insert("a");
   auto dependent = insert("b", {.after = {id}});

@@ -99,6 +99,7 @@ TEST_F(CliWorker, TerminationGivesTheTaskBackAndIsNoError) {
   ASSERT_TRUE(ending);
   EXPECT_EQ(ending->code, 0) << worker.err();
   EXPECT_THAT(worker.out(), HasSubstr("1 given back"));
+  EXPECT_THAT(cli({"task", "show", id, "--json"}).out, HasSubstr("Its worker stopped its handler"));
   const auto task = json({"task", "show", id}).at(0);
   EXPECT_EQ(task.at("state"), "pending");
   EXPECT_EQ(task.at("attempt"), 0);

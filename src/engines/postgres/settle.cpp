@@ -16,7 +16,8 @@ void Settling::queue(Connection& db) const {
     tokens.add(one.lease.token);
     to.add(one.to);
     one.result.empty() ? results.add_null() : results.add(one.result);
-    one.reason.empty() ? reasons.add_null() : reasons.add(one.reason);
+    // Why it was given back is no error of the task.
+    one.reason.empty() || !one.was_attempt ? reasons.add_null() : reasons.add(one.reason);
     attempts.add(one.attempt);
     were_attempts.add(one.was_attempt);
     delays.add(one.delay);
@@ -58,7 +59,7 @@ void Settling::finish(Connection& db, Rows accepted, Rows blocked) {
       if (state == TaskState::completed) completed.push_back(one.lease.id);
       if (state == TaskState::cancelled) cancelled.push_back(one.lease.id);
     }
-    bool unusual = one.was_attempt || state != one.to;
+    bool unusual = one.was_attempt || state != one.to || !one.reason.empty();
     if (state == TaskState::completed || !unusual) continue;
     auto worker = accepted.optional_worker(3);
     auto actor = worker ? "worker/" + worker->text() : std::string{"worker"};

@@ -31,7 +31,8 @@ std::optional<Row> find_row(Connection& db, TaskId id) {
 bool apply(Connection& db, const Settlement& settlement, WallTime now) {
   std::optional<std::string_view> result, reason;
   if (!settlement.result.empty()) result = settlement.result;
-  if (!settlement.reason.empty()) reason = settlement.reason;
+  // Why it was given back is no error of the task.
+  if (!settlement.reason.empty() && settlement.was_attempt) reason = settlement.reason;
   std::optional<WallTime> run_at, finished_at;
   if (settlement.to == TaskState::pending) {
     run_at = settlement.delay > Millis{0} ? now + settlement.delay : WallTime{};
@@ -94,7 +95,7 @@ bool anything_blocked(Connection& db) {
 void follow_up(Connection& db, const Settlement& settlement, WallTime now, SettleResult& result) {
   auto row = find_row(db, settlement.lease.id);
   bool otherwise = row->state != settlement.to;
-  bool unusual = settlement.was_attempt || otherwise;
+  bool unusual = settlement.was_attempt || otherwise || !settlement.reason.empty();
   if (unusual && row->state != TaskState::completed) add_unusual_end(db, settlement, *row, now);
   if (otherwise) result.also.push_back(changed_otherwise(settlement, *row, now));
   std::vector<TaskChanged> dependents;

@@ -58,7 +58,8 @@ local function settle_unusual(one, t)
   if to == PENDING and t[5] then to = CANCELLED end
   local set = { 's', to, 'a', one.attempt }
   local function add(field, value) set[#set + 1] = field; set[#set + 1] = value end
-  if one.reason ~= '' then add('e', one.reason) end
+  -- Why it was given back is no error of the task.
+  if one.reason ~= '' and one.was_attempt then add('e', one.reason) end
   if one.result ~= '' then add('w', one.result) end
   call('HDEL', key, 'x', one.result == '' and 'w' or 'x', one.was_attempt and 'u' or 'x')
   if to == PENDING then
@@ -70,7 +71,7 @@ local function settle_unusual(one, t)
     add('f', now_text)
   end
   call('HSET', key, unpack(set))
-  if to ~= COMPLETED and (one.was_attempt or to ~= one.to) then
+  if to ~= COMPLETED and (one.was_attempt or to ~= one.to or one.reason ~= '') then
     local worker, claimed_at = holder_of(t[3])
     add_history(one.id, RUNNING, to, 'worker/' .. worker, one.reason, one.token, one.attempt,
       claimed_at, worker)
