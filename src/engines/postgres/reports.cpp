@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "engines/postgres/report_entries.hpp"
+#include "recovery/bare_report.hpp"
 
 namespace holdfast::postgres {
 
@@ -127,14 +128,7 @@ void add_failures(Connection& db, ReportEntries& entries, ReportId id, const Rec
 /// What the row keeps: everything but what has rows of its own.
 RecoveryReport row_of(const RecoveryReport& end, std::int64_t refused_ever,
                       std::int64_t refused_before) {
-  RecoveryReport kept;
-  kept.started_at = end.started_at;
-  kept.completed_at = end.completed_at;
-  kept.duration = end.duration;
-  kept.trigger = end.trigger;
-  kept.action = end.action;
-  kept.start_up = end.start_up;
-  kept.errors = end.errors;
+  auto kept = bare_report(end);
   kept.stale_writes_refused_ever = refused_ever;
   kept.stale_writes_refused =
       static_cast<int>(std::max<std::int64_t>(refused_ever - refused_before, 0));

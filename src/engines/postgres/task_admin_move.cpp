@@ -6,6 +6,7 @@
 #include "engines/postgres/statements.hpp"
 #include "engines/postgres/task_admin.hpp"
 #include "engines/postgres/task_filter.hpp"
+#include "tasks/move_states.hpp"
 #include "tasks/transitions.hpp"
 
 namespace holdfast::postgres {
@@ -16,18 +17,6 @@ constexpr int tasks_at_once = 1'000;
 
 bool contains(const std::vector<TaskState>& states, TaskState state) {
   return std::ranges::count(states, state) > 0;
-}
-
-/// The states that both the filter and the move are about.
-std::vector<TaskState> states_to_look_for(const TaskFilter& filter, const TaskAdmin::Move& move) {
-  std::vector<TaskState> states;
-  for (int number = 0; number < task_state_count; ++number) {
-    auto state = static_cast<TaskState>(number);
-    if (!filter.states.empty() && !contains(filter.states, state)) continue;
-    bool asked = move.ask_running && state == TaskState::running;
-    if (asked || contains(move.from, state)) states.push_back(state);
-  }
-  return states;
 }
 
 struct Moved {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "recovery/bare_report.hpp"
+
 namespace holdfast::redis {
 
 namespace {
@@ -75,19 +77,6 @@ DeadWorker read_dead_worker(std::string_view id, std::string_view text) {
       wall_time(parse_number(parts[2])),        parts[4], parts[3]};
 }
 
-/// What the text keeps: everything but what has entries of its own.
-std::string final_text(const RecoveryReport& end) {
-  RecoveryReport kept;
-  kept.started_at = end.started_at;
-  kept.completed_at = end.completed_at;
-  kept.duration = end.duration;
-  kept.trigger = end.trigger;
-  kept.action = end.action;
-  kept.start_up = end.start_up;
-  kept.errors = end.errors;
-  return to_json(kept);
-}
-
 }  // namespace
 
 std::unique_ptr<ReportHold> RedisReports::hold(ReportId report) {
@@ -103,7 +92,7 @@ bool RedisReports::is_held(ReportId report) {
 
 RecoveryReport RedisReports::complete(const ReportHead& head, const RecoveryReport& end) {
   auto arguments = store_.arguments();
-  arguments.add(head).add(final_text(end)).add(end.tasks.size());
+  arguments.add(head).add(to_json(bare_report(end))).add(end.tasks.size());
   for (const auto& task : end.tasks) {
     arguments.add(task.id.text()).add(task.now).add(task.attempt).add(task.max_attempts);
     arguments.add(task.worker ? task.worker->text() : std::string{}).add(task.reason);

@@ -5,6 +5,7 @@
 
 #include "engines/redis/task_record.hpp"
 #include "engines/redis/task_search.hpp"
+#include "tasks/move_states.hpp"
 #include "tasks/transitions.hpp"
 
 namespace holdfast::redis {
@@ -24,18 +25,6 @@ std::string sources(const TaskAdmin::Move& move, TaskState to) {
   for (auto from : move.from)
     if (allowed(from, to, Mover::person)) digits += std::to_string(static_cast<int>(from));
   return digits;
-}
-
-/// The states that both the filter and the move are about.
-std::vector<TaskState> states_to_look_for(const TaskFilter& filter, const TaskAdmin::Move& move) {
-  std::vector<TaskState> states;
-  for (int number = 0; number < task_state_count; ++number) {
-    auto state = static_cast<TaskState>(number);
-    if (!filter.states.empty() && std::ranges::count(filter.states, state) == 0) continue;
-    bool asked = move.ask_running && state == TaskState::running;
-    if (asked || std::ranges::count(move.from, state) > 0) states.push_back(state);
-  }
-  return states;
 }
 
 std::int64_t used_memory(Store& store) {

@@ -7,6 +7,7 @@
 
 #include "engines/sqlite/file_lock.hpp"
 #include "engines/sqlite/report_rows.hpp"
+#include "recovery/bare_report.hpp"
 
 namespace holdfast::sqlite {
 
@@ -72,14 +73,7 @@ std::int64_t refused_before(Connection& db) {
 
 /// What the row keeps: everything but what has rows of its own.
 std::string row_text(Connection& db, const RecoveryReport& end) {
-  RecoveryReport kept;
-  kept.started_at = end.started_at;
-  kept.completed_at = end.completed_at;
-  kept.duration = end.duration;
-  kept.trigger = end.trigger;
-  kept.action = end.action;
-  kept.start_up = end.start_up;
-  kept.errors = end.errors;
+  auto kept = bare_report(end);
   kept.stale_writes_refused_ever = read_totals(db).stale_writes_refused;
   auto since = std::max<std::int64_t>(kept.stale_writes_refused_ever - refused_before(db), 0);
   kept.stale_writes_refused = static_cast<int>(since);
