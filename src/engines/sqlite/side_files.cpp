@@ -19,7 +19,7 @@ SideFiles SideFiles::named(const std::string& database_path) {
 SideFiles::SideFiles(const std::string& database_path) : SideFiles{named(database_path)} {
   auto parent = std::filesystem::path{folder()}.parent_path();
   std::error_code unknown;
-  if (!std::filesystem::exists(parent, unknown) && !unknown)
+  if (!parent.empty() && !std::filesystem::exists(parent, unknown) && !unknown)
     throw StoreError{fmt::format(
         "cannot make a store at {}: there is no folder {}; create it, or name another file",
         database_path, parent.string())};
