@@ -151,6 +151,17 @@ TEST_F(StartUps, CommitsThatCannotBeReadMakeItReadOnlyUntilThatIsAccepted) {
   expect_normal();
 }
 
+TEST_F(StartUps, ALossHoldsAlsoWhileAnotherProgramHasTheFileOpen) {
+  fill();
+  log_.zero(in_the_middle(), 4096);
+  expect_read_only();
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(store_.database().c_str(), &db), SQLITE_OK);
+  sqlite3_exec(db, "SELECT count(*) FROM holdfast_tasks", nullptr, nullptr, nullptr);
+  expect_read_only();
+  sqlite3_close(db);
+}
+
 TEST_F(StartUps, ALogThatWasCutShortIsNoticed) {
   fill();
   log_.truncate(in_the_middle());
