@@ -20,6 +20,7 @@ namespace {
 constexpr std::array finished_states = {TaskState::completed, TaskState::failed,
                                         TaskState::cancelled};
 constexpr WallTime any_time = WallTime::max();
+constexpr int a_handful = 500;  ///< removed between two looks at how large the store still is
 
 struct Old {
   WallTime finished_at{};
@@ -96,7 +97,7 @@ TaskAdmin::Pruned Pruning::step(const Settings::Retention& retention, int limit)
   // Several workers find the same to be removed at the same time; one of them is enough.
   FileDescriptor file = open_file(store_.files.prune_lock(), O_RDWR | O_CREAT);
   if (!try_lock(file.get())) return {};
-  auto removed = remove(want, limit);
+  auto removed = remove(want, retention, limit);
   // What is left over although nothing could be removed is waited for by others.
   excess_ = removed == 0 ? 0 : std::max<std::int64_t>(excess_ - removed, 0);
   return {removed, removed > 0 && (want.excess > removed || want.too_large)};
@@ -139,18 +140,21 @@ void Pruning::count_if_grown(std::int64_t most) {
   counted_at_ = newest_seq;
 }
 
-std::int64_t Pruning::remove(const Want& want, int limit) {
+std::int64_t Pruning::remove(const Want& want, const Settings::Retention& retention, int limit) {
   return store_.writer.write(
       {KillPoint::prune_before_commit, KillPoint::prune_after_commit}, [&](Connection& db) {
+        std::int64_t removed = 0;
+        while (removed < limit && too_large(db, retention)) {
+          auto some = sqlite::remove(
+              db, oldest_of_all(db, std::min<std::int64_t>(limit - removed, a_handful)));
+          if (some == 0) break;
+          removed += some;
+        }
+        if (removed > 0) return removed;
         std::vector<Old> chosen;
-        if (want.too_large || want.excess > 0) {
-          auto most = want.too_large ? limit : std::min<std::int64_t>(want.excess, limit);
-          chosen = oldest_of_all(db, most);
-        }
-        if (chosen.empty() && want.old) {
-          for (std::size_t i = 0; i < finished_states.size() && chosen.empty(); ++i)
-            chosen = oldest(db, finished_states[i], want.before[i], limit);
-        }
+        if (want.excess > 0) chosen = oldest_of_all(db, std::min<std::int64_t>(want.excess, limit));
+        for (std::size_t i = 0; i < finished_states.size() && chosen.empty(); ++i)
+          if (want.old) chosen = oldest(db, finished_states[i], want.before[i], limit);
         return sqlite::remove(db, chosen);
       });
 }

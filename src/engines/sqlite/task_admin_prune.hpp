@@ -19,7 +19,7 @@ class Pruning {
   struct Want;
   Want look(const Settings::Retention& retention);
   void count_if_grown(std::int64_t most);
-  std::int64_t remove(const Want& want, int limit);
+  std::int64_t remove(const Want& want, const Settings::Retention& retention, int limit);
 
   Store& store_;
   std::mutex mutex_;
