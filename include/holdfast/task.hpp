@@ -110,7 +110,7 @@ struct Transition {
   TaskState to = TaskState::pending;
   std::string actor;  ///< `client`, `worker/<id>`, `operator`, `system/recovery`
   std::string reason;
-  Token token{};
+  Token token{};  ///< of the claim that began or ended with it, or of the last one before
   int attempt = 0;
   WallTime at{};
 };

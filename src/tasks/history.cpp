@@ -27,9 +27,7 @@ class Life {
   void add_recorded(RecordedTransition row) {
     auto& step = row.transition;
     if (step.from == TaskState::running) {
-      // An operator who takes a task away raises the token first; others name that of the claim.
-      bool of_claim = step.actor.starts_with("worker") || step.actor.starts_with("system/");
-      claim(row.claimed_at.value_or(step.at), row.worker, of_claim ? step.token : Token{});
+      claim(row.claimed_at.value_or(step.at), row.worker, step.token);
     } else if (step.from) {
       release_into(*step.from, step.at);
     }

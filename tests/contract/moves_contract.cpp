@@ -56,6 +56,7 @@ TEST_P(TaskAdminContract, ForcedCancelTakesTheTaskFromItsWorker) {
   ASSERT_EQ(history.size(), 1u);
   EXPECT_EQ(history[0].claimed_at, clock().wall()) << "an attempt ended";
   EXPECT_EQ(history[0].worker, worker);
+  EXPECT_EQ(history[0].transition.token, claimed.lease.token) << "which one it was";
 }
 
 TEST_P(TaskAdminContract, OnlyStatesThatTheMoveNamesAreMoved) {

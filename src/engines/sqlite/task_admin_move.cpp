@@ -118,13 +118,13 @@ class Moving {
                       .to = to,
                       .actor = move_.actor,
                       .reason = move_.reason,
-                      .token = token,
+                      .token = row.token,
                       .attempt = fresh ? 0 : row.attempt,
                       .claimed_at = was_running ? row.claimed_at : std::nullopt,
                       .worker = was_running ? row.worker : std::nullopt,
                       .at = now_});
-    note_change(row.seq,
-                {row.state, to, move_.actor, move_.reason, token, fresh ? 0 : row.attempt, now_});
+    note_change(row.seq, {row.state, to, move_.actor, move_.reason, row.token,
+                          fresh ? 0 : row.attempt, now_});
     if (to == TaskState::cancelled) {
       for (auto& change : cancel_dependents(db_, row.seq, now_, move_.actor))
         if (move_.on_change) moved_.changes.push_back(std::move(change));

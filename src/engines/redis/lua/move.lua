@@ -54,9 +54,9 @@ local function apply(id, t, to)
   count(lane, state, -1)
   count(lane, to, 1)
   stopped = stopped or was_running
-  add_history(id, state, to, actor, reason, token, attempt, was_running and claimed_at,
+  add_history(id, state, to, actor, reason, t[2] or '0', attempt, was_running and claimed_at,
     was_running and worker)
-  changes[#changes + 1] = { id, lane, state, to, token, attempt, reason, 1 }
+  changes[#changes + 1] = { id, lane, state, to, t[2] or '0', attempt, reason, 1 }
 end
 
 for _ = 1, take_number() do
