@@ -149,12 +149,6 @@ Descriptor open_pidfd(pid_t pid) {
   return Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
 }
 
-bool for_good(int error) {
-  return error == ENOENT || error == EACCES || error == ENOEXEC || error == ENOTDIR ||
-         error == ELOOP || error == EPERM || error == EISDIR || error == E2BIG ||
-         error == ENAMETOOLONG;
-}
-
 }  // namespace
 
 ChildProcess ChildProcess::start(const Program& program, int input, int lock) {
@@ -179,11 +173,8 @@ ChildProcess ChildProcess::start(const Program& program, int input, int lock) {
   if (child.pid_ < 0) throw_errno("cannot fork for a program");
   kill_point(KillPoint::child_after_start);
 
-  if (int error = failure_of(failure)) {
-    auto why = std::system_category().message(error);
-    if (for_good(error)) throw NotRunnable{fmt::format("cannot run {}: {}", program.path, why)};
+  if (int error = failure_of(failure))
     throw std::system_error{error, std::system_category(), "cannot run " + program.path};
-  }
   child.ended_ = open_pidfd(child.pid_);
   if (!child.ended_) throw_errno("cannot watch a program");
   child.output_ = std::move(output.reader);

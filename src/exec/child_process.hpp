@@ -19,8 +19,7 @@ class ChildProcess {
  public:
   /// Starts `program` with `input` as its standard input. `lock`, if it is not -1, stays open in
   /// the child (and in what the child starts) as descriptor 3, and gets the number of the process
-  /// group written into it. Throws `NotRunnable` if the program is not one, and
-  /// `std::system_error` if the system has no room for it now.
+  /// group written into it. Throws `std::system_error` if the program cannot be started.
   ///
   /// The kernel ends the child when the calling *thread* ends, not the process. Handlers are called
   /// in threads that live as long as their worker, so for them it is the same.

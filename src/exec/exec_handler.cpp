@@ -64,13 +64,8 @@ Outcome run_program(const ExecOptions& options, Attempt& attempt) {
 
 Handler exec_handler(ExecOptions options) {
   if (options.command.empty()) throw ConfigError{"a program to run is needed, but none was given"};
-  return [options = std::move(options)](Attempt& attempt) -> Outcome {
-    try {
-      return run_program(options, attempt);
-    } catch (const NotRunnable& error) {
-      return fail(error.what());
-    }
-  };
+  expect_program(options.command, options.not_a_line);
+  return [options = std::move(options)](Attempt& attempt) { return run_program(options, attempt); };
 }
 
 }  // namespace holdfast

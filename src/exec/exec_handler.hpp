@@ -32,7 +32,7 @@ struct ExecOptions {
 ///
 /// The program runs in a process group of its own. The group gets SIGTERM when the attempt has to
 /// stop, and nothing of it outlives the attempt or the worker. Throws `ConfigError` if there is no
-/// command.
+/// such program. One that is gone later may only be about to be replaced: it is tried again.
 Handler exec_handler(ExecOptions options);
 
 }  // namespace holdfast

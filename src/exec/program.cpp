@@ -1,10 +1,16 @@
 #include "exec/program.hpp"
 
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -25,7 +31,7 @@ std::string find_in_path(const std::string& name) {
     if (colon == std::string_view::npos) break;
     path.remove_prefix(colon + 1);
   }
-  throw NotRunnable{fmt::format("cannot run {}: there is no such program in PATH", name)};
+  throw ConfigError{fmt::format("cannot run {}: there is no such program in PATH", name)};
 }
 
 std::vector<std::string> environment_for(const Attempt& attempt) {
@@ -47,7 +53,40 @@ std::vector<std::string> environment_for(const Attempt& attempt) {
   return environment;
 }
 
+/// The word that a line for the shell begins with, if it can only be the name of a command.
+std::string plain_first_word(const std::string& line) {
+  auto word = line.substr(0, line.find_first_of(" \t\n"));
+  auto is_plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("._/+-", c); };
+  return std::all_of(word.begin(), word.end(), is_plain) ? word : "";
+}
+
+bool shell_knows(const std::string& word) {
+  const char* arguments[] = {"sh", "-c",         "command -v -- \"$1\" >/dev/null 2>&1",
+                             "sh", word.c_str(), nullptr};
+  pid_t pid = -1;
+  int status = 0;
+  auto words = const_cast<char* const*>(arguments);  // posix_spawn changes none of them
+  if (::posix_spawn(&pid, "/bin/sh", nullptr, nullptr, words, environ) != 0) return true;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 }  // namespace
+
+void expect_program(const std::vector<std::string>& command, bool not_a_line) {
+  if (command.size() == 1 && !not_a_line) {
+    auto word = plain_first_word(command.front());
+    if (!word.empty() && !shell_knows(word))
+      throw ConfigError{fmt::format("cannot run {}: the shell knows no such command", word)};
+    return;
+  }
+  auto path = find_in_path(command.front());
+  if (std::filesystem::is_directory(path))
+    throw ConfigError{fmt::format("cannot run {}: it is a folder", path)};
+  if (::access(path.c_str(), X_OK) != 0)
+    throw ConfigError{fmt::format("cannot run {}: {}", path, std::strerror(errno))};
+}
 
 Program program_for(const std::vector<std::string>& command, bool not_a_line,
                     const Attempt& attempt) {

@@ -15,13 +15,12 @@ struct Program {
 };
 
 /// One word is a line for the shell unless it is `not_a_line`; several are a program, looked up in
-/// PATH, and its arguments. Throws `NotRunnable` if there is no such program.
+/// PATH, and its arguments. Throws `ConfigError` if there is no such program.
 Program program_for(const std::vector<std::string>& command, bool not_a_line,
                     const Attempt& attempt);
 
-/// No attempt at this task can succeed here: the program is not there or cannot be run.
-class NotRunnable : public Error {
-  using Error::Error;
-};
+/// Throws `ConfigError` if nothing can be run by that name. Of a line for the shell only the first
+/// word is looked at, and that only if it is a plain one.
+void expect_program(const std::vector<std::string>& command, bool not_a_line);
 
 }  // namespace holdfast

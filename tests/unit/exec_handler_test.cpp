@@ -8,10 +8,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "exec/descriptor.hpp"
 #include "support/fake_attempt.hpp"
+#include "support/temp_store.hpp"
 
 namespace holdfast {
 namespace {
@@ -136,14 +138,41 @@ TEST(ExecHandler, TheEnvironmentNamesTheAttempt) {
             Not(Contains("HOLDFAST_TOKEN=of somebody else"))));
 }
 
-TEST(ExecHandler, AProgramThatIsNotThereFailsForGood) {
-  FakeAttempt attempt;
-  EXPECT_EQ(fail_reason(run_words(attempt, {"holdfast-no-such-program", "x"})),
+std::string refusal(ExecOptions options) {
+  try {
+    exec_handler(std::move(options));
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ExecHandler, AProgramThatIsNotThereIsRefusedBeforeAnyTaskIsTaken) {
+  EXPECT_EQ(refusal({.command = {"holdfast-no-such-program", "x"}}),
             "cannot run holdfast-no-such-program: there is no such program in PATH");
-  EXPECT_EQ(fail_reason(run_words(attempt, {"/no/such/program", "x"})),
+  EXPECT_EQ(refusal({.command = {"/no/such/program", "x"}}),
             "cannot run /no/such/program: No such file or directory");
-  EXPECT_EQ(fail_reason(run_words(attempt, {"/etc/passwd", "x"})),
+  EXPECT_EQ(refusal({.command = {"/etc/passwd", "x"}}),
             "cannot run /etc/passwd: Permission denied");
+  EXPECT_EQ(refusal({.command = {"/etc"}, .not_a_line = true}), "cannot run /etc: it is a folder");
+  EXPECT_EQ(refusal({.command = {"holdfast-no-such-program --fast | cat"}}),
+            "cannot run holdfast-no-such-program: the shell knows no such command");
+}
+
+TEST(ExecHandler, LinesThatTheShellUnderstandsAreNotRefused) {
+  for (const char* line : {"cat", "cd / && ls", "if true; then echo; fi", "NAME=x env", "(echo)",
+                           "'cat'", "$PROGRAM --help", "! true", ""})
+    EXPECT_EQ(refusal({.command = {line}}), "") << line;
+}
+
+TEST(ExecHandler, AProgramThatIsGoneLaterIsTriedAgain) {
+  test::TempStore store;
+  auto program = store.folder() / "program";
+  std::filesystem::copy_file("/bin/true", program);
+  auto handler = exec_handler({.command = {program, "x"}});
+  std::filesystem::remove(program);
+  FakeAttempt attempt;
+  EXPECT_THROW(handler(attempt), std::system_error);
 }
 
 TEST(ExecHandler, AskedToStopItEndsTheProgramWithSigterm) {
@@ -197,9 +226,15 @@ TEST(ExecHandler, NoCommandIsAConfigurationError) { EXPECT_THROW(exec_handler({}
 TEST(ExecHandler, NoDescriptorIsLeft) {
   FakeAttempt attempt;
   run(attempt, "exit 0");
+  test::TempStore store;
+  const std::string without_interpreter = store.folder() / "script";
+  std::ofstream{without_interpreter} << "#!/no/such/interpreter\n";
+  std::filesystem::permissions(without_interpreter, std::filesystem::perms::owner_all);
   auto before = open_descriptors();
   for (int i = 0; i < 100; ++i) {
-    if (i % 3 == 0) run_words(attempt, {"/no/such/program", "x"});
+    if (i % 3 == 0) {
+      EXPECT_THROW(run_words(attempt, {without_interpreter, "x"}), std::system_error);
+    }
     if (i % 3 == 1) run_words(attempt, {"true", "--"});
     if (i % 3 == 2) run(attempt, "sleep 1000 & exit 1");
   }
