@@ -10,6 +10,7 @@ namespace holdfast::cli {
 struct Column {
   std::string name;
   bool right = false;  ///< numbers are aligned by their last digit
+  bool wraps = false;  ///< the last column only: what does not fit goes on below
 };
 
 struct Cell {
@@ -20,8 +21,9 @@ struct Cell {
   Cell(const char* shown) : text{shown} {}
 };
 
-/// Aligned columns. On a terminal the last column is cut to the width of the window; into a pipe
-/// nothing is cut or coloured. Cells are made visible here, so no caller can forget it.
+/// Aligned columns. On a terminal the last column is cut to the width of the window, or wrapped;
+/// into a pipe nothing is cut, wrapped or coloured. Cells are made visible here, so no caller can
+/// forget it.
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_{std::move(columns)} {}

@@ -63,7 +63,7 @@ class Sheet {
 };
 
 void print_history(Context& context, const std::vector<Transition>& history) {
-  Table table{{{"AT"}, {"FROM"}, {"TO"}, {"TOKEN", true}, {"ACTOR"}, {"REASON"}}};
+  Table table{{{"AT"}, {"FROM"}, {"TO"}, {"TOKEN", true}, {"ACTOR"}, {"REASON", false, true}}};
   for (const Transition& step : history)
     table.add({iso8601(step.at),
                step.from ? std::string{to_string(*step.from)} : "",

@@ -90,4 +90,18 @@ std::string shortened(std::string_view text, int columns) {
   }
 }
 
+std::vector<std::string> wrapped(std::string_view text, int columns) {
+  std::vector<std::string> lines{""};
+  while (!text.empty()) {
+    const auto word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const bool first = lines.back().empty();
+    if (!first && display_width(lines.back()) + 1 + display_width(word) > columns)
+      lines.emplace_back(word);
+    else
+      lines.back().append(first ? "" : " ").append(word);
+  }
+  return lines;
+}
+
 }  // namespace holdfast::cli

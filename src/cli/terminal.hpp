@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::cli {
 
@@ -24,5 +25,8 @@ int display_width(std::string_view text);
 
 /// The beginning of `text` that fits into `columns`, with an ellipsis where something was cut.
 std::string shortened(std::string_view text, int columns);
+
+/// `text` in lines of at most `columns`, broken at spaces; a word that is longer stays whole.
+std::vector<std::string> wrapped(std::string_view text, int columns);
 
 }  // namespace holdfast::cli

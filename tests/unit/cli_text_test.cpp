@@ -106,6 +106,25 @@ TEST(Tables, AreCutAndColouredOnATerminal) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b[2J")));
 }
 
+TEST(Tables, WrapSentencesRatherThanCutThem) {
+  Table table{{{"AT"}, {"REASON", false, true}}};
+  table.add({"10:15", "it was given back because its worker was asked to end"});
+  table.add({"10:16", "short"});
+  EXPECT_EQ(table.text({.interactive = true, .width = 42}),
+            "AT     REASON\n"
+            "10:15  it was given back because its\n"
+            "       worker was asked to end\n"
+            "10:16  short\n");
+  EXPECT_EQ(table.text({.interactive = true, .width = 30}),
+            "AT     REASON\n"
+            "10:15\n"
+            "    it was given back because\n"
+            "    its worker was asked to\n"
+            "    end\n"
+            "10:16  short\n")
+      << "a narrow column is no place for a sentence";
+}
+
 TEST(Tables, MeasureColumnsAndNotBytes) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   EXPECT_EQ(display_width("héé"), 3);
