@@ -5,6 +5,7 @@
 
 #include "engines/postgres/diagnose.hpp"
 #include "engines/postgres/engine.hpp"
+#include "engines/redis/address.hpp"
 #include "engines/redis/engine.hpp"
 #include "engines/sqlite/diagnose.hpp"
 #include "engines/sqlite/engine.hpp"
@@ -65,6 +66,16 @@ Engine open(std::string_view address, Settings settings, Stay stay) {
   if (redis::is_address(address)) return Engine{redis::open_store(address, std::move(settings))};
   auto path = file_of(address, settings);
   return Engine{sqlite::open_store(path, std::move(settings), system_clock(), {.stay = stay})};
+}
+
+void check_address(std::string_view address) {
+  Settings settings;
+  if (postgres::is_postgres(address))
+    postgres::parse_address(address, settings);
+  else if (redis::is_address(address))
+    redis::Address::parse(address);
+  else
+    file_of(address, settings);
 }
 
 Diagnosis diagnose(std::string_view address, const DiagnosisOptions& options, Settings settings) {

@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'config' 'config check' 'doctor' 'migrate' 'backup' 'restore' 'demo' 'version' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'config' 'config check' 'doctor' 'migrate' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -21,10 +21,12 @@ complete -c holdfast -n '__holdfast_at \'\'' -a backup -d 'Copy the store into a
 complete -c holdfast -n '__holdfast_at \'\'' -a restore -d 'Put a backup in the place of the store; unfinished tasks are held'
 complete -c holdfast -n '__holdfast_at \'\'' -a demo -d 'Kill workers at random and see that nothing is lost'
 complete -c holdfast -n '__holdfast_at \'\'' -a version -d 'Print the version'
+complete -c holdfast -n '__holdfast_at \'\'' -a help -d 'Show how a command is used'
 complete -c holdfast -n '__holdfast_at \'\'' -a completion -d 'Print the completion script of a shell'
 complete -c holdfast -l help -d 'Print this help message and exit'
 complete -c holdfast -l store -d 'Address of the store; default: the configuration\'s, else sqlite:holdfast.db' -x
 complete -c holdfast -l config -d 'Configuration file (YAML)' -r -F
+complete -c holdfast -l version -d 'Print the version'
 complete -c holdfast -l json -d 'Print JSON: one object a line'
 complete -c holdfast -l quiet -d 'Print results only, no confirmations'
 complete -c holdfast -n '__holdfast_at \'task\'' -a add -d 'Enqueue tasks; prints one id a line'
@@ -169,6 +171,7 @@ complete -c holdfast -n '__holdfast_at \'demo\'' -l workers -d 'Worker processes
 complete -c holdfast -n '__holdfast_at \'demo\'' -l seed -d 'Repeat the course of kills of an earlier run' -x
 complete -c holdfast -n '__holdfast_at \'demo\'' -l keep -d 'Use this folder and keep it' -x
 complete -c holdfast -n '__holdfast_at \'version\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'help\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'completion\'' -a bash
 complete -c holdfast -n '__holdfast_at \'completion\'' -a zsh
 complete -c holdfast -n '__holdfast_at \'completion\'' -a fish

@@ -7,6 +7,7 @@ _holdfast() {
         '--help:Print this help message and exit'
         '--store:Address of the store; default\: the configuration'\''s, else sqlite\:holdfast.db'
         '--config:Configuration file (YAML)'
+        '--version:Print the version'
         '--json:Print JSON\: one object a line'
         '--quiet:Print results only, no confirmations')
   for ((i = 2; i < CURRENT; i++)); do
@@ -49,6 +50,7 @@ _holdfast() {
       "restore") path_=$next ;;
       "demo") path_=$next ;;
       "version") path_=$next ;;
+      "help") path_=$next ;;
       "completion") path_=$next ;;
     esac
   done
@@ -131,11 +133,13 @@ _holdfast() {
         'restore:Put a backup in the place of the store; unfinished tasks are held'
         'demo:Kill workers at random and see that nothing is lost'
         'version:Print the version'
+        'help:Show how a command is used'
         'completion:Print the completion script of a shell')
       options=(
         '--help:Print this help message and exit'
         '--store:Address of the store; default\: the configuration'\''s, else sqlite\:holdfast.db'
         '--config:Configuration file (YAML)'
+        '--version:Print the version'
         '--json:Print JSON\: one object a line'
         '--quiet:Print results only, no confirmations')
       ;;
@@ -421,6 +425,11 @@ _holdfast() {
         '--keep:Use this folder and keep it')
       ;;
     "version")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "help")
       commands=()
       options=(
         '--help:Print this help message and exit')

@@ -45,6 +45,7 @@ void add_restore(CLI::App& parent, Context& context);
 void add_config_check(CLI::App& parent, Context& context);
 void add_demo(CLI::App& parent, Context& context);
 void add_version(CLI::App& parent, Context& context);
+void add_help(CLI::App& app, Context& context);
 /// Needs the whole tree, so it is added last.
 void add_completion(CLI::App& parent, Context& context);
 

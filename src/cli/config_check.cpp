@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <holdfast/engine.hpp>
 #include <holdfast/error.hpp>
 
 #include "cli/command.hpp"
@@ -25,6 +26,7 @@ Exit run(Context& context, const Options& options) {
     throw InvalidRequest{"which file? Write 'holdfast config check FILE'"};
   const ConfigFile& config = context.config();
   const std::string store = context.store_address();
+  check_address(store);
   if (context.json) {
     JsonObject document;
     document.text("file", context.config_path).text("store", store);

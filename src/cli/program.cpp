@@ -67,6 +67,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_restore(app, context);
   add_demo(app, context);
   add_version(app, context);
+  add_help(app, context);
   add_completion(app, context);
 }
 
@@ -140,6 +141,7 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
   app->add_option("--config", context.config_path, "Configuration file (YAML)")
       ->type_name("FILE")
       ->take_last();
+  app->set_version_flag("--version", "holdfast " HOLDFAST_VERSION, "Print the version");
   app->add_flag("--json", context.json, "Print JSON: one object a line");
   app->add_flag("--quiet", context.quiet, "Print results only, no confirmations");
   app->footer(
@@ -171,6 +173,8 @@ int run_program(int argc, const char* const* argv) {
   try {
     app->parse(words_of_ours(argc, argv, context), argv);
     code = context.command();
+  } catch (const CLI::CallForVersion& version) {
+    context.say(version.what());
   } catch (const CLI::CallForHelp&) {
     context.print(app->help());
   } catch (const CLI::ParseError& error) {

@@ -135,6 +135,9 @@ TEST_F(CliErrors, ConfigurationMistakesNameFileAndLine) {
   EXPECT_THAT(ok({"config", "check", path}), HasSubstr("queue.heartbeat.intervalSeconds"));
   EXPECT_EQ(json({"config", "check", path}).at(0).at("queue.heartbeat.intervalSeconds"), 0.5);
   expect_refused({"config", "check"}, "which file?");
+  for (const char* address : {"sqlite:", "sqlit:work.db", "redis://h:x"})
+    expect_refused({"config", "check", path, "--store", address}, "address");
+  expect_refused({"config", "check", path, "--store", "postgres://h/db?schema="}, "schema");
 }
 
 TEST_F(CliErrors, WithJsonErrorsAreJsonToo) {

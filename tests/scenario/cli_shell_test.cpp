@@ -80,15 +80,24 @@ TEST(CliShell, FishAndZshCompleteTheSame) {
 }
 
 TEST(CliShell, HelpIsThereForEveryLevel) {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"--help"}, {"task", "--help"}, {"task", "add", "--help"}, {"worker", "run", "-h"}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--help"},
+                                             {"task", "--help"},
+                                             {"task", "add", "--help"},
+                                             {"worker", "run", "-h"},
+                                             {"help"}}) {
     std::vector<std::string> command{HOLDFAST_PROGRAM};
     command.insert(command.end(), words.begin(), words.end());
     const Finished finished = run(command);
     EXPECT_TRUE(finished.ending.ok());
     EXPECT_THAT(finished.out, HasSubstr("Usage: "));
   }
-  EXPECT_THAT(run({HOLDFAST_PROGRAM, "version"}).out, HasSubstr("holdfast 0."));
+  EXPECT_THAT(run({HOLDFAST_PROGRAM, "help", "task", "add"}).out,
+              HasSubstr("Usage: holdfast task add"));
+  EXPECT_THAT(run({HOLDFAST_PROGRAM, "help"}).out, HasSubstr("Usage: holdfast [OPTIONS]"));
+  EXPECT_THAT(run({HOLDFAST_PROGRAM, "help", "task", "ad"}).err, HasSubstr("no command 'ad'"));
+  for (const char* version : {"version", "--version"})
+    EXPECT_THAT(run({HOLDFAST_PROGRAM, version}).out, HasSubstr("holdfast 0."));
   EXPECT_EQ(run({HOLDFAST_PROGRAM}).ending.code, 1);
 }
 
