@@ -4,8 +4,10 @@
 #include <cstdlib>
 
 #include "contract/leases_contract.hpp"
+#include "contract/limit_store_contract.hpp"
 #include "contract/recovery_contract.hpp"
 #include "contract/reports_contract.hpp"
+#include "contract/schedule_store_contract.hpp"
 #include "contract/task_admin_contract.hpp"
 #include "contract/task_store_contract.hpp"
 #include "contract/worker_registry_contract.hpp"
@@ -48,13 +50,11 @@ const EngineCase cases[] = {
 #endif
 };
 
-// This engine keeps neither.
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LimitStoreContract);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ScheduleStoreContract);
-
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::ValuesIn(cases), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, LimitStoreContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, RecoveryContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, ReportsContract, testing::ValuesIn(cases), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, ScheduleStoreContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskAdminContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskStoreContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, WorkerRegistryContract, testing::ValuesIn(cases), case_name);

@@ -19,7 +19,7 @@ Arguments& Arguments::add(const std::vector<std::string>& list) {
 Arguments& Arguments::add(const NewTask& task) {
   const auto& options = task.options;
   add((options.id ? *options.id : TaskId::make()).text()).add(!options.id);
-  add(lane_text(options.queue, task.kind)).add(options.priority).add(options.delay);
+  add(lane_text(task)).add(options.priority).add(options.delay);
   if (options.at)
     add(*options.at);
   else
@@ -66,32 +66,31 @@ Backoff parse_backoff(std::string_view text) {
 
 std::string body_text(const NewTask& task) {
   const auto& options = task.options;
-  auto text = fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}", separator, options.max_attempts,
+  auto text = fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}", separator, options.max_attempts,
                           options.timeout.count(), backoff_text(options.backoff),
-                          options.tags.empty() ? std::string{} : json_list(options.tags),
-                          options.limit_key);
+                          options.tags.empty() ? std::string{} : json_list(options.tags));
   return text += task.payload;
 }
 
 Body parse_body(std::string_view text) {
-  auto parts = split(text, 6);
+  auto parts = split(text, 5);
   Body body;
   body.max_attempts = static_cast<int>(parse_number(parts[0]));
   body.timeout = Millis{parse_number(parts[1])};
   body.backoff = parse_backoff(parts[2]);
   body.tags = std::move(parts[3]);
-  body.limit_key = std::move(parts[4]);
-  body.payload = std::move(parts[5]);
+  body.payload = std::move(parts[4]);
   return body;
 }
 
-std::string lane_text(std::string_view queue, std::string_view kind) {
-  return fmt::format("{}{}{}", queue, separator, kind);
+std::string lane_text(const NewTask& task) {
+  return fmt::format("{1}{0}{2}{0}{3}", separator, task.options.queue, task.kind,
+                     task.options.limit_key);
 }
 
-std::pair<std::string, std::string> parse_lane(std::string_view lane) {
-  auto parts = split(lane, 2);
-  return {std::move(parts[0]), std::move(parts[1])};
+Lane parse_lane(std::string_view lane) {
+  auto parts = split(lane, 3);
+  return {std::move(parts[0]), std::move(parts[1]), std::move(parts[2])};
 }
 
 std::string json_list(const std::vector<std::string>& texts) {

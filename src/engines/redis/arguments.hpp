@@ -50,15 +50,19 @@ struct Body {
   Millis timeout{0};
   Backoff backoff{};
   std::string tags{};  ///< JSON; empty if there are none
-  std::string limit_key{};
   std::string payload{};
 };
 std::string body_text(const NewTask& task);
 Body parse_body(std::string_view text);
 
-/// Queue and kind of a task in one text.
-std::string lane_text(std::string_view queue, std::string_view kind);
-std::pair<std::string, std::string> parse_lane(std::string_view lane);
+/// Queue, kind and limit key of a task in one text.
+struct Lane {
+  std::string queue;
+  std::string kind;
+  std::string key;
+};
+std::string lane_text(const NewTask& task);
+Lane parse_lane(std::string_view lane);
 
 std::string json_list(const std::vector<std::string>& texts);
 std::vector<std::string> parse_json_list(std::string_view text);

@@ -4,7 +4,9 @@
 
 #include "engines/redis/check_integrity.hpp"
 #include "engines/redis/durability.hpp"
+#include "engines/redis/limits.hpp"
 #include "engines/redis/reports.hpp"
+#include "engines/redis/schedules.hpp"
 #include "engines/redis/store.hpp"
 #include "engines/redis/task_admin.hpp"
 #include "engines/redis/task_store.hpp"
@@ -44,6 +46,8 @@ class RedisEngine final : public EngineParts {
   TaskAdmin& admin() override { return admin_; }
   WorkerRegistry& workers() override { return workers_; }
   Reports& reports() override { return reports_; }
+  ScheduleStore* schedule_store() override { return &schedules_; }
+  LimitStore* limit_store() override { return &limits_; }
   const Clock& clock() const override { return store_.clock(); }
   std::string name() const override { return store_.server.address().name(); }
   std::string durability() const override { return persistence_.mode; }
@@ -59,6 +63,8 @@ class RedisEngine final : public EngineParts {
   RedisTaskAdmin admin_{store_};
   RedisWorkerRegistry workers_{store_};
   RedisReports reports_{store_};
+  RedisScheduleStore schedules_{store_};
+  RedisLimitStore limits_{store_};
 };
 
 }  // namespace

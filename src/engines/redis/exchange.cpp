@@ -1,7 +1,5 @@
 #include "engines/redis/task_store.hpp"
 
-#include <tuple>
-
 namespace holdfast::redis {
 
 namespace {
@@ -35,7 +33,9 @@ Claimed read_claimed(const Value& list, std::size_t first) {
   Claimed claimed;
   claimed.lease = {TaskId::parse(list[first].text()).value_or(TaskId{}),
                    Token{list[first + 1].number()}};
-  std::tie(claimed.queue, claimed.kind) = parse_lane(list[first + 2].text());
+  auto lane = parse_lane(list[first + 2].text());
+  claimed.queue = std::move(lane.queue);
+  claimed.kind = std::move(lane.kind);
   claimed.attempt = static_cast<int>(list[first + 3].number());
   claimed.suspect = list[first + 4].number() == 1;
   auto body = parse_body(list[first + 5].text());

@@ -15,8 +15,8 @@ namespace holdfast::redis {
 /// is the truth, and `prune` alone removes.
 ///
 ///     {p}:t:<task>        hash: the task (fields below)
-///     {p}:p:<task>        its body: most attempts, timeout, backoff, tags (JSON), limit key and
-///                         payload, with \x1f between them
+///     {p}:p:<task>        its body: most attempts, timeout, backoff, tags (JSON) and payload, with
+///                         \x1f between them
 ///     {p}:h:<task>        list: transitions that cannot be derived from the task itself
 ///     {p}:log:<task>      list: log lines
 ///     {p}:e:<task>        hash: effects, the first value stays
@@ -29,13 +29,21 @@ namespace holdfast::redis {
 ///     {p}:later:<lane>    pending tasks that are not due yet, by time                 (sorted set)
 ///     {p}:held:<worker>   running tasks by the end of their lease                     (sorted set)
 ///     {p}:holders         workers with such a set
-///     {p}:blocked, {p}:on_hold, {p}:done:<state>      the other states                (sorted
-///     sets) {p}:queues:<kind>   queues with pending tasks of a kind; a lane is queue, \x1f, kind
-///     {p}:counts          hash: how many tasks of a lane are in a state
+///     {p}:blocked, {p}:on_hold, {p}:done:<state>      the other states               (sorted sets)
+///     {p}:lanes:<kind>    set: lanes with pending tasks of a kind; a lane is queue, kind and limit
+///                         key (may be empty), with \x1f between them
+///     {p}:counts          hash: how many tasks of a lane are in a state other than running
+///     {p}:running         hash: how many of a lane are running
 ///     {p}:unique          hash: unique key, and the unfinished task that has it
 ///     {p}:paused          hash: paused queues
 ///     {p}:cascade         list: ends of tasks that not all who wait for them have heard of
 ///     {p}:seq             the last number of a task
+///
+///     {p}:limits          hash: limits by place, which is scope, \x1f and name
+///     {p}:buckets         hash: token buckets that are not full, by place
+///     {p}:buckets_full    places by the time at which their bucket is full again      (sorted set)
+///     {p}:schedules       hash: schedules by name
+///     {p}:due             names of schedules that are not paused by their next time   (sorted set)
 ///
 ///     {p}:w:<worker>      hash: a worker; {p}:workers and {p}:gone list them
 ///     {p}:report:<id>     hash, with :tasks, :workers and :taken; {p}:reports lists them

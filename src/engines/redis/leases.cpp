@@ -39,7 +39,7 @@ std::optional<Orphan> read_orphan(TaskId id, std::string_view worker, bool expir
   orphan.cancel_requested = !row[6].is_nil();
   orphan.suspect = !row[7].is_nil();
   orphan.backoff = body.backoff;
-  orphan.kind = parse_lane(row[8].text()).second;
+  orphan.kind = parse_lane(row[8].text()).kind;
   return orphan;
 }
 

@@ -23,6 +23,7 @@ class Script {
 /// Each is described where it is written: in `lua/`, with its arguments and its result.
 namespace scripts {
 
+extern const Script apply_schedules;
 extern const Script beat;
 extern const Script bury;
 extern const Script check;
@@ -39,8 +40,11 @@ extern const Script pause;
 extern const Script prune;
 extern const Script reclaim;
 extern const Script record;
+extern const Script remove_limit;
+extern const Script remove_schedule;
 extern const Script renew;
 extern const Script retire;
+extern const Script set_limits;
 
 }  // namespace scripts
 

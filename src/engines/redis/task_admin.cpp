@@ -35,8 +35,7 @@ std::int64_t used_memory(Store& store) {
 }
 
 /// Since when the one that has been ready longest in a lane is so.
-std::optional<WallTime> oldest_ready(Store& store, const LaneCounts& lane, WallTime now) {
-  auto name = lane_text(lane.queue, lane.kind);
+std::optional<WallTime> oldest_ready(Store& store, const std::string& name, WallTime now) {
   std::optional<WallTime> oldest;
   auto consider = [&](WallTime since) {
     if (since <= now) oldest = std::min(oldest.value_or(since), since);
@@ -81,11 +80,11 @@ std::vector<QueueStatus> RedisTaskAdmin::queues() {
   std::map<std::string, QueueStatus> queues;
   auto now = store_.clock().wall();
   for (const auto& lane : lane_counts(store_)) {
-    auto& status = queues[lane.queue];
+    auto& status = queues[lane.lane.queue];
     for (int state = 0; state < task_state_count; ++state)
       status.counts[state] += lane.counts[state];
     if (lane.counts[0] == 0) continue;
-    if (auto since = oldest_ready(store_, lane, now))
+    if (auto since = oldest_ready(store_, lane.name, now))
       status.oldest_pending = std::min(status.oldest_pending.value_or(*since), *since);
   }
   auto paused = store_.server.call({"HKEYS", store_.keys.key("paused")});
@@ -152,7 +151,7 @@ std::int64_t RedisTaskAdmin::move_some(std::span<const TaskId> ids, const Move& 
                     Token{change[4].number()},
                     static_cast<int>(change[5].number()),
                     now};
-    move.on_change(*id, parse_lane(change[1].text()).second, step);
+    move.on_change(*id, parse_lane(change[1].text()).kind, step);
   }
   return moved;
 }

@@ -1,7 +1,6 @@
 #include "engines/redis/task_record.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace holdfast::redis {
 
@@ -36,7 +35,10 @@ TaskRecord read_record(TaskId id, const Value& row, const Value& body_text, cons
   TaskRecord record;
   record.id = id;
   record.state = static_cast<TaskState>(row[0].number());
-  std::tie(record.queue, record.kind) = parse_lane(row[1].text());
+  auto lane = parse_lane(row[1].text());
+  record.queue = std::move(lane.queue);
+  record.kind = std::move(lane.kind);
+  record.limit_key = std::move(lane.key);
   record.priority = static_cast<int>(row[2].number() / one_priority);
   record.created_at = wall_time(row[2].number() % one_priority);
   record.unique_key = row[3].string();
@@ -44,7 +46,6 @@ TaskRecord read_record(TaskId id, const Value& row, const Value& body_text, cons
   record.max_attempts = body.max_attempts;
   record.timeout = body.timeout;
   record.tags = parse_json_list(body.tags);
-  record.limit_key = std::move(body.limit_key);
   record.payload = std::move(body.payload);
   read_fate(row, record);
   for (std::size_t i = 0; i < waits.size(); ++i)

@@ -18,28 +18,38 @@ const Command fields{"s", "l", "o"};
 }  // namespace
 
 std::vector<LaneCounts> lane_counts(Store& store) {
-  auto list = store.server.call({"HGETALL", store.keys.key("counts")});
-  std::map<std::pair<std::string, std::string>, LaneCounts> lanes;
-  for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
-    auto parts = split(list[i].text(), 3);
-    auto state = parse_number(parts[2]);
-    if (state < 0 || state >= task_state_count) continue;
-    auto& lane = lanes[{parts[0], parts[1]}];
-    lane.queue = parts[0];
-    lane.kind = parts[1];
-    lane.counts[state] = list[i + 1].number();
+  std::array commands{Command{"HGETALL", store.keys.key("counts")},
+                      Command{"HGETALL", store.keys.key("running")}};
+  auto replies = store.server.call_all(commands);
+  std::map<std::string, LaneCounts, std::less<>> lanes;
+  auto add = [&](std::string_view name, std::int64_t state, std::int64_t count) {
+    if (state >= 0 && state < task_state_count) lanes[std::string{name}].counts[state] = count;
+  };
+  const auto& counts = replies[0];
+  for (std::size_t i = 0; i + 1 < counts.size(); i += 2) {
+    auto field = counts[i].text();
+    auto end = field.rfind(separator);
+    if (end == std::string_view::npos) continue;
+    add(field.substr(0, end), parse_number(field.substr(end + 1)), counts[i + 1].number());
   }
+  const auto& running = replies[1];
+  for (std::size_t i = 0; i + 1 < running.size(); i += 2)
+    add(running[i].text(), static_cast<int>(TaskState::running), running[i + 1].number());
   std::vector<LaneCounts> all;
-  for (auto& [name, lane] : lanes) all.push_back(std::move(lane));
+  for (auto& [name, found] : lanes) {
+    found.name = name;
+    found.lane = parse_lane(name);
+    all.push_back(std::move(found));
+  }
   return all;
 }
 
 TaskSearch::TaskSearch(Store& store, const TaskFilter& filter) : store_{store}, filter_{filter} {
   if (!filter.ids.empty()) return;
   lanes_ = lane_counts(store);
-  std::erase_if(lanes_, [&](const LaneCounts& lane) {
-    return (!filter.queue.empty() && lane.queue != filter.queue) ||
-           (!filter.kind.empty() && lane.kind != filter.kind);
+  std::erase_if(lanes_, [&](const LaneCounts& each) {
+    return (!filter.queue.empty() && each.lane.queue != filter.queue) ||
+           (!filter.kind.empty() && each.lane.kind != filter.kind);
   });
 }
 
@@ -90,8 +100,7 @@ std::vector<std::string> TaskSearch::ids_by_state() {
   for (auto state : filter_.states) {
     if (state == TaskState::pending) {
       for (const auto& lane : lanes_)
-        for (auto index : {"ready:", "alone:", "later:"})
-          add(index + lane_text(lane.queue, lane.kind));
+        for (auto index : {"ready:", "alone:", "later:"}) add(index + lane.name);
     } else if (state == TaskState::running) {
       auto holders = store_.server.call({"SMEMBERS", store_.keys.key("holders")});
       for (std::size_t i = 0; i < holders.size(); ++i) add("held:" + holders[i].string());
@@ -110,10 +119,10 @@ std::vector<std::string> TaskSearch::ids_by_state() {
 
 bool TaskSearch::matches(const Value& row, const Value* body) const {
   if (row[0].is_nil() || !state_is_wanted(static_cast<TaskState>(row[0].number()))) return false;
-  auto [queue, kind] = parse_lane(row[1].text());
+  auto lane = parse_lane(row[1].text());
   auto order = row[2].number();
-  if (!filter_.queue.empty() && queue != filter_.queue) return false;
-  if (!filter_.kind.empty() && kind != filter_.kind) return false;
+  if (!filter_.queue.empty() && lane.queue != filter_.queue) return false;
+  if (!filter_.kind.empty() && lane.kind != filter_.kind) return false;
   if (filter_.priority && order / one_priority != *filter_.priority) return false;
   if (filter_.created_since && wall_time(order % one_priority) < *filter_.created_since)
     return false;

@@ -10,10 +10,10 @@
 
 namespace holdfast::redis {
 
-/// How many tasks of a queue and kind are in each state. Kept by the scripts that change states.
+/// How many tasks of a lane are in each state. Kept by the scripts that change states.
 struct LaneCounts {
-  std::string queue;
-  std::string kind;
+  std::string name;
+  Lane lane;
   std::int64_t counts[task_state_count] = {};
 };
 std::vector<LaneCounts> lane_counts(Store& store);

@@ -42,6 +42,15 @@ void expect_valid(const Value& answer) {
       "task {} exists already with another kind, queue or payload; choose another id", id)};
 }
 
+std::vector<Inserted> read_inserted(const Value& list) {
+  std::vector<Inserted> inserted;
+  inserted.reserve(list.size() / 2);
+  for (std::size_t i = 0; i + 1 < list.size(); i += 2)
+    inserted.push_back(
+        {TaskId::parse(list[i].text()).value_or(TaskId{}), list[i + 1].number() == 1});
+  return inserted;
+}
+
 std::vector<Inserted> RedisTaskStore::insert(std::span<const NewTask> tasks) {
   if (tasks.empty()) return {};
   auto arguments = store_.arguments();
@@ -49,13 +58,7 @@ std::vector<Inserted> RedisTaskStore::insert(std::span<const NewTask> tasks) {
   for (const auto& task : tasks) arguments.add(task);
   auto answer = store_.run(enqueue_points, scripts::insert, arguments);
   expect_valid(answer);
-  auto list = answer[1];
-  std::vector<Inserted> inserted;
-  inserted.reserve(tasks.size());
-  for (std::size_t i = 0; i + 1 < list.size(); i += 2)
-    inserted.push_back(
-        {TaskId::parse(list[i].text()).value_or(TaskId{}), list[i + 1].number() == 1});
-  return inserted;
+  return read_inserted(answer[1]);
 }
 
 std::vector<Recorded> RedisTaskStore::record(std::span<const Note> notes) {

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "tasks/limit_tally.hpp"
+
 namespace holdfast::sqlite {
 
 namespace {
@@ -82,27 +84,6 @@ std::optional<Rate> rate_in(const std::vector<Limit>& limits, const Limit& wante
   return {};
 }
 
-/// What one limit, or the `*` of a scope, is in use for.
-using Uses = std::map<std::pair<LimitScope, std::string>, LimitUse>;
-
-Uses read_uses(Connection& db) {
-  Uses uses;
-  auto use = [&](LimitScope scope, std::string_view name) -> LimitUse& {
-    auto& found = uses[{scope, std::string{name}}];
-    found.scope = scope;
-    found.name = name;
-    return found;
-  };
-  each_running(db, [&](const LimitNames& names, std::int64_t count) {
-    use(LimitScope::queue, names.queue).running += count;
-    use(LimitScope::kind, names.kind).running += count;
-    if (!names.key.empty()) use(LimitScope::key, names.key).running += count;
-  });
-  auto buckets = db.use("SELECT scope, name FROM holdfast_buckets");
-  while (buckets.step()) use(static_cast<LimitScope>(buckets.integer(0)), buckets.text(1));
-  return uses;
-}
-
 }  // namespace
 
 bool any_limits(Connection& db) {
@@ -161,28 +142,16 @@ bool SqliteLimitStore::remove(LimitScope scope, const std::string& name) {
 
 std::vector<LimitStatus> SqliteLimitStore::list() {
   return store_.reader.read([&](Connection& db) {
-    std::vector<LimitStatus> statuses;
     auto limits = read_limits(db);
-    if (limits.empty()) return statuses;
-    std::map<std::pair<LimitScope, std::string>, std::size_t> places;
-    for (auto& limit : limits) {
-      places[{limit.scope, limit.name}] = statuses.size();
-      statuses.push_back({std::move(limit)});
-    }
-    auto now = store_.clock.wall();
-    for (auto& [place, use] : read_uses(db)) {
-      auto at = places.find(place);
-      if (at == places.end()) at = places.find({place.first, std::string{each_name}});
-      if (at == places.end()) continue;
-      auto& status = statuses[at->second];
-      if (const auto& rate = status.limit.rate) {
-        auto stored = read_bucket(db, use.scope, use.name);
-        use.tokens = stored ? tokens_in(refilled(*stored, *rate, now), *rate)
-                            : std::int64_t{rate->capacity()};
-      }
-      status.uses.push_back(std::move(use));
-    }
-    return statuses;
+    if (limits.empty()) return std::vector<LimitStatus>{};
+    LimitTally tally{std::move(limits)};
+    each_running(
+        db, [&](const LimitNames& names, std::int64_t count) { tally.add_running(names, count); });
+    auto buckets = db.use("SELECT scope, name, parts, at FROM holdfast_buckets");
+    while (buckets.step())
+      tally.add_bucket(static_cast<LimitScope>(buckets.integer(0)), buckets.text(1),
+                       {buckets.integer(2), buckets.time(3)});
+    return tally.statuses(store_.clock.wall());
   });
 }
 

@@ -1,12 +1,18 @@
 -- Which tasks a claim may take.
 local function open_lanes(queues, kinds)
-  local paused = {}
+  local paused, wanted = {}, nil
   for _, queue in ipairs(call('HKEYS', P .. 'paused')) do paused[queue] = true end
+  if #queues > 0 then
+    wanted = {}
+    for _, queue in ipairs(queues) do wanted[queue] = true end
+  end
   local open = {}
   for _, kind in ipairs(kinds) do
-    local of_kind = #queues > 0 and queues or call('SMEMBERS', P .. 'queues:' .. kind)
-    for _, queue in ipairs(of_kind) do
-      if not paused[queue] then open[#open + 1] = { queue, kind, lane_of(queue, kind) } end
+    for _, lane in ipairs(call('SMEMBERS', P .. 'lanes:' .. kind)) do
+      local queue = queue_of(lane)
+      if not paused[queue] and (not wanted or wanted[queue]) then
+        open[#open + 1] = { kind, lane }
+      end
     end
   end
   return open
@@ -24,17 +30,18 @@ local function promote(lane)
 end
 
 -- Up to `limit` tasks in the order of priority, then age. Of each: id, score, and the index that it
--- is in (key, lane, suspect).
+-- is in (key, lane, suspect). Of every lane only as many are looked at as its limits allow, so what
+-- they hold back is not in the way of other lanes.
 local function find_candidates(queues, kinds, limit, most_suspects)
   local open, found = open_lanes(queues, kinds), {}
-  local promoted = false
+  local promoted, limited = false, read_limits()
   for _, each in ipairs(open) do
-    promoted = promote(each[3]) or promoted
+    promoted = promote(each[2]) or promoted
   end
   if promoted then flush() end
-  local function look(key, most, each, suspect)
+  local function look(key, most, lane, suspect)
     local some = call('ZRANGE', P .. key, 0, most - 1, 'WITHSCORES')
-    local from, last = { key = key, lane = each[3], suspect = suspect }, #found
+    local from, last = { key = key, lane = lane, suspect = suspect }, #found
     for i = 1, #some, 2 do
       last = last + 1
       found[last] = { some[i], some[i + 1], from }
@@ -42,14 +49,16 @@ local function find_candidates(queues, kinds, limit, most_suspects)
     return #some > 0
   end
   for _, each in ipairs(open) do
-    local any = limit > 0 and look('ready:' .. each[3], limit, each, false)
-    if most_suspects > 0 and limit > 0 then
-      any = look('alone:' .. each[3], math.min(limit, most_suspects), each, true) or any
+    local lane = each[2]
+    local room = limited and room_for(lane, limit) or limit
+    local any = room > 0 and look('ready:' .. lane, room, lane, false)
+    if most_suspects > 0 and room > 0 then
+      any = look('alone:' .. lane, math.min(room, most_suspects), lane, true) or any
     end
-    -- A queue that has run empty is not looked at again until something is put into it.
-    if not any and call('EXISTS', P .. 'ready:' .. each[3], P .. 'alone:' .. each[3],
-      P .. 'later:' .. each[3]) == 0 then
-      call('SREM', P .. 'queues:' .. each[2], each[1])
+    -- A lane that has run empty is not looked at again until something is put into it.
+    if not any and call('EXISTS', P .. 'ready:' .. lane, P .. 'alone:' .. lane,
+      P .. 'later:' .. lane) == 0 then
+      call('SREM', P .. 'lanes:' .. each[1], lane)
     end
   end
   -- What comes from one index is in order already.
@@ -64,10 +73,12 @@ local function find_candidates(queues, kinds, limit, most_suspects)
   for _, one in ipairs(found) do
     if #chosen == limit then break end
     local suspect = one[3].suspect
-    if not suspect or most_suspects > 0 then
+    -- Lanes may share a limit, so what each has room for may be too much for all of them.
+    if (not suspect or most_suspects > 0) and (not limited or take_place(one[3].lane)) then
       if suspect then most_suspects = most_suspects - 1 end
       chosen[#chosen + 1] = one
     end
   end
+  if limited then write_buckets() end
   return chosen
 end

@@ -50,7 +50,7 @@ end
 
 if call('EXISTS', P .. 'cascade') == 1 then continue_cascade() end
 
-local refused, woken = 0, false
+local refused, ended_any, woken = 0, false, false
 -- An end that is not the plain one: tried again, failed, cancelled, or with something to clear.
 local function settle_unusual(one, t)
   local key, to = P .. 't:' .. one.id, one.to
@@ -88,6 +88,7 @@ local function settle(one)
     return 2
   end
   local to = settle_unusual(one, t)
+  ended_any = true
   drop('held:' .. string.sub(t[3], 1, 26), one.id)
   count(t[4], RUNNING, -1)
   count(t[4], to, 1)
@@ -114,6 +115,7 @@ local function settle_plain(at)
     ended_of[holder] = ended
   end
   ended[#ended + 1] = id
+  ended_any = true
   done[#done + 1] = now_text
   done[#done + 1] = id
   completed_of[lane] = (completed_of[lane] or 0) + 1
@@ -136,7 +138,10 @@ local releases = #cascade > 0
 work_off_cascade()
 flush()
 if refused > 0 then call('HINCRBY', P .. 'totals', 'refused', refused) end
-if woken or releases then announce('work') end
+-- Where something is limited, an end may be what others wait for.
+if woken or releases or (ended_any and call('EXISTS', P .. 'limits') == 1) then
+  announce('work')
+end
 
 local worker = take()
 if worker == '' then return { 'ok', settled, 0, {} } end

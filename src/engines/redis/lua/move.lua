@@ -7,7 +7,7 @@
 --         1 if it was named (0: it waited for one that was cancelled)
 local target, from, from_to_blocked = take(), take(), take()
 local fresh_attempts, ask, actor, reason = take() == '1', take() == '1', take(), take()
-local asked, changes, ready, stopped = 0, {}, false, false
+local asked, changes, ready, stopped, freed = 0, {}, false, false, false
 
 local function leave(id, state, lane, worker)
   if state == PENDING then drop_pending(id, lane)
@@ -54,6 +54,7 @@ local function apply(id, t, to)
   count(lane, state, -1)
   count(lane, to, 1)
   stopped = stopped or was_running
+  freed = freed or was_running
   add_history(id, state, to, actor, reason, t[2] or '0', attempt, was_running and claimed_at,
     was_running and worker)
   changes[#changes + 1] = { id, lane, state, to, t[2] or '0', attempt, reason, 1 }
@@ -84,5 +85,5 @@ for _, one in ipairs(dependents_cancelled) do
   changes[#changes + 1] = { one[1], one[2], BLOCKED, CANCELLED, '0', '0', one[3], 0 }
 end
 if stopped then announce('control') end
-if ready then announce('work') end
+if ready or freed then announce('work') end
 return { asked, changes }

@@ -18,8 +18,9 @@ local function take_task()
   return t
 end
 
+local function queue_and_kind(lane) return string.match(lane, '^[^\31]*\31[^\31]*') end
 local function payload_of(body)
-  return string.match(body or '', '^[^\31]*\31[^\31]*\31[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')
+  return string.match(body or '', '^[^\31]*\31[^\31]*\31[^\31]*\31[^\31]*\31(.*)$')
 end
 
 -- What is in the store from now on because of tasks that are about to be written.
@@ -30,7 +31,8 @@ local fresh, fresh_keys = {}, {}
 local function check_task(t)
   local same = fresh[t.id]
   if same then
-    if same.lane ~= t.lane or payload_of(same.body) ~= payload_of(t.body) then
+    if queue_and_kind(same.lane) ~= queue_and_kind(t.lane)
+      or payload_of(same.body) ~= payload_of(t.body) then
       return 'exists', t.id
     end
     t.existing = t.id
@@ -38,7 +40,7 @@ local function check_task(t)
   end
   local known = not t.new_id and call('HGET', P .. 't:' .. t.id, 'l')
   if known then
-    if known ~= t.lane
+    if queue_and_kind(known) ~= queue_and_kind(t.lane)
       or payload_of(call('GET', P .. 'p:' .. t.id)) ~= payload_of(t.body) then
       return 'exists', t.id
     end

@@ -6,11 +6,20 @@ local queues, kinds = {}, {}
 for i = 1, take_number() do queues[i] = take() end
 for i = 1, take_number() do kinds[i] = take() end
 local earliest
+local limited = read_limits()
 for _, each in ipairs(open_lanes(queues, kinds)) do
-  if call('EXISTS', P .. 'ready:' .. each[3], P .. 'alone:' .. each[3]) > 0 then return '0' end
-  local first = call('ZRANGE', P .. 'later:' .. each[3], 0, 0, 'WITHSCORES')
-  if first[2] and (not earliest or tonumber(first[2]) < earliest) then
-    earliest = tonumber(first[2])
+  local lane, due = each[2], nil
+  local not_before = 0
+  if limited and room_for(lane, 1) == 0 then not_before = room_at(lane) end
+  if not_before then
+    if call('EXISTS', P .. 'ready:' .. lane, P .. 'alone:' .. lane) > 0 then
+      due = not_before
+    else
+      local first = call('ZRANGE', P .. 'later:' .. lane, 0, 0, 'WITHSCORES')
+      due = first[2] and math.max(tonumber(first[2]), not_before)
+    end
   end
+  if due == 0 then return '0' end
+  if due and (not earliest or due < earliest) then earliest = due end
 end
 return earliest and digits(earliest) or ''

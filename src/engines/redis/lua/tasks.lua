@@ -17,8 +17,12 @@ local function put(key, id, score)
 end
 local function drop(key, id) put(key, id, false) end
 local function count(lane, state, by)
-  local field = lane .. '\31' .. state
-  counts[field] = (counts[field] or 0) + by
+  local of_state = counts[state]
+  if not of_state then
+    of_state = {}
+    counts[state] = of_state
+  end
+  of_state[lane] = (of_state[lane] or 0) + by
 end
 local function flush()
   for key, members in pairs(index) do
@@ -34,19 +38,23 @@ local function flush()
     in_portions('ZREM', P .. key, remove)
     in_portions('ZADD', P .. key, add)
   end
-  for field, by in pairs(counts) do
-    if by ~= 0 then call('HINCRBY', P .. 'counts', field, by) end
+  -- Limits ask for the running ones alone, of which there are few.
+  for state, of_state in pairs(counts) do
+    for lane, by in pairs(of_state) do
+      local key, field = P .. 'counts', lane .. '\31' .. state
+      if state == RUNNING then key, field = P .. 'running', lane end
+      if by ~= 0 and call('HINCRBY', key, field, by) == 0 then call('HDEL', key, field) end
+    end
   end
   for lane in pairs(lanes) do
-    local queue, kind = string.match(lane, '^([^\31]*)\31(.*)$')
-    call('SADD', P .. 'queues:' .. kind, queue)
+    call('SADD', P .. 'lanes:' .. string.match(lane, '\31([^\31]*)\31'), lane)
   end
   index, counts, lanes = {}, {}, {}
 end
 
--- A lane is a queue and a kind. Within a lane, priority goes before age: the order of a task has
--- both, and so has the score of one that is ready.
-local function lane_of(queue, kind) return queue .. '\31' .. kind end
+-- A lane is a queue, a kind and a limit key, with \31 between them. Within a lane, priority goes
+-- before age: the order of a task has both, and so has the score of one that is ready.
+local function queue_of(lane) return string.match(lane, '^[^\31]*') end
 local ONE_PRIORITY = 8796093022208
 -- `run_at`: a number, 0 for at once
 local function index_pending(id, lane, order, run_at, suspect)
