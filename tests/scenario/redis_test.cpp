@@ -2,12 +2,8 @@
 
 #include <csignal>
 #include <fstream>
-#include <thread>
 
-#include <holdfast/holdfast.hpp>
-
-#include "support/redis_server.hpp"
-#include "tasks/engine_parts.hpp"
+#include "scenario/redis_scenario.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -16,52 +12,6 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-/// A worker of this process, with a handler that only counts.
-class CountingWorker {
- public:
-  explicit CountingWorker(const std::string& address, const Settings& settings = {})
-      : tasks_{open(address, settings)}, worker_{with_handler()} {
-    thread_ = std::jthread{[this] { worker_.run(); }};
-  }
-  ~CountingWorker() { worker_.hurry(); }
-  int ran() const { return ran_; }
-
- private:
-  Tasks& with_handler() {
-    return tasks_.on_json("count", [this](Attempt&) -> Outcome {
-      ++ran_;
-      return done;
-    });
-  }
-
-  std::atomic<int> ran_{0};
-  Tasks tasks_;
-  Worker worker_;
-  std::jthread thread_;
-};
-
-class RedisScenario : public testing::Test {
- protected:
-  RedisScenario() { ::setenv("XDG_RUNTIME_DIR", folder_.folder().c_str(), 1); }
-
-  static std::vector<TaskId> enqueue(const Engine& engine, int count) {
-    return Tasks{engine}.enqueue_all(
-        std::vector<NewTask>(static_cast<std::size_t>(count), NewTask{"count", "{}"}));
-  }
-  static std::int64_t completed(const Engine& engine) {
-    try {
-      return Inspector{engine}.count({.states = {TaskState::completed}});
-    } catch (const StoreError&) {
-      return -1;  // the server is not there yet
-    }
-  }
-  static bool completes(const Engine& engine, std::int64_t count) {
-    return eventually([&] { return completed(engine) == count; }, seconds{60});
-  }
-
-  TempStore folder_;
-};
 
 TEST_F(RedisScenario, WorkerGoesOnAfterARestartAndNothingIsLost) {
   RedisServer server{{.append_only = true}};
@@ -160,6 +110,33 @@ TEST_F(RedisScenario, PromotedReplicaIsFound) {
   auto before = completed(engine);
   enqueue(engine, 5);
   EXPECT_TRUE(completes(engine, before + 5));
+}
+
+TEST_F(RedisScenario, DemotedPrimaryIsLeft) {
+  RedisServer before, after;
+  after.call({"REPLICAOF", "127.0.0.1", std::to_string(before.port())});
+  auto address = before.address() + ",127.0.0.1:" + std::to_string(after.port());
+  auto engine = open(address);
+  CountingWorker worker{address};
+  enqueue(engine, 5);
+  ASSERT_TRUE(completes(engine, 5));
+  ASSERT_TRUE(eventually(
+      [&] { return after.call({"DBSIZE"}).number() == before.call({"DBSIZE"}).number(); }));
+  after.call({"REPLICAOF", "NO", "ONE"});
+  before.call({"REPLICAOF", "127.0.0.1", std::to_string(after.port())});
+  EXPECT_TRUE(eventually([&] {
+    try {
+      enqueue(engine, 1);
+      return true;
+    } catch (const StoreError&) {
+      return false;  // it only replicates now, and the other one is looked for
+    }
+  }));
+  EXPECT_TRUE(completes(engine, 6));
+  EXPECT_TRUE(eventually([&] {
+    auto clients = after.call({"CLIENT", "LIST"}).string();
+    return clients.find("name=holdfast-worker-") != std::string::npos;
+  })) << "where the store is, there a death is noticed";
 }
 
 TEST_F(RedisScenario, FullMemoryRefusesNewWorkAndSettlesWhatRuns) {

@@ -27,6 +27,8 @@ int free_port() {
   return ntohs(any.sin_port) > 55'000 ? ntohs(any.sin_port) - 20'000 : ntohs(any.sin_port);
 }
 
+constexpr int slots = 16'384;
+
 void make_certificate(const std::filesystem::path& folder) {
   auto made =
       run({"/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
@@ -112,7 +114,6 @@ void RedisServer::kill() { process_->kill(); }
 RedisCluster::RedisCluster() {
   for (int i = 0; i < 3; ++i)
     nodes_.push_back(std::make_unique<RedisServer>(RedisServer::Options{.cluster = true}));
-  constexpr int slots = 16'384;
   for (int i = 0; i < 3; ++i) {
     auto& node = *nodes_[static_cast<std::size_t>(i)];
     node.call({"CLUSTER", "ADDSLOTSRANGE", std::to_string(i * slots / 3),
@@ -129,6 +130,35 @@ RedisCluster::RedisCluster() {
         std::chrono::seconds{60});
     if (!formed) throw std::runtime_error{"the cluster does not form"};
   }
+}
+
+std::string RedisCluster::slot_of(const std::string& prefix) {
+  return std::to_string(node(0).call({"CLUSTER", "KEYSLOT", "{" + prefix + "}"}).number());
+}
+
+std::size_t RedisCluster::home_of(const std::string& prefix) {
+  auto slot = std::stoi(slot_of(prefix));
+  return slot < slots / 3 ? 0 : slot < 2 * slots / 3 ? 1 : 2;
+}
+
+void RedisCluster::move_store(const std::string& prefix, std::size_t from, std::size_t to,
+                              const std::function<void()>& half_way) {
+  auto slot = slot_of(prefix);
+  auto id = [&](std::size_t which) { return node(which).call({"CLUSTER", "MYID"}).string(); };
+  node(to).call({"CLUSTER", "SETSLOT", slot, "IMPORTING", id(from)});
+  node(from).call({"CLUSTER", "SETSLOT", slot, "MIGRATING", id(to)});
+  for (bool first = true;; first = false) {
+    auto keys = node(from).call({"CLUSTER", "GETKEYSINSLOT", slot, "20"});
+    if (keys.size() == 0) break;
+    redis::Command move{"MIGRATE", "127.0.0.1", std::to_string(node(to).port()), "", "0",
+                        "30000",   "KEYS"};
+    for (std::size_t i = 0; i < keys.size(); ++i) move.push_back(keys[i].string());
+    auto moved = node(from).call(move);
+    if (moved.is_error()) throw std::runtime_error{"cannot move keys: " + moved.string()};
+    if (first && half_way) half_way();
+  }
+  for (auto which : {to, from, 3 - to - from})
+    node(which).call({"CLUSTER", "SETSLOT", slot, "NODE", id(to)});
 }
 
 void RedisCluster::flush() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -59,7 +60,16 @@ class RedisCluster {
   RedisServer& node(std::size_t which) { return *nodes_[which]; }
   void flush();
 
+  /// The node that has the store with this prefix when nothing was moved.
+  std::size_t home_of(const std::string& prefix);
+  /// Moves the slot of a store to another node as an operator would. `half_way` is called when some
+  /// keys are here and some are there.
+  void move_store(const std::string& prefix, std::size_t from, std::size_t to,
+                  const std::function<void()>& half_way = {});
+
  private:
+  std::string slot_of(const std::string& prefix);
+
   std::vector<std::unique_ptr<RedisServer>> nodes_;
 };
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr Millis first_pause{5};
 constexpr Millis longest_pause{500};
+constexpr int look_after{500};
 constexpr std::string_view life_begins = "connection ";
 constexpr std::string_view life_goes_on = " of server ";
 
@@ -94,15 +95,17 @@ void LifeLine::keep() {
   watcher_ = std::jthread{[this](std::stop_token stop) { watch(std::move(stop)); }};
 }
 
-/// Nothing comes on this connection but its end.
+/// Nothing comes on this connection but its end. Where the store has moved away from the server
+/// that it leads to, it proves nothing any more.
 void LifeLine::watch(std::stop_token stop) {
   auto pause = Millis{0};
   while (!stop.stop_requested()) {
     if (connection_) {
       std::stop_callback end{stop, [&] { ::shutdown(connection_->fd(), SHUT_WR); }};
       pollfd source{connection_->fd(), POLLIN, 0};
-      ::poll(&source, 1, -1);
+      bool quiet = ::poll(&source, 1, look_after) == 0;
       if (stop.stop_requested()) return;
+      if (quiet && store_.server.is_current(*connection_)) continue;
     }
     connection_.reset();
     ::poll(nullptr, 0, static_cast<int>(pause.count()));

@@ -60,6 +60,11 @@ void Server::look_elsewhere() {
   current_ = address_.endpoints[next_endpoint_];
 }
 
+bool Server::is_current(const Connection& connection) const {
+  std::lock_guard lock{mutex_};
+  return connection.endpoint() == current_;
+}
+
 Server::ConnectionPtr Server::borrow() {
   for (;;) {
     ConnectionPtr connection;
@@ -98,6 +103,12 @@ void Server::fail(const Value& answer) {
         "still be settled. Raise maxmemory of {} or lower the retention limits",
         address_.name())};
   if (text.starts_with("READONLY")) look_elsewhere();
+  // Following it would run a script where only some of the keys have arrived.
+  if (text.starts_with("ASK "))
+    throw StoreError{
+        fmt::format("the store in {} is being moved to another node of the cluster; it can be used "
+                    "again when all of it has arrived",
+                    address_.name())};
   if (text.starts_with("NOPERM"))
     throw StoreError{
         fmt::format("the user of {} may not do this; see docs/redis.md for the "

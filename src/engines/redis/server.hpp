@@ -29,6 +29,8 @@ class Server {
 
   /// A connection for somebody who keeps it, to the same server.
   std::unique_ptr<Connection> connect();
+  /// False: the store has moved to another server since this connection was made.
+  bool is_current(const Connection& connection) const;
   const Address& address() const { return address_; }
 
  private:
@@ -43,7 +45,7 @@ class Server {
   auto with_connection(F&& talk);
 
   Address address_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<ConnectionPtr> idle_;
   Endpoint current_;
   std::size_t next_endpoint_ = 0;
