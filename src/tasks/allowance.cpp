@@ -76,6 +76,13 @@ bool Allowance::take(const LimitNames& names) {
   return true;
 }
 
+void Allowance::put_back(const LimitNames& names, std::int64_t count) {
+  each(names, [&](Gauge& gauge) {
+    gauge.running -= count;
+    if (gauge.limit->rate) gauge.bucket.parts += count * gauge.limit->rate->period.count();
+  });
+}
+
 std::optional<WallTime> Allowance::room_at(const LimitNames& names) {
   WallTime at = now_;
   bool never = false;

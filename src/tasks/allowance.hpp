@@ -36,6 +36,8 @@ class Allowance {
   int room(const LimitNames& names, int wanted);
   /// Claims one; false, and nothing is changed, if there is no room.
   bool take(const LimitNames& names);
+  /// So many that were taken were not claimed after all, because others have them.
+  void put_back(const LimitNames& names, std::int64_t count);
   /// When it is worth to ask again, if there is no room now: see `LimitStore`. Nothing: never.
   std::optional<WallTime> room_at(const LimitNames& names);
 

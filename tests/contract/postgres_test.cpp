@@ -1,6 +1,8 @@
 #include "contract/leases_contract.hpp"
+#include "contract/limit_store_contract.hpp"
 #include "contract/recovery_contract.hpp"
 #include "contract/reports_contract.hpp"
+#include "contract/schedule_store_contract.hpp"
 #include "contract/task_admin_contract.hpp"
 #include "contract/task_store_contract.hpp"
 #include "contract/worker_registry_contract.hpp"
@@ -24,13 +26,12 @@ class PostgresUnderTest final : public EngineUnderTest {
 
 const EngineCase postgres_case{"Postgres", [] { return std::make_unique<PostgresUnderTest>(); }};
 
-// This engine keeps neither.
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LimitStoreContract);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ScheduleStoreContract);
-
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::Values(postgres_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, LimitStoreContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, RecoveryContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, ReportsContract, testing::Values(postgres_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, ScheduleStoreContract, testing::Values(postgres_case),
+                         case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskAdminContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskStoreContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, WorkerRegistryContract, testing::Values(postgres_case),

@@ -2,6 +2,7 @@
 #include <limits>
 #include <tuple>
 
+#include "engines/postgres/limits.hpp"
 #include "engines/postgres/statements.hpp"
 #include "recovery/backoff.hpp"
 
@@ -9,19 +10,23 @@ namespace holdfast::postgres {
 
 namespace {
 
-/// Jumps through the index from one group of ready tasks to the next, so that the number of tasks
-/// in groups that are not wanted costs nothing. $1 kinds, $2 whether all queues, $3 queues.
-#define HOLDFAST_OPEN_GROUPS                                                                     \
-  "WITH RECURSIVE g AS ((SELECT priority, queue, kind FROM hf.tasks WHERE state = 0"             \
-  " ORDER BY priority, queue, kind LIMIT 1) UNION ALL SELECT n.priority, n.queue, n.kind FROM g" \
-  " CROSS JOIN LATERAL (SELECT t.priority, t.queue, t.kind FROM hf.tasks t WHERE t.state = 0"    \
-  " AND (t.priority, t.queue, t.kind) > (g.priority, g.queue, g.kind)"                           \
-  " ORDER BY t.priority, t.queue, t.kind LIMIT 1) n),"                                           \
-  " open AS (SELECT * FROM g WHERE kind = ANY($1) AND ($2 OR queue = ANY($3))"                   \
-  " AND NOT EXISTS (SELECT 1 FROM hf.paused p WHERE p.queue = g.queue)) "
+#define HOLDFAST_AGE " CASE WHEN t.run_at = 0 THEN t.created_at ELSE t.run_at END AS since, t.seq "
 
-#define HOLDFAST_OF_GROUP \
-  " t.state = 0 AND t.priority = o.priority AND t.queue = o.queue AND t.kind = o.kind "
+/// The tasks of stream `o` in their order. Which index is to be used is said before it.
+#define HOLDFAST_OF_STREAM                                                                  \
+  " t.priority = $1 AND t.queue = o.queue AND t.kind = o.kind AND t.suspect = o.suspect"    \
+  " AND t.run_at >= o.first AND t.run_at <= least(o.last, {wall}) ORDER BY t.run_at, t.seq" \
+  " LIMIT o.most "
+
+#define HOLDFAST_TAKE(which)                                                              \
+  "UPDATE hf.tasks t SET state = 1, token = greatest(t.token + 1, {micros}), owner = $8," \
+  " lease_until = {steady} + $9, claimed_at = {wall}, attempt = t.attempt + 1"            \
+  " FROM (SELECT ctid FROM hf.tasks WHERE " which                                         \
+  " AND priority = $1 AND queue = $2"                                                     \
+  " AND kind = $3 AND suspect = $4 AND run_at >= $5 AND run_at <= least($6, {wall})"      \
+  " ORDER BY run_at, seq LIMIT $7 FOR UPDATE SKIP LOCKED) c WHERE t.ctid = c.ctid"        \
+  " RETURNING t.id, t.token, t.attempt, t.max_attempts, t.timeout, t.suspect, t.backoff," \
+  " t.payload, CASE WHEN t.run_at = 0 THEN t.created_at ELSE t.run_at END, t.seq"
 
 constexpr std::int64_t any_time = std::numeric_limits<std::int64_t>::max();
 
@@ -60,61 +65,69 @@ struct Claiming::Stream {
 };
 
 void Claiming::queue_look(Connection& db) const {
-  db.queue(
-      "SELECT 1 FROM hf.workers WHERE id = $1 AND died_at IS NULL AND stopped_at IS NULL"
-      " FOR SHARE",
-      request_.worker);
-  db.queue(HOLDFAST_OPEN_GROUPS
-           "SELECT o.priority, o.queue, o.kind,"
-           " EXISTS (SELECT 1 FROM hf.tasks t WHERE" HOLDFAST_OF_GROUP
-           "AND t.suspect = false AND t.run_at = 0),"
-           " EXISTS (SELECT 1 FROM hf.tasks t WHERE" HOLDFAST_OF_GROUP
-           "AND t.suspect = false AND t.run_at > 0 AND t.run_at <= {wall}),"
-           " EXISTS (SELECT 1 FROM hf.tasks t WHERE" HOLDFAST_OF_GROUP
-           "AND t.suspect = true AND t.run_at <= {wall}) FROM open o ORDER BY o.priority",
-           request_.kinds, request_.queues.empty(), request_.queues);
+  db.queue("SELECT pg_advisory_xact_lock_shared" HOLDFAST_LOCK_OF_LIMITS
+           " FROM hf.workers WHERE id = $1 AND died_at IS NULL AND stopped_at IS NULL FOR SHARE",
+           request_.worker);
+  // A statement of its own: it must see limits that were set until the one before got its lock.
+  queue_groups(db, request_);
 }
 
-void Claiming::take(Connection& db, Rows alive, Rows rows, Exchanged& into) const {
+void Claiming::take(Connection& db, Rows alive, Rows rows, Exchanged& into) {
   into.buried = !alive.next();
   if (into.buried) return;
-  std::vector<ReadyGroup> groups;
-  while (rows.next())
-    groups.push_back(
-        {rows.small(0), rows.text(1), rows.text(2), rows.yes(3), rows.yes(4), rows.yes(5)});
-  int room = request_.limit, suspects = request_.max_suspects;
-  for (std::span left{groups}; !left.empty() && room > 0;) {
+  auto groups = read_groups(std::move(rows));
+  if (std::ranges::any_of(groups, &ReadyGroup::limited)) groups = look_within_limits(db);
+  Room room{request_.limit, request_.max_suspects};
+  for (std::span left{groups}; !left.empty() && room.tasks > 0;) {
     auto end = std::ranges::find_if(
         left, [&](const auto& group) { return group.priority != left.front().priority; });
     auto same = left.first(static_cast<std::size_t>(end - left.begin()));
     left = left.subspan(same.size());
-    take_of_priority(db, same, room, suspects, into);
+    take_of_priority(db, same, room, into);
   }
+  if (limits_) queue_buckets(db, *limits_);
 }
 
-void Claiming::take_of_priority(Connection& db, std::span<const ReadyGroup> groups, int& room,
-                                int& suspects, Exchanged& into) const {
+std::vector<ReadyGroup> Claiming::look_within_limits(Connection& db) {
+  queue_turn_of_limited_claim(db);
+  queue_allowance(db);
+  queue_groups_by_key(db, request_);
+  auto results = db.collect();
+  auto groups = read_groups_by_key(std::move(results[3]), std::move(results[4]));
+  limits_ = read_allowance(db, std::move(results[1]), std::move(results[2]), groups);
+  return groups;
+}
+
+void Claiming::take_of_priority(Connection& db, std::span<const ReadyGroup> groups, Room& room,
+                                Exchanged& into) {
   std::vector<Stream> streams;
   for (const auto& group : groups) {
-    if (group.fresh) streams.push_back({&group, false, 0, 0, room});
-    if (group.due) streams.push_back({&group, false, 1, any_time, room});
-    if (group.suspects && suspects > 0)
-      streams.push_back({&group, true, 0, any_time, std::min(room, suspects)});
+    auto most = limits_ ? limits_->room(group.names(), room.tasks) : room.tasks;
+    if (most == 0) continue;
+    if (group.fresh) streams.push_back({&group, false, 0, 0, most});
+    if (group.due) streams.push_back({&group, false, 1, any_time, most});
+    if (group.suspects && room.suspects > 0)
+      streams.push_back({&group, true, 0, any_time, std::min(most, room.suspects)});
+  }
+  if (streams.size() > 1) {
+    share_out(db, streams, room);
+  } else if (limits_ && !streams.empty()) {
+    for (int i = 0; i < streams.front().limit; ++i) limits_->take(streams.front().group->names());
   }
   if (streams.empty()) return;
-  if (streams.size() > 1) share_out(db, streams, room, suspects);
   for (const auto& stream : streams) queue_stream(db, stream);
   auto results = db.collect();
   std::vector<Taken> taken;
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const auto& group = *streams[i].group;
-    for (auto& rows = results[results.size() - streams.size() + i]; rows.next();)
-      taken.push_back(read_taken(rows, group.queue, group.kind));
+    auto& rows = results[results.size() - streams.size() + i];
+    if (limits_) limits_->put_back(group.names(), streams[i].limit - rows.count());
+    while (rows.next()) taken.push_back(read_taken(rows, group.queue, group.kind));
   }
   std::ranges::sort(taken, {}, [](const Taken& one) { return std::tuple{one.since, one.seq}; });
   for (auto& one : taken) {
-    --room;
-    if (one.claimed.suspect) --suspects;
+    --room.tasks;
+    if (one.claimed.suspect) --room.suspects;
     into.claimed.push_back(std::move(one.claimed));
   }
 }
@@ -122,60 +135,58 @@ void Claiming::take_of_priority(Connection& db, std::span<const ReadyGroup> grou
 /// How many each stream is to give, so that the oldest of all are taken, and no more rows are
 /// locked than are taken. Who else claims at the same time may take some of them first; then others
 /// of the same stream come in their place.
-void Claiming::share_out(Connection& db, std::vector<Stream>& streams, int room,
-                         int suspects) const {
-  Array queues{Type::text}, kinds{Type::text}, suspect{Type::boolean}, from{Type::bigint},
-      to{Type::bigint}, limits{Type::bigint};
+void Claiming::share_out(Connection& db, std::vector<Stream>& streams, Room room) {
+  Array queues{Type::text}, kinds{Type::text}, keyed{Type::boolean}, keys{Type::text},
+      suspect{Type::boolean}, from{Type::bigint}, to{Type::bigint}, limits{Type::bigint};
   for (const auto& stream : streams) {
-    queues.add(stream.group->queue);
-    kinds.add(stream.group->kind);
+    const auto& group = *stream.group;
+    queues.add(group.queue);
+    kinds.add(group.kind);
+    keyed.add(group.keyed);
+    group.key.empty() ? keys.add_null() : keys.add(group.key);
     suspect.add(stream.suspect);
     from.add(stream.from);
     to.add(stream.to);
     limits.add(stream.limit);
   }
+  // Of what shares a limit more may be looked at than there is room for.
+  auto enough = limits_ ? any_time : room.tasks + std::ssize(streams) * room.suspects;
   auto rows = db.run(
-      "SELECT o.n FROM unnest($2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[],"
-      " $7::bigint[]) WITH ORDINALITY AS o(queue, kind, suspect, first, last, most, n)"
-      " CROSS JOIN LATERAL (SELECT CASE WHEN t.run_at = 0 THEN t.created_at ELSE t.run_at END AS"
-      " since, t.seq FROM hf.tasks t WHERE t.state = 0 AND t.priority = $1 AND t.queue = o.queue"
-      " AND t.kind = o.kind AND t.suspect = o.suspect AND t.run_at >= o.first"
-      " AND t.run_at <= least(o.last, {wall}) ORDER BY t.run_at, t.seq LIMIT o.most) c"
-      " ORDER BY c.since, c.seq LIMIT $8",
-      streams.front().group->priority, queues.value(), kinds.value(), suspect.value(), from.value(),
-      to.value(), limits.value(), room + static_cast<int>(streams.size()) * suspects);
+      "SELECT o.n FROM unnest($2::text[], $3::text[], $4::boolean[], $5::text[], $6::boolean[],"
+      " $7::bigint[], $8::bigint[], $9::bigint[]) WITH ORDINALITY AS"
+      " o(queue, kind, keyed, key, suspect, first, last, most, n) CROSS JOIN LATERAL"
+      " ((SELECT" HOLDFAST_AGE
+      "FROM hf.tasks t WHERE o.key IS NULL AND t.state = 0"
+      " AND t.keyed = o.keyed AND" HOLDFAST_OF_STREAM
+      ") UNION ALL"
+      " (SELECT" HOLDFAST_AGE
+      "FROM hf.tasks t WHERE t.state < 1 AND t.keyed"
+      " AND t.limit_key = o.key AND" HOLDFAST_OF_STREAM ")) c ORDER BY c.since, c.seq LIMIT $10",
+      streams.front().group->priority, queues.value(), kinds.value(), keyed.value(), keys.value(),
+      suspect.value(), from.value(), to.value(), limits.value(), enough);
   for (auto& stream : streams) stream.limit = 0;
-  while (room > 0 && rows.next()) {
+  while (room.tasks > 0 && rows.next()) {
     auto& stream = streams[static_cast<std::size_t>(rows.integer(0)) - 1];
-    if (stream.suspect && --suspects < 0) continue;
+    if (stream.suspect && room.suspects == 0) continue;
+    if (limits_ && !limits_->take(stream.group->names())) continue;
+    if (stream.suspect) --room.suspects;
     ++stream.limit;
-    --room;
+    --room.tasks;
   }
   std::erase_if(streams, [](const Stream& stream) { return stream.limit == 0; });
 }
 
 void Claiming::queue_stream(Connection& db, const Stream& stream) const {
-  db.queue(
-      "UPDATE hf.tasks t SET state = 1, token = greatest(t.token + 1, {micros}), owner = $8,"
-      " lease_until = {steady} + $9, claimed_at = {wall}, attempt = t.attempt + 1"
-      " FROM (SELECT ctid FROM hf.tasks WHERE state = 0 AND priority = $1 AND queue = $2"
-      " AND kind = $3 AND suspect = $4 AND run_at >= $5 AND run_at <= least($6, {wall})"
-      " ORDER BY run_at, seq LIMIT $7 FOR UPDATE SKIP LOCKED) c WHERE t.ctid = c.ctid"
-      " RETURNING t.id, t.token, t.attempt, t.max_attempts, t.timeout, t.suspect, t.backoff,"
-      " t.payload, CASE WHEN t.run_at = 0 THEN t.created_at ELSE t.run_at END, t.seq",
-      stream.group->priority, stream.group->queue, stream.group->kind, stream.suspect, stream.from,
-      stream.to, stream.limit, request_.worker, request_.lease);
-}
-
-std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request) {
-  auto row = db.run(HOLDFAST_OPEN_GROUPS
-                    "SELECT min(least((SELECT t.run_at FROM hf.tasks t WHERE" HOLDFAST_OF_GROUP
-                    "AND t.suspect = false ORDER BY t.run_at LIMIT 1),"
-                    " (SELECT t.run_at FROM hf.tasks t WHERE" HOLDFAST_OF_GROUP
-                    "AND t.suspect = true ORDER BY t.run_at LIMIT 1))) FROM open o",
-                    request.kinds, request.queues.empty(), request.queues);
-  if (!row.next()) return {};
-  return row.optional_time(0);
+  const auto& group = *stream.group;
+  if (group.key.empty()) {
+    db.queue(HOLDFAST_TAKE("state = 0 AND keyed = $10"), group.priority, group.queue, group.kind,
+             stream.suspect, stream.from, stream.to, stream.limit, request_.worker, request_.lease,
+             group.keyed);
+  } else {
+    db.queue(HOLDFAST_TAKE("state < 1 AND keyed AND limit_key = $10"), group.priority, group.queue,
+             group.kind, stream.suspect, stream.from, stream.to, stream.limit, request_.worker,
+             request_.lease, group.key);
+  }
 }
 
 }  // namespace holdfast::postgres

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "engines/postgres/check_integrity.hpp"
+#include "engines/postgres/limits.hpp"
 #include "engines/postgres/reports.hpp"
+#include "engines/postgres/schedules.hpp"
 #include "engines/postgres/store.hpp"
 #include "engines/postgres/task_admin.hpp"
 #include "engines/postgres/task_store.hpp"
@@ -21,12 +23,16 @@ class PostgresEngine final : public EngineParts {
         tasks_{store_},
         admin_{store_},
         workers_{store_},
-        reports_{store_} {}
+        reports_{store_},
+        schedules_{store_},
+        limits_{store_} {}
 
   TaskStore& tasks() override { return tasks_; }
   TaskAdmin& admin() override { return admin_; }
   WorkerRegistry& workers() override { return workers_; }
   Reports& reports() override { return reports_; }
+  ScheduleStore* schedule_store() override { return &schedules_; }
+  LimitStore* limit_store() override { return &limits_; }
   const Clock& clock() const override { return store_.clock; }
   std::string name() const override { return store_.dialect->address().name; }
   RunLevel run_level() const override {
@@ -44,6 +50,8 @@ class PostgresEngine final : public EngineParts {
   PostgresTaskAdmin admin_;
   PostgresWorkerRegistry workers_;
   PostgresReports reports_;
+  PostgresScheduleStore schedules_;
+  PostgresLimitStore limits_;
 };
 
 }  // namespace

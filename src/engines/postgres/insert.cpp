@@ -94,8 +94,8 @@ class Inserting {
   std::size_t insert() {
     Array ids{Type::uuid}, queues{Type::text}, kinds{Type::text}, states{Type::bigint},
         priorities{Type::bigint}, at{Type::bigint}, delays{Type::bigint}, attempts{Type::bigint},
-        timeouts{Type::bigint}, backoffs{Type::text}, keys{Type::text}, tags{Type::text},
-        payloads{Type::text};
+        timeouts{Type::bigint}, backoffs{Type::text}, keys{Type::text}, limits{Type::text},
+        tags{Type::text}, payloads{Type::text};
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       if (!open_[i]) continue;
       const auto& options = tasks_[i].options;
@@ -111,25 +111,27 @@ class Inserting {
       is_default(options.backoff) ? backoffs.add_null()
                                   : backoffs.add(backoff_text(options.backoff));
       options.unique_key.empty() ? keys.add_null() : keys.add(options.unique_key);
+      options.limit_key.empty() ? limits.add_null() : limits.add(options.limit_key);
       options.tags.empty() ? tags.add_null() : tags.add(tags_text(options.tags));
       payloads.add(tasks_[i].payload);
     }
     if (ids.size() == 0) return 0;
     auto rows = db_.run(
         "INSERT INTO hf.tasks (id, queue, kind, state, priority, run_at, created_at, max_attempts,"
-        " timeout, backoff, unique_key, tags, payload)"
+        " timeout, backoff, unique_key, limit_key, keyed, tags, payload)"
         " SELECT n.id, n.queue, n.kind, n.state, n.priority, CASE WHEN n.at IS NOT NULL THEN n.at"
         " WHEN n.delay > 0 THEN {wall} + n.delay ELSE 0 END, {wall}, n.attempts, n.timeout,"
-        " n.backoff, n.unique_key, CASE WHEN n.tags IS NOT NULL THEN"
-        " ARRAY(SELECT jsonb_array_elements_text(n.tags::jsonb)) END, n.payload"
+        " n.backoff, n.unique_key, n.limit_key, n.limit_key IS NOT NULL,"
+        " CASE WHEN n.tags IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(n.tags::jsonb)) "
+        "END, n.payload"
         " FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],"
         " $7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::text[],"
-        " $13::text[]) AS n(id, queue, kind, state, priority, at, delay, attempts, timeout, "
-        "backoff,"
-        " unique_key, tags, payload) ON CONFLICT DO NOTHING RETURNING id",
+        " $13::text[], $14::text[]) AS n(id, queue, kind, state, priority, at, delay, attempts,"
+        " timeout, backoff, unique_key, limit_key, tags, payload)"
+        " ON CONFLICT DO NOTHING RETURNING id",
         ids.value(), queues.value(), kinds.value(), states.value(), priorities.value(), at.value(),
         delays.value(), attempts.value(), timeouts.value(), backoffs.value(), keys.value(),
-        tags.value(), payloads.value());
+        limits.value(), tags.value(), payloads.value());
     auto refused = ids.size() - static_cast<std::size_t>(rows.count());
     note_created(rows, refused == 0);
     return refused;

@@ -26,6 +26,8 @@ Rows::Rows(pg_result* result) : result_{result}, count_{PQntuples(result)} {}
 
 bool Rows::next() { return ++row_ < count_; }
 
+int Rows::columns() const { return result_ ? PQnfields(result_.get()) : 0; }
+
 std::int64_t Rows::changed() const { return result_ ? std::atoll(PQcmdTuples(result_.get())) : 0; }
 
 bool Rows::is_null(int column) const { return PQgetisnull(result_.get(), row_, column) != 0; }

@@ -23,6 +23,7 @@ class Rows {
 
   bool next();  ///< to the first row, to the next one; false: no more
   std::int64_t count() const { return count_; }
+  int columns() const;
   /// Rows that were changed, for statements that return none.
   std::int64_t changed() const;
 

@@ -32,7 +32,9 @@ void Settling::queue(Connection& db) const {
       " lease_until = NULL FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[],"
       " $5::text[], $6::bigint[], $7::boolean[], $8::bigint[]) WITH ORDINALITY"
       " AS s(id, token, to_state, result, reason, attempt, was_attempt, delay, n)"
-      " WHERE" HOLDFAST_TOKEN_GUARD "RETURNING s.n, t.state, t.claimed_at, t.owner, {wall}",
+      " WHERE" HOLDFAST_TOKEN_GUARD
+      "RETURNING s.n, t.state, t.claimed_at, t.owner, {wall},"
+      " EXISTS (SELECT 1 FROM hf.limits WHERE max_running IS NOT NULL)",
       ids.value(), tokens.value(), to.value(), results.value(), reasons.value(), attempts.value(),
       were_attempts.value(), delays.value());
   // A statement of its own: it must see who began to wait until the one before got its locks.
@@ -53,7 +55,8 @@ void Settling::finish(Connection& db, Rows accepted, Rows blocked) {
     const auto& one = settlements_[place];
     settled[place] = Settled::accepted;
     auto state = accepted.state(1);
-    woke_others |= state == TaskState::pending;
+    // Where something ends there may be room for what a limit held back.
+    woke_others |= state == TaskState::pending || accepted.yes(5);
     follow_ups.insert(follow_ups.end(), one.follow_ups.begin(), one.follow_ups.end());
     if (std::ranges::count(waited_for, one.lease.id) > 0) {
       if (state == TaskState::completed) completed.push_back(one.lease.id);

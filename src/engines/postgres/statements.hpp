@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "engines/postgres/connection.hpp"
+#include "engines/postgres/ready_groups.hpp"
+#include "tasks/allowance.hpp"
 #include "tasks/task_store.hpp"
 
 /// What every write of a worker must meet: the task is still claimed, and by this very claim. `t`
@@ -22,14 +24,10 @@ namespace holdfast::postgres {
 
 std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> tasks);
 
-/// Claims and next-due times start from the groups of ready tasks that a request may claim from.
-struct ReadyGroup {
-  int priority = 0;
-  std::string queue{};
-  std::string kind{};
-  bool fresh = false;     ///< some are ready from the beginning
-  bool due = false;       ///< some had to wait, and their time has come
-  bool suspects = false;  ///< some must run alone
+/// Room for tasks in a claim.
+struct Room {
+  int tasks = 0;
+  int suspects = 0;  ///< of these
 };
 
 /// A claim. `queue_look` may go to the server together with what comes before it in the same step;
@@ -40,16 +38,18 @@ class Claiming {
   /// Two statements: whether the worker is alive (and stays so until the commit), and the groups.
   void queue_look(Connection& db) const;
   static constexpr std::size_t look_results = 2;
-  void take(Connection& db, Rows alive, Rows groups, Exchanged& into) const;
+  void take(Connection& db, Rows alive, Rows groups, Exchanged& into);
 
  private:
   struct Stream;
-  void take_of_priority(Connection& db, std::span<const ReadyGroup> groups, int& room,
-                        int& suspects, Exchanged& into) const;
-  void share_out(Connection& db, std::vector<Stream>& streams, int room, int suspects) const;
+  std::vector<ReadyGroup> look_within_limits(Connection& db);
+  void take_of_priority(Connection& db, std::span<const ReadyGroup> groups, Room& room,
+                        Exchanged& into);
+  void share_out(Connection& db, std::vector<Stream>& streams, Room room);
   void queue_stream(Connection& db, const Stream& stream) const;
 
   const ClaimRequest& request_;
+  std::optional<Allowance> limits_{};  ///< nothing: no limit is about what may be claimed
 };
 std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request);
 

@@ -26,7 +26,7 @@ void read_task(const Rows& row, TaskRecord& record) {
   record.created_at = row.time(10);
 }
 
-/// What has become of it: columns 11 to 26.
+/// What has become of it: columns 11 to 27.
 void read_fate(const Rows& row, TaskRecord& record) {
   record.attempt = row.small(11);
   record.recoveries = row.small(12);
@@ -44,6 +44,7 @@ void read_fate(const Rows& row, TaskRecord& record) {
   record.progress = row.real(24);
   record.progress_text = row.text(25);
   record.waits_for = row.task_ids(26);
+  record.limit_key = row.text(27);
 }
 
 }  // namespace
@@ -58,8 +59,8 @@ std::vector<TaskRecord> PostgresTaskAdmin::search(const TaskFilter& filter, cons
       " t.max_attempts, t.timeout, t.created_at, t.attempt, t.recoveries, t.crashes, t.suspect,"
       " t.cancel_requested, t.token, CASE WHEN t.run_at = 0 THEN t.created_at ELSE t.run_at END,"
       " t.claimed_at, t.finished_at, t.owner, t.result, t.error, t.cause, p.fraction, p.text,"
-      " ARRAY(SELECT b.on_task FROM hf.blocks b WHERE b.task = t.id ORDER BY b.on_task)"
-      " FROM (SELECT * FROM hf.tasks t WHERE {} ORDER BY t.id {} LIMIT {} OFFSET {}) t"
+      " ARRAY(SELECT b.on_task FROM hf.blocks b WHERE b.task = t.id ORDER BY b.on_task),"
+      " t.limit_key FROM (SELECT * FROM hf.tasks t WHERE {} ORDER BY t.id {} LIMIT {} OFFSET {}) t"
       " LEFT JOIN hf.progress p ON p.task = t.id ORDER BY t.id {}",
       condition.sql, page.newest_first ? "DESC" : "ASC", limit, offset,
       page.newest_first ? "DESC" : "ASC");

@@ -1,0 +1,123 @@
+#include "engines/postgres/ready_groups.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "engines/postgres/limits.hpp"
+#include "engines/postgres/statements.hpp"
+
+namespace holdfast::postgres {
+
+namespace {
+
+/// Jumps through the index from one group of ready tasks to the next, so that the number of tasks
+/// in groups that are not wanted costs nothing. $1 kinds, $2 whether all queues, $3 queues.
+#define HOLDFAST_OPEN_GROUPS                                                                \
+  "WITH RECURSIVE g AS ((SELECT priority, queue, kind, keyed FROM hf.tasks WHERE state = 0" \
+  " ORDER BY priority, queue, kind, keyed LIMIT 1) UNION ALL"                               \
+  " SELECT n.priority, n.queue, n.kind, n.keyed FROM g CROSS JOIN LATERAL"                  \
+  " (SELECT t.priority, t.queue, t.kind, t.keyed FROM hf.tasks t WHERE t.state = 0"         \
+  " AND (t.priority, t.queue, t.kind, t.keyed) > (g.priority, g.queue, g.kind, g.keyed)"    \
+  " ORDER BY t.priority, t.queue, t.kind, t.keyed LIMIT 1) n),"                             \
+  " open AS (SELECT * FROM g WHERE kind = ANY($1) AND ($2 OR queue = ANY($3))"              \
+  " AND NOT EXISTS (SELECT 1 FROM hf.paused p WHERE p.queue = g.queue)) "
+
+#define HOLDFAST_LIMITED                                                                \
+  " EXISTS (SELECT 1 FROM hf.limits l WHERE (l.scope = 0 AND l.name IN (o.queue, '*'))" \
+  " OR (l.scope = 1 AND l.name IN (o.kind, '*')) OR (l.scope = 2 AND o.keyed)) "
+
+#define HOLDFAST_KEYS_ARE_LIMITED " EXISTS (SELECT 1 FROM hf.limits WHERE scope = 2) "
+
+/// The tasks of a group in the index that has those of all keys together.
+#define HOLDFAST_OF_GROUP                                                               \
+  " t.state = 0 AND t.priority = o.priority AND t.queue = o.queue AND t.kind = o.kind " \
+  "AND t.keyed = o.keyed "
+/// The same in the index that has them by key; see schema_2.sql.
+#define HOLDFAST_KEYED                                                                       \
+  " t.state < 1 AND t.keyed AND t.priority = o.priority AND t.queue = o.queue AND t.kind = " \
+  "o.kind "
+#define HOLDFAST_OF_KEY HOLDFAST_KEYED "AND t.limit_key = k.limit_key "
+
+#define HOLDFAST_WHAT_IS_READY(tasks)                               \
+  " EXISTS (SELECT 1 FROM hf.tasks t WHERE" tasks                   \
+  "AND t.suspect = false AND t.run_at = 0),"                        \
+  " EXISTS (SELECT 1 FROM hf.tasks t WHERE" tasks                   \
+  "AND t.suspect = false AND t.run_at > 0 AND t.run_at <= {wall})," \
+  " EXISTS (SELECT 1 FROM hf.tasks t WHERE" tasks "AND t.suspect = true AND t.run_at <= {wall}) "
+
+#define HOLDFAST_EARLIEST(tasks)                                                                   \
+  " least((SELECT t.run_at FROM hf.tasks t WHERE" tasks                                            \
+  "AND t.suspect = false ORDER BY t.run_at LIMIT 1), (SELECT t.run_at FROM hf.tasks t WHERE" tasks \
+  "AND t.suspect = true ORDER BY t.run_at LIMIT 1)) "
+
+#define HOLDFAST_GROUP " o.priority, o.queue, o.kind, o.keyed," HOLDFAST_LIMITED ","
+
+}  // namespace
+
+void queue_groups(Connection& db, const ClaimRequest& request) {
+  db.queue(HOLDFAST_OPEN_GROUPS "SELECT" HOLDFAST_GROUP HOLDFAST_WHAT_IS_READY(
+               HOLDFAST_OF_GROUP) "FROM open o ORDER BY o.priority",
+           request.kinds, request.queues.empty(), request.queues);
+}
+
+void queue_groups_by_key(Connection& db, const ClaimRequest& request) {
+  db.queue(
+      HOLDFAST_OPEN_GROUPS
+      "SELECT" HOLDFAST_GROUP HOLDFAST_WHAT_IS_READY(HOLDFAST_OF_GROUP) ", ''," HOLDFAST_EARLIEST(
+          HOLDFAST_OF_GROUP) "FROM open o WHERE NOT (o.keyed AND" HOLDFAST_KEYS_ARE_LIMITED ")",
+      request.kinds, request.queues.empty(), request.queues);
+  db.queue(HOLDFAST_OPEN_GROUPS
+           "SELECT" HOLDFAST_GROUP HOLDFAST_WHAT_IS_READY(HOLDFAST_OF_KEY)
+           ", k.limit_key," HOLDFAST_EARLIEST(HOLDFAST_OF_KEY)
+           "FROM open o CROSS JOIN LATERAL (WITH RECURSIVE k AS ((SELECT t.limit_key FROM hf.tasks"
+           " t WHERE" HOLDFAST_KEYED "ORDER BY t.limit_key LIMIT 1) UNION ALL SELECT"
+           " (SELECT t.limit_key FROM hf.tasks t WHERE" HOLDFAST_KEYED "AND t.limit_key > k.limit_key"
+           " ORDER BY t.limit_key LIMIT 1) FROM k WHERE k.limit_key IS NOT NULL)"
+           " SELECT k.limit_key FROM k WHERE k.limit_key IS NOT NULL) k"
+           " WHERE o.keyed AND" HOLDFAST_KEYS_ARE_LIMITED,
+           request.kinds, request.queues.empty(), request.queues);
+}
+
+std::vector<ReadyGroup> read_groups(Rows rows) {
+  std::vector<ReadyGroup> groups;
+  while (rows.next()) {
+    groups.push_back({rows.small(0), rows.text(1), rows.text(2), rows.yes(3), rows.yes(4),
+                      rows.yes(5), rows.yes(6), rows.yes(7)});
+    if (rows.columns() == 8) continue;
+    groups.back().key = rows.text(8);
+    groups.back().earliest = rows.time(9);
+  }
+  return groups;
+}
+
+std::vector<ReadyGroup> read_groups_by_key(Rows without, Rows with_keys) {
+  auto groups = read_groups(std::move(without));
+  std::ranges::move(read_groups(std::move(with_keys)), std::back_inserter(groups));
+  std::ranges::stable_sort(groups, {}, &ReadyGroup::priority);
+  return groups;
+}
+
+std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request) {
+  auto row =
+      db.run(HOLDFAST_OPEN_GROUPS "SELECT min(" HOLDFAST_EARLIEST(
+                 HOLDFAST_OF_GROUP) "), coalesce(bool_or(" HOLDFAST_LIMITED "), false) FROM open o",
+             request.kinds, request.queues.empty(), request.queues);
+  if (!row.next()) return {};
+  if (!row.yes(1)) return row.optional_time(0);
+  queue_allowance(db);
+  queue_groups_by_key(db, request);
+  auto results = db.collect();
+  auto groups = read_groups_by_key(std::move(results[2]), std::move(results[3]));
+  auto limits = read_allowance(db, std::move(results[0]), std::move(results[1]), groups);
+  std::optional<WallTime> earliest;
+  for (const auto& group : groups) {
+    std::optional<WallTime> not_before = WallTime{};
+    if (limits.room(group.names(), 1) == 0) not_before = limits.room_at(group.names());
+    if (!not_before) continue;
+    auto due = std::max(group.earliest, *not_before);
+    earliest = earliest ? std::min(*earliest, due) : due;
+  }
+  return earliest;
+}
+
+}  // namespace holdfast::postgres
