@@ -4,9 +4,13 @@
 #include <atomic>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include <holdfast/holdfast.hpp>
 #include <holdfast/postgres.hpp>
 
+#include "engines/postgres/connection.hpp"
+#include "engines/postgres/schema.hpp"
 #include "support/postgres_server.hpp"
 #include "support/process.hpp"
 #include "tasks/engine_parts.hpp"
@@ -108,6 +112,25 @@ TEST_F(Postgres, TablesOfANewerVersionAreRefused) {
   } catch (const StoreUnusable& error) {
     EXPECT_THAT(error.what(), HasSubstr("version 99"));
   }
+}
+
+TEST_F(Postgres, TablesOfTheFirstVersionAreBroughtToThisOneWithWhatIsInThem) {
+  postgres::Dialect dialect{{.schema = schema()}, system_clock()};
+  auto first = dialect.expand(
+      fmt::format("{} INSERT INTO hf.meta VALUES ('schema_version', 1);"
+                  " INSERT INTO hf.tasks (id, run_at, created_at, timeout, max_attempts, state,"
+                  " priority, queue, kind, payload) SELECT gen_random_uuid(), 0, n, 0, 3, 0, 2,"
+                  " 'default', 'job', '{{\"n\":1}}' FROM generate_series(1, 50) n",
+                  postgres::schema_1));
+  server().ask("CREATE SCHEMA " + schema());
+  server().ask(first);
+  auto engine = open_store();
+  Limits{engine}.set({.scope = LimitScope::queue, .name = "default", .max_running = 3});
+  Tasks tasks{engine};
+  tasks.on<Job>("job", [](const Job&, Attempt&) { return done; });
+  tasks.enqueue("job", Job{1}, {.limit_key = "tenant"});
+  Worker{tasks, {.until_empty = true}}.run();
+  EXPECT_EQ(completed(engine), 51);
 }
 
 TEST_F(Postgres, RoleThatMayOnlyUseNeedsSomebodyToMakeTheTables) {
