@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,16 @@
 namespace holdfast {
 
 using Handler = std::function<Outcome(Attempt&)>;
+
+/// An attempt that goes on after its handler returned. Safe to use from any thread, one at a time.
+class OpenAttempt : public Attempt {
+ public:
+  /// How it ended; the first word counts, and nothing else may be asked of it after that. Letting
+  /// go of an attempt without a word is a `retry`.
+  virtual void end(Outcome outcome) = 0;
+};
+/// Begins an attempt and returns at once. Throwing counts as for a `Handler`.
+using AsyncHandler = std::function<void(std::shared_ptr<OpenAttempt>)>;
 
 /// Durable tasks on an engine: enqueue them here, say how each kind is handled, and `run` them in
 /// this process, another, or many.
@@ -33,6 +44,10 @@ class Tasks {
   }
   /// The same without a type: the handler reads `attempt.payload()` itself.
   Tasks& on_json(std::string kind, Handler handler);
+  /// For programs with an event loop of their own: the attempt is ended later, by whoever has it.
+  /// Such attempts take no thread, so a worker has as many of them at once as its `concurrency`
+  /// says, be it thousands. A worker runs handlers of one sort only.
+  Tasks& on_async(std::string kind, AsyncHandler handler);
 
   /// Enqueues one task. When this returns, the task is durable.
   template <class T>
@@ -46,10 +61,12 @@ class Tasks {
 
   const Engine& engine() const { return engine_; }
   const std::map<std::string, Handler>& handlers() const { return handlers_; }
+  const std::map<std::string, AsyncHandler>& async_handlers() const { return async_handlers_; }
 
  private:
   Engine engine_;
   std::map<std::string, Handler> handlers_;
+  std::map<std::string, AsyncHandler> async_handlers_;
 };
 
 /// Checks what can be checked without a store; throws `InvalidRequest`. `enqueue` does it too.

@@ -12,8 +12,9 @@ namespace holdfast {
 
 struct WorkerOptions {
   std::vector<std::string> queues{};  ///< claim from these only; empty: from all
-  int concurrency = 0;                ///< handler threads; 0: as in the settings
-  bool until_empty = false;           ///< return when nothing is left that this worker could run
+  /// Handler threads, or open attempts where handlers are asynchronous; 0: as in the settings.
+  int concurrency = 0;
+  bool until_empty = false;  ///< return when nothing is left that this worker could run
 };
 
 /// What a worker did, for its last words.

@@ -12,7 +12,6 @@ namespace {
 constexpr double look_ahead_ns = 20e6;
 /// Handlers quicker than this get several tasks at once.
 constexpr double quick_ns = 200e3;
-constexpr std::size_t largest_handful = 64;
 
 }  // namespace
 
@@ -53,7 +52,7 @@ std::vector<JobPtr> Session::start(Millis now) {
   std::size_t handful = 1;
   if (handler_time_ < quick_ns) {
     handful = waiting_.size() / static_cast<std::size_t>(2 * limits_.concurrency);
-    handful = std::clamp<std::size_t>(handful, 1, largest_handful);
+    handful = std::clamp<std::size_t>(handful, 1, limits_.handful);
   }
   while (started.size() < handful && !waiting_.empty()) {
     auto& next = waiting_.front();

@@ -38,6 +38,7 @@ class Session {
     int prefetch = 2'000;
     Millis lease{90'000};
     Millis stop_grace{10'000};
+    std::size_t handful = 64;  ///< at most so many quick tasks are handed out at once
   };
   explicit Session(Limits limits) : limits_{limits} {}
 

@@ -39,7 +39,15 @@ void tell(EngineParts& parts, const std::vector<NewTask>& tasks,
 
 Tasks& Tasks::on_json(std::string kind, Handler handler) {
   check_name("kind", kind, longest_name);
-  if (!handlers_.emplace(kind, std::move(handler)).second) {
+  if (async_handlers_.contains(kind) || !handlers_.emplace(kind, std::move(handler)).second) {
+    throw InvalidRequest{"two handlers for tasks of kind '" + kind + "'; keep one"};
+  }
+  return *this;
+}
+
+Tasks& Tasks::on_async(std::string kind, AsyncHandler handler) {
+  check_name("kind", kind, longest_name);
+  if (handlers_.contains(kind) || !async_handlers_.emplace(kind, std::move(handler)).second) {
     throw InvalidRequest{"two handlers for tasks of kind '" + kind + "'; keep one"};
   }
   return *this;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "tasks/names.hpp"
 #include "tasks/policy.hpp"
 #include "tasks/worker_impl.hpp"
@@ -19,9 +21,21 @@ constexpr int pruned_in_a_hurry = 16'000;
 /// A step takes a fiftieth of this, or less.
 constexpr Millis scrub_interval{1'000};
 
-int handler_count(const WorkerOptions& options, const Settings& settings) {
+constexpr int open_attempts = 256;
+constexpr int most_open_attempts = 16'384;  // as many as a board has room for
+
+int handler_count(const Tasks& tasks, const WorkerOptions& options, const Settings& settings) {
+  if (!tasks.async_handlers().empty())
+    return options.concurrency > 0 ? options.concurrency : open_attempts;
   int count = options.concurrency > 0 ? options.concurrency : settings.worker.concurrency;
   return count > 0 ? count : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+std::vector<std::string> kinds_of(const Tasks& tasks) {
+  std::vector<std::string> kinds;
+  for (const auto& [kind, handler] : tasks.handlers()) kinds.push_back(kind);
+  for (const auto& [kind, handler] : tasks.async_handlers()) kinds.push_back(kind);
+  return kinds;
 }
 
 }  // namespace
@@ -30,17 +44,28 @@ Worker::Impl::Impl(const Tasks& tasks, WorkerOptions options)
     : parts_{tasks.engine().parts()},
       engine_{tasks.engine()},
       handlers_{tasks.handlers()},
+      async_handlers_{tasks.async_handlers()},
+      kinds_{kinds_of(tasks)},
       options_{std::move(options)},
       settings_{parts_.settings()},
       recovery_{parts_.tasks(),  parts_.workers(), parts_.reports(),
                 parts_.events(), parts_.clock(),   settings_.recovery},
       scheduler_{parts_},
-      session_{Session::Limits{.concurrency = handler_count(options_, settings_),
+      session_{Session::Limits{.concurrency = handler_count(tasks, options_, settings_),
                                .prefetch = settings_.worker.prefetch,
                                .lease = settings_.heartbeat.lease(),
-                               .stop_grace = settings_.worker.stop_grace}} {
+                               .stop_grace = settings_.worker.stop_grace,
+                               .handful = async_handlers_.empty() ? 64u : 1u}} {
   for (const auto& queue : options_.queues) check_name("queue", queue, longest_name);
-  options_.concurrency = handler_count(options_, settings_);
+  if (asynchronous() && !handlers_.empty())
+    throw InvalidRequest{
+        "a worker has either plain or asynchronous handlers; run two workers for both"};
+  options_.concurrency = handler_count(tasks, options_, settings_);
+  if (asynchronous() && options_.concurrency > most_open_attempts)
+    throw InvalidRequest{fmt::format("{} open attempts at once; at most {} are allowed",
+                                     options_.concurrency, most_open_attempts)};
+  if (asynchronous())
+    for (int slot = options_.concurrency; slot-- > 0;) free_slots_.push_back(slot);
 }
 
 WorkerSummary Worker::Impl::run() {
@@ -110,11 +135,10 @@ void Worker::Impl::begin() {
 
 void Worker::Impl::enlist() {
   WorkerProfile profile{.queues = options_.queues,
-                        .kinds = {},
+                        .kinds = kinds_,
                         .concurrency = options_.concurrency,
                         .lease = settings_.heartbeat.lease(),
                         .heartbeat = settings_.heartbeat.interval};
-  for (const auto& [kind, handler] : handlers_) profile.kinds.push_back(kind);
   std::shared_ptr<Enlistment> enlisted = parts_.workers().enlist(profile);
   parts_.events().emit(WorkerEnlisted{enlisted->id()});
   std::lock_guard lock{mutex_};
@@ -126,8 +150,10 @@ void Worker::Impl::enlist() {
 
 void Worker::Impl::start_threads() {
   auto self = shared_from_this();
-  handler_threads_.resize(static_cast<std::size_t>(options_.concurrency));
-  for (int slot = 0; slot < options_.concurrency; ++slot) {
+  int handlers = asynchronous() ? 0 : options_.concurrency;
+  if (asynchronous()) threads_.emplace_back([this] { hand_out(); });
+  handler_threads_.resize(static_cast<std::size_t>(handlers));
+  for (int slot = 0; slot < handlers; ++slot) {
     handler_threads_[static_cast<std::size_t>(slot)].thread =
         std::thread{[self, slot] { self->handle(slot); }};
   }
@@ -212,12 +238,19 @@ void Worker::Impl::watch_time() {
       lock.lock();
       continue;
     }
+    timer_wakes_ = due.next;
     if (due.next == Millis::max()) {
       timer_due_.wait(lock);
     } else {
       timer_due_.wait_for(lock, due.next - now);
     }
+    timer_wakes_ = Millis{0};
   }
+}
+
+void Worker::Impl::mind_times_of(const Job& job) {
+  // Most often others are over sooner, and looking at all of them takes time.
+  if (std::min(job.deadline, job.times_out) < timer_wakes_) timer_due_.notify_one();
 }
 
 void Worker::Impl::stop(const std::vector<JobPtr>& jobs) {

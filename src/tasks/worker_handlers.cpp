@@ -52,7 +52,7 @@ void Worker::Impl::handle(int slot) {
         continue;
       }
       enlistment = enlistment_;
-      timer_due_.notify_one();
+      for (const auto& job : jobs) mind_times_of(*job);
     }
     // Settlements of a handful go together: it is only more than one while tasks are quick.
     std::vector<Settlement> settlements;
@@ -90,7 +90,10 @@ Settlement Worker::Impl::run_job(Job& job, int slot, Enlistment& enlistment) {
 Settlement Worker::Impl::attempt(Job& job, Enlistment& enlistment) {
   LiveAttempt live{job, parts_.tasks(), enlistment, settings_,
                    [this](Note note) { take_note(std::move(note)); }};
-  auto outcome = outcome_of(handlers_.at(job.claimed.kind), live);
+  return settlement_of(job, outcome_of(handlers_.at(job.claimed.kind), live), live);
+}
+
+Settlement Worker::Impl::settlement_of(Job& job, const Outcome& outcome, LiveAttempt& live) {
   StopCause cause;
   {
     std::lock_guard lock{mutex_};

@@ -14,10 +14,13 @@
 
 namespace holdfast {
 
+class LiveAttempt;
+
 /// The threads of a worker around a `Session`:
 ///
 ///     pump      (the caller of run) settles and claims; the only one that starts and ends things
-///     handlers  run tasks
+///     handlers  run tasks; where they are asynchronous, one thread hands attempts out, and whoever
+///               has them ends them
 ///     heart     heartbeats and renews
 ///     timer     stops handlers whose time is over; touches no store, so a store that hangs cannot
 ///               keep it from doing so
@@ -59,7 +62,15 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   void handle(int slot);
   Settlement run_job(Job& job, int slot, Enlistment& enlistment);
   Settlement attempt(Job& job, Enlistment& enlistment);
+  Settlement settlement_of(Job& job, const Outcome& outcome, LiveAttempt& live);
   void take_note(Note note);
+
+  // Asynchronous handlers.
+  class Open;
+  bool asynchronous() const { return !async_handlers_.empty(); }
+  void hand_out();
+  void hand_out(const JobPtr& job, int slot, const std::shared_ptr<Enlistment>& enlistment);
+  void ended(Open& open, const Outcome& outcome);
 
   // Heart and timer.
   void beat();
@@ -67,6 +78,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   void renew_held();
   void watch_time();
   void stop(const std::vector<JobPtr>& jobs);
+  void mind_times_of(const Job& job);  ///< with the mutex held
 
   // Calendar.
   void keep_schedules();
@@ -86,6 +98,8 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   EngineParts& parts_;
   Engine engine_;
   std::map<std::string, Handler> handlers_;
+  std::map<std::string, AsyncHandler> async_handlers_;
+  std::vector<std::string> kinds_;
   WorkerOptions options_;
   Settings settings_;
   Recovery recovery_;
@@ -103,7 +117,9 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   bool hungry_ = false;     ///< the last claim got less than it asked for
   bool look_again_ = true;  ///< something happened since: claim again
   bool pump_waits_ = false;
-  int prune_limit_ = 1'000;  ///< tasks in the next step; only the thread that prunes knows it
+  Millis timer_wakes_{0};        ///< steady: when it looks again by itself
+  std::vector<int> free_slots_;  ///< of the board, for asynchronous attempts
+  int prune_limit_ = 1'000;      ///< tasks in the next step; only the thread that prunes knows it
   std::stop_source stop_watch_;
 
   struct Thread {

@@ -21,7 +21,7 @@ constexpr Millis not_yet_wait{50};
 
 ClaimRequest Worker::Impl::claim_request(int limit, int suspects) const {
   ClaimRequest request{.worker = enlistment_->id(), .queues = options_.queues};
-  for (const auto& [kind, handler] : handlers_) request.kinds.push_back(kind);
+  request.kinds = kinds_;
   request.limit = limit;
   request.max_suspects = suspects;
   request.lease = settings_.heartbeat.lease();

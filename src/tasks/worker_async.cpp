@@ -1,0 +1,114 @@
+#include <holdfast/error.hpp>
+
+#include "recovery/kill_point.hpp"
+#include "tasks/live_attempt.hpp"
+#include "tasks/worker_impl.hpp"
+
+namespace holdfast {
+
+namespace {
+
+/// So many are handed out before the lock is taken again.
+constexpr std::size_t handed_out_at_once = 64;
+
+}  // namespace
+
+/// Keeps the worker in memory for as long as somebody has the attempt; it may outlive the run.
+class Worker::Impl::Open final : public OpenAttempt {
+ public:
+  Open(std::shared_ptr<Impl> worker, JobPtr job, int slot, std::shared_ptr<Enlistment> enlistment)
+      : worker_{std::move(worker)},
+        job_{std::move(job)},
+        slot_{slot},
+        enlistment_{std::move(enlistment)},
+        live_{*job_, worker_->parts_.tasks(), *enlistment_, worker_->settings_,
+              [this](Note note) { worker_->take_note(std::move(note)); }} {}
+
+  ~Open() override { end(retry("its handler let go of it without saying how it ended")); }
+
+  TaskId task() const override { return live_.task(); }
+  const std::string& kind() const override { return live_.kind(); }
+  const std::string& payload() const override { return live_.payload(); }
+  int number() const override { return live_.number(); }
+  int max_attempts() const override { return live_.max_attempts(); }
+  Token token() const override { return live_.token(); }
+  std::stop_token stop_token() const override { return live_.stop_token(); }
+  void progress(double fraction, std::string_view text) override { live_.progress(fraction, text); }
+  void log(std::string_view line) override { live_.log(line); }
+  TaskId then_json(std::string follow_up, std::string text, TaskOptions options) override {
+    return live_.then_json(std::move(follow_up), std::move(text), std::move(options));
+  }
+  std::string record_once(std::string_view key, std::string_view value) override {
+    return live_.record_once(key, value);
+  }
+  int child_lock() override { return live_.child_lock(); }
+
+  void end(Outcome outcome) override {
+    if (!ended_.exchange(true)) worker_->ended(*this, outcome);
+  }
+
+ private:
+  friend class Worker::Impl;
+
+  std::shared_ptr<Impl> worker_;
+  JobPtr job_;
+  int slot_;
+  std::shared_ptr<Enlistment> enlistment_;
+  LiveAttempt live_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::atomic<bool> ended_ = false;
+};
+
+void Worker::Impl::hand_out() {
+  while (true) {
+    std::vector<std::pair<JobPtr, int>> begun;
+    std::shared_ptr<Enlistment> enlistment;
+    {
+      std::unique_lock lock{mutex_};
+      work_ready_.wait(lock, [&] { return mode_ != Mode::working || session_.startable(); });
+      if (mode_ != Mode::working) return;
+      enlistment = enlistment_;
+      while (begun.size() < handed_out_at_once && session_.startable()) {
+        auto jobs = session_.start(parts_.clock().steady());
+        if (jobs.empty()) break;
+        mind_times_of(*jobs.front());
+        begun.emplace_back(jobs.front(), free_slots_.back());
+        free_slots_.pop_back();
+      }
+      if (begun.empty()) wake_pump();
+    }
+    for (const auto& [job, slot] : begun) hand_out(job, slot, enlistment);
+  }
+}
+
+void Worker::Impl::hand_out(const JobPtr& job, int slot,
+                            const std::shared_ptr<Enlistment>& enlistment) {
+  enlistment->started(slot, job->claimed.lease);
+  auto open = std::make_shared<Open>(shared_from_this(), job, slot, enlistment);
+  kill_point(KillPoint::handler_before_start);
+  try {
+    async_handlers_.at(job->claimed.kind)(open);
+  } catch (const InvalidRequest& error) {
+    open->end(fail(error.what()));
+  } catch (const std::exception& error) {
+    open->end(retry(error.what()));
+  }
+}
+
+void Worker::Impl::ended(Open& open, const Outcome& outcome) {
+  auto settlement = settlement_of(*open.job_, outcome, open.live_);
+  kill_point(KillPoint::handler_after_return);
+  open.enlistment_->finished(open.slot_);
+  // What was claimed together goes together: a slow one must not keep what the others carried.
+  open.job_->claimed.payload = {};
+  auto took_time = std::chrono::steady_clock::now() - open.began_;
+  std::lock_guard lock{mutex_};
+  session_.finished(open.job_, std::move(settlement), took_time);
+  session_.handler_free();
+  free_slots_.push_back(open.slot_);
+  if (open.enlistment_ != enlistment_ && --strays_ == 0) enlistment_->not_alone(false);
+  if (session_.startable()) work_ready_.notify_one();
+  wake_pump();
+}
+
+}  // namespace holdfast
