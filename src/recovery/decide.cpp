@@ -10,11 +10,18 @@ namespace holdfast {
 
 namespace {
 
+/// Outbound requests run in one event loop by the thousand, and each may take a minute. To try each
+/// of them alone after a crash would take days, and it is hardly ever a request that ends a
+/// process. One that has been there too often is a suspect all the same.
+constexpr std::string_view runs_in_company = "holdfast.http";
+constexpr int most_recoveries_in_company = 10;
+
 /// What we know about the part that a task played in the end of its worker.
 enum class Part {
   unknown_worker_silent,  ///< the worker may be alive: only its lease ran out
   swept_away,             ///< the whole machine went down
   bystander,              ///< was not in a handler when the worker died
+  in_company,             ///< one of very many: not worth a suspicion
   suspect,                ///< may or may not have caused it
   culprit,                ///< nothing else was running
 };
@@ -22,8 +29,11 @@ enum class Part {
 Part part_of(const Orphan& orphan, const Remains* remains) {
   if (orphan.expired) return Part::unknown_worker_silent;
   if (remains && remains->machine_restarted) return Part::swept_away;
-  if (!remains || !remains->readable) return Part::suspect;
-  if (std::ranges::count(remains->running, orphan.lease) == 0) return Part::bystander;
+  bool known = remains && remains->readable;
+  if (known && std::ranges::count(remains->running, orphan.lease) == 0) return Part::bystander;
+  if (orphan.kind == runs_in_company && orphan.recoveries < most_recoveries_in_company)
+    return Part::in_company;
+  if (!known) return Part::suspect;
   return remains->running.size() == 1 ? Part::culprit : Part::suspect;
 }
 
@@ -38,6 +48,8 @@ std::string what_happened(const Orphan& orphan, const Remains* remains, Part par
       return fmt::format("The machine was restarted while worker {} had this task", worker);
     case Part::bystander:
       return fmt::format("Worker {} died{} while this task was not being run", worker, evidence);
+    case Part::in_company:
+      return fmt::format("Worker {} died{} while this request was in flight", worker, evidence);
     case Part::culprit:
       return fmt::format("Worker {} died{} while running this task and nothing else", worker,
                          evidence);
@@ -80,6 +92,8 @@ class Judge {
     }
     if (ends)
       return end(TaskState::failed, "the recovery action is `fail`, so it is a dead letter");
+    if (part_ == Part::in_company)
+      return run_again_uncharged("it is sent again and no attempt is charged");
     verdict_.suspect = part_ != Part::unknown_worker_silent || orphan_.suspect;
     if (part_ == Part::suspect)
       return run_again_uncharged("it runs again, alone, and no attempt is charged");

@@ -92,6 +92,23 @@ TEST(Decide, WorkThatRanBesideOtherWorkIsASuspectAndIsNotCharged) {
   }
 }
 
+TEST(Decide, ARequestIsSentAgainBesideOthersUntilItHasBeenThereTooOften) {
+  auto request = orphan();
+  request.kind = "holdfast.http";
+  for (const auto* remains : {&alone, &in_company, &unreadable}) {
+    auto verdict = decide(request, remains, RecoveryAction::retry, max_crashes, middle);
+    EXPECT_EQ(verdict.to, TaskState::pending);
+    EXPECT_EQ(verdict.attempt, 1);
+    EXPECT_EQ(verdict.crashes, 0);
+    EXPECT_FALSE(verdict.suspect);
+    EXPECT_THAT(verdict.reason, HasSubstr("in flight"));
+  }
+  EXPECT_EQ(decide(request, &in_company, RecoveryAction::fail, max_crashes, middle).to,
+            TaskState::failed);
+  request.recoveries = 10;
+  EXPECT_TRUE(decide(request, &in_company, RecoveryAction::retry, max_crashes, middle).suspect);
+}
+
 TEST(Decide, ASuspectOnItsLastAttemptStillRunsAgain) {
   auto last = orphan();
   last.attempt = last.max_attempts = 1;
