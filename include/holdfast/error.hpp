@@ -23,6 +23,11 @@ class InvalidRequest : public Error {
   using Error::Error;
 };
 
+/// A payload does not have the shape that its handler expects, and will not have it next time.
+class UnfitPayload : public InvalidRequest {
+  using InvalidRequest::InvalidRequest;
+};
+
 /// The store could not be reached or would not do it. The work is not lost: nothing was
 /// acknowledged. Workers retry by themselves.
 class StoreError : public Error {
@@ -32,7 +37,14 @@ class StoreError : public Error {
 /// No room for new work (disk full, or the reserve for finishing running work is reached).
 /// Running work can still settle.
 class StoreFull : public StoreError {
-  using StoreError::StoreError;
+ public:
+  explicit StoreFull(const std::string& what, bool history_is_in_the_way = true)
+      : StoreError{what}, history_is_in_the_way_{history_is_in_the_way} {}
+  /// Whether there might be room if finished tasks were removed.
+  bool history_is_in_the_way() const { return history_is_in_the_way_; }
+
+ private:
+  bool history_is_in_the_way_;
 };
 
 /// The store can be looked at but not changed: its file, its folder or its file system is read-only

@@ -23,7 +23,8 @@ std::string to_payload(const T& value) {
   return boost::json::serialize(boost::json::value_from(value));
 }
 
-/// The way back. Throws `InvalidRequest` if the payload does not have the shape of `T`.
+/// The way back. Throws `UnfitPayload` if the payload does not have the shape of `T`, which fails a
+/// task for good.
 template <class T>
 T from_payload(std::string_view text) {
   auto json = parse_json(text);
@@ -32,7 +33,7 @@ T from_payload(std::string_view text) {
   } else {
     auto value = boost::json::try_value_to<T>(json);
     if (!value)
-      throw InvalidRequest{"payload does not fit the handler's type: " + value.error().message()};
+      throw UnfitPayload{"payload does not fit the handler's type: " + value.error().message()};
     return std::move(*value);
   }
 }

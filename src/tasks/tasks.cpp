@@ -1,5 +1,7 @@
 #include <holdfast/tasks.hpp>
 
+#include <limits>
+
 #include <holdfast/error.hpp>
 
 #include "tasks/engine_parts.hpp"
@@ -9,19 +11,24 @@ namespace holdfast {
 
 namespace {
 
-/// Finished tasks are history; work that waits is not. When there is no room for new work, history
-/// goes first.
-constexpr Settings::Retention shed_history{.completed = std::chrono::hours{0},
-                                           .failed = std::chrono::hours{24 * 365 * 100},
-                                           .max_finished = 0,
-                                           .max_bytes = 0};
+/// Completed and cancelled tasks are history; work that waits is not, and neither are dead letters.
+/// When there is no room for new work, history goes first.
+constexpr Settings::Retention shed_history{
+    .completed = std::chrono::hours{0},
+    .failed = std::chrono::hours{24 * 365 * 100},
+    .max_finished = std::numeric_limits<std::int64_t>::max() / 2,
+    .max_bytes = 0};
 
+/// Sheds no more history than it takes.
 std::vector<Inserted> insert(EngineParts& parts, const std::vector<NewTask>& tasks) {
-  try {
-    return parts.tasks().insert(tasks);
-  } catch (const StoreFull&) {
-    parts.admin().prune(shed_history);
-    return parts.tasks().insert(tasks);
+  constexpr int shed_at_once = 1'000;
+  while (true) {
+    try {
+      return parts.tasks().insert(tasks);
+    } catch (const StoreFull& full) {
+      if (!full.history_is_in_the_way()) throw;
+      if (parts.admin().prune(shed_history, shed_at_once).removed == 0) throw;
+    }
   }
 }
 

@@ -88,7 +88,7 @@ void Worker::Impl::hand_out(const JobPtr& job, int slot,
   kill_point(KillPoint::handler_before_start);
   try {
     async_handlers_.at(job->claimed.kind)(open);
-  } catch (const InvalidRequest& error) {
+  } catch (const UnfitPayload& error) {
     open->end(fail(error.what()));
   } catch (const std::exception& error) {
     open->end(retry(error.what()));

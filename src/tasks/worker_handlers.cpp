@@ -27,7 +27,7 @@ Outcome outcome_of(const Handler& handler, Attempt& attempt) {
   } catch (const EarlierAttemptRuns& error) {
     attempt.log(fmt::format("{}; it is tried again later, without a charge", error.what()));
     return snooze(until_it_may_have_ended);
-  } catch (const InvalidRequest& error) {
+  } catch (const UnfitPayload& error) {
     return fail(error.what());
   } catch (const std::exception& error) {
     return retry(error.what());

@@ -28,12 +28,25 @@ TEST_P(TaskAdminContract, FinishedTasksArePrunedByAge) {
 TEST_P(TaskAdminContract, FinishedTasksArePrunedByCountOldestFirst) {
   completed_task();
   clock().advance(seconds{1});
-  failed_task();
+  cancel(insert("a"));
   clock().advance(seconds{1});
   auto third = completed_task();
   auto unfinished = insert("a");
   EXPECT_EQ(admin().prune({.max_finished = 1}), 2);
   EXPECT_THAT(ids({}), UnorderedElementsAre(third, unfinished));
+}
+
+TEST_P(TaskAdminContract, DeadLettersGoLastWhereThereAreTooMany) {
+  auto older = failed_task();
+  clock().advance(seconds{1});
+  auto newer = failed_task();
+  clock().advance(seconds{1});
+  completed_task();
+  cancel(insert("a"));
+  EXPECT_EQ(admin().prune({.max_finished = 2}), 2);
+  EXPECT_THAT(ids({}), UnorderedElementsAre(older, newer));
+  EXPECT_EQ(admin().prune({.max_finished = 1}), 1);
+  EXPECT_THAT(ids({}), ElementsAre(newer));
 }
 
 TEST_P(TaskAdminContract, HistoryIsShedWhenTheStoreIsTooLarge) {

@@ -68,8 +68,8 @@ class FullDisk : public testing::Test {
 TEST_F(FullDisk, RefusesNewWorkLosesNothingAndLetsRunningWorkSettle) {
   auto done = run_script(work_them_off);
   ASSERT_TRUE(done.ending.ok()) << done.out << done.err;
-  EXPECT_THAT(done.err, HasSubstr("almost full"));
-  EXPECT_THAT(done.err, HasSubstr("Free some space"));
+  EXPECT_THAT(done.err, HasSubstr("has no room"));
+  EXPECT_THAT(done.err, HasSubstr("free some space"));
   EXPECT_GT(acknowledged(done), 500);
   EXPECT_THAT(done.out, HasSubstr(std::to_string(acknowledged(done)) + " completed"));
   EXPECT_THAT(done.out, HasSubstr("has room again"));

@@ -37,12 +37,13 @@ std::vector<TaskId> too_old(Connection& db, const Settings::Retention& retention
              std::chrono::duration_cast<Millis>(retention.failed), limit));
 }
 
+/// Dead letters go last, because somebody may still want to redrive them.
 std::vector<TaskId> oldest(Connection& db, std::int64_t limit) {
   return read_ids(
       db.run("SELECT o.id FROM unnest(ARRAY[2, 3, 4]) AS s(state) CROSS JOIN LATERAL (SELECT t.id,"
              " t.finished_at FROM hf.tasks t WHERE t.state IN (2, 3, 4) AND t.state = s.state"
              " AND" HOLDFAST_NOT_WAITED_FOR
-             "ORDER BY t.finished_at LIMIT $1) o ORDER BY o.finished_at LIMIT $1",
+             "ORDER BY t.finished_at LIMIT $1) o ORDER BY s.state = 3, o.finished_at LIMIT $1",
              limit));
 }
 

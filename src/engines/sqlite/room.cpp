@@ -25,13 +25,18 @@ void expect_room(const Store& store, Connection& db, std::span<const NewTask> ta
   auto disk = disk_of(store.files.folder());
   if (disk.free >= disk.reserve() + bytes) return;
   // Pages that shed history left behind in the file are room too, but the WAL needs some as well.
-  auto inside = db.number("PRAGMA freelist_count") * db.number("PRAGMA page_size");
-  if (disk.free >= disk.reserve() / 2 && inside >= bytes) return;
+  auto page = db.number("PRAGMA page_size");
+  bool room_for_log = disk.free >= disk.reserve() / 2;
+  if (room_for_log && db.number("PRAGMA freelist_count") * page >= bytes) return;
+  bool shedding_helps = room_for_log && db.number("PRAGMA page_count") * page >= bytes;
+  constexpr double mb = 1'000'000;
   throw StoreFull{
-      fmt::format("the disk of {} is almost full ({} of {} MB free; {} MB are kept for finishing "
-                  "running work); "
-                  "new tasks are refused. Free some space or lower the retention limits",
-                  store.path, disk.free >> 20, disk.total >> 20, disk.reserve() >> 20)};
+      fmt::format("the disk of {} has no room for {:.1f} MB of new tasks: {:.1f} of {:.0f} MB are "
+                  "free, and {:.1f} MB of that are kept for finishing running work. Nothing was "
+                  "enqueued; free some space, enqueue fewer at once or lower the retention limits",
+                  store.path, static_cast<double>(bytes) / mb, static_cast<double>(disk.free) / mb,
+                  static_cast<double>(disk.total) / mb, static_cast<double>(disk.reserve()) / mb),
+      shedding_helps};
 }
 
 }  // namespace holdfast::sqlite

@@ -17,8 +17,8 @@ namespace holdfast::sqlite {
 
 namespace {
 
-constexpr std::array finished_states = {TaskState::completed, TaskState::failed,
-                                        TaskState::cancelled};
+constexpr std::array finished_states = {TaskState::completed, TaskState::cancelled,
+                                        TaskState::failed};
 constexpr WallTime any_time = WallTime::max();
 constexpr int a_handful = 500;  ///< removed between two looks at how large the store still is
 
@@ -42,14 +42,16 @@ std::vector<Old> oldest(Connection& db, TaskState state, WallTime before, std::i
   return found;
 }
 
+/// Dead letters go last, because somebody may still want to redrive them.
 std::vector<Old> oldest_of_all(Connection& db, std::int64_t limit) {
-  std::vector<Old> found;
-  for (auto state : finished_states) {
-    auto some = oldest(db, state, any_time, limit);
-    found.insert(found.end(), some.begin(), some.end());
-  }
+  auto found = oldest(db, TaskState::completed, any_time, limit);
+  auto cancelled = oldest(db, TaskState::cancelled, any_time, limit);
+  found.insert(found.end(), cancelled.begin(), cancelled.end());
   std::sort(found.begin(), found.end());
   if (std::ssize(found) > limit) found.resize(static_cast<std::size_t>(limit));
+  if (std::ssize(found) == limit) return found;
+  auto failed = oldest(db, TaskState::failed, any_time, limit - std::ssize(found));
+  found.insert(found.end(), failed.begin(), failed.end());
   return found;
 }
 

@@ -1,4 +1,5 @@
--- Removes finished tasks, oldest first.
+-- Removes finished tasks, oldest first. Where there are too many, dead letters go last, because
+-- somebody may still want to redrive them.
 --
 -- ARGV: limit, completed and cancelled ones that ended before this, failed ones likewise, how many
 --       finished ones to keep, remove whatever the age (1, 0)
@@ -42,6 +43,7 @@ if wanted > 0 then
     for _, one in ipairs(oldest(state, '+inf', wanted)) do chosen[#chosen + 1] = one end
   end
   table.sort(chosen, function(a, b)
+    if (a.state == FAILED) ~= (b.state == FAILED) then return b.state == FAILED end
     if a.at ~= b.at then return a.at < b.at end
     return a.id < b.id
   end)
