@@ -12,10 +12,23 @@ namespace {
 constexpr double look_ahead_ns = 20e6;
 /// Handlers quicker than this get several tasks at once.
 constexpr double quick_ns = 200e3;
+/// What was claimed ahead of a suspect that turns out to take longer is left to others.
+constexpr Millis longest_wait_for_suspect{100};
+constexpr Millis first_patience{1'000}, longest_patience{600'000};
 
 }  // namespace
 
+bool Session::alone() const {
+  // One that was given up, or is not ours any more, may go on for ever: nobody waits for it.
+  return alone_ && !alone_->abandoned && alone_->cause != StopCause::lease_lost;
+}
+
+int Session::suspect_room(Millis now) const {
+  return waiting_suspects_ == 0 && !alone() && now >= no_suspects_before_ ? 1 : 0;
+}
+
 int Session::room() const {
+  if (alone()) return 0;
   // Settlements that pile up mean that the store does not keep up (or is away).
   if (outbox_.size() > static_cast<std::size_t>(4 * limits_.prefetch + limits_.concurrency))
     return 0;
@@ -41,7 +54,7 @@ void Session::took(std::vector<Claimed> claimed, Millis asked_at) {
 }
 
 bool Session::startable() const {
-  if (waiting_.empty() || alone_ || running_ >= limits_.concurrency) return false;
+  if (waiting_.empty() || alone() || running_ >= limits_.concurrency) return false;
   return !waiting_.front()->claimed.suspect || running_ == 0;
 }
 
@@ -61,32 +74,66 @@ std::vector<JobPtr> Session::start(Millis now) {
     next->phase = Job::Phase::running;
     next->times_out = now + next->claimed.timeout;
     next->stop = std::stop_source{};
-    alone_ = next->claimed.suspect;
-    waiting_suspects_ -= next->claimed.suspect;
+    bool suspect = next->claimed.suspect;
+    if (suspect) {
+      alone_ = next;
+      alone_since_ = now;
+      patience_ = first_patience;
+    }
+    waiting_suspects_ -= suspect;
     started.push_back(std::move(next));
     waiting_.pop_front();
-    if (alone_) break;
+    if (suspect) break;
   }
   // A handful counts as one: it occupies one handler.
   if (!started.empty()) ++running_;
   return started;
 }
 
+bool Session::suspect_in_the_way() const {
+  if (waiting_.empty()) return false;
+  return alone() || (waiting_.front()->claimed.suspect && running_ > 0);
+}
+
+/// A suspect waits until nothing else runs here, others wait behind it, and all of them could run
+/// elsewhere. So it is given back after a while. But where every worker is always busy somebody has
+/// to make way for it in the end, so each time it is waited for longer.
+void Session::mind_suspects(Millis now, Millis& next) {
+  if (!suspect_in_the_way()) {
+    suspect_waits_since_.reset();
+    return;
+  }
+  auto since = alone() ? alone_since_ : suspect_waits_since_.value_or(now);
+  auto until = since + (alone() ? longest_wait_for_suspect : patience_);
+  if (now < until) {
+    if (!alone()) suspect_waits_since_ = since;
+    next = std::min(next, until);
+    return;
+  }
+  suspect_waits_since_.reset();
+  if (alone()) return give_back_waiting();
+  no_suspects_before_ = now + patience_;
+  patience_ = std::min(2 * patience_, longest_patience);
+  give_back_first();
+}
+
+void Session::give_back_first() {
+  auto first = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_suspects_ -= first->claimed.suspect;
+  settle_on_behalf(first, give_back(first->claimed));
+}
+
 /// What waited until its lease was over (this process was stopped, or the store was away) may be
 /// somebody else's by now: it is not started.
 void Session::give_back_late(Millis now) {
-  while (!waiting_.empty() && now >= waiting_.front()->deadline) {
-    auto late = std::move(waiting_.front());
-    waiting_.pop_front();
-    waiting_suspects_ -= late->claimed.suspect;
-    settle_on_behalf(late, give_back(late->claimed));
-  }
+  while (!waiting_.empty() && now >= waiting_.front()->deadline) give_back_first();
 }
 
 bool Session::finished(const JobPtr& job, Settlement settlement,
                        std::chrono::nanoseconds took_time) {
   handler_time_ = 0.9 * handler_time_ + 0.1 * static_cast<double>(took_time.count());
-  if (job->claimed.suspect) alone_ = false;
+  if (job == alone_) alone_.reset();
   if (job->abandoned) return false;
   settle_on_behalf(job, std::move(settlement));
   return true;
@@ -179,6 +226,7 @@ Session::Due Session::due(Millis now) {
     }
   }
   for (const auto& job : due.give_up) job->abandoned = true;
+  mind_suspects(now, due.next);
   return due;
 }
 

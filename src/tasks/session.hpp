@@ -45,8 +45,10 @@ class Session {
   /// How many tasks to claim now. Beyond one for each free handler only as many are claimed ahead
   /// as will be started in the next moments, so that a slow task does not sit on others' work.
   int room() const;
-  /// A suspect runs alone, so one is enough.
-  int suspect_room() const { return waiting_suspects_ == 0 ? 1 : 0; }
+  /// How many suspects to claim now. One runs alone, so one is enough.
+  int suspect_room(Millis now) const;
+  /// Whether tasks wait for a suspect to start or to end: `due` has to be asked soon.
+  bool suspect_in_the_way() const;
 
   /// The store answered a claim that was asked for at `asked_at`.
   void took(std::vector<Claimed> claimed, Millis asked_at);
@@ -75,7 +77,8 @@ class Session {
                               Millis asked_at, Millis now);
 
   /// Time has passed: handlers whose lease or attempt time is over are asked to stop, and those who
-  /// had their grace after a timeout are given up. `next` is when to come again.
+  /// had their grace after a timeout are given up. What waits for a suspect too long is given back.
+  /// `next` is when to come again.
   struct Due {
     std::vector<JobPtr> stop;     ///< fire their stop tokens
     std::vector<JobPtr> give_up;  ///< settle for them: they do not listen
@@ -100,7 +103,10 @@ class Session {
   void settle_on_behalf(const JobPtr& job, Settlement settlement);
 
  private:
+  bool alone() const;
+  void mind_suspects(Millis now, Millis& next);
   void give_back_late(Millis now);
+  void give_back_first();
   void ask_to_stop(const JobPtr& job, StopCause cause, Millis now, std::vector<JobPtr>& into);
 
   Limits limits_;
@@ -109,7 +115,11 @@ class Session {
   std::vector<Settlement> outbox_;
   int running_ = 0;
   int waiting_suspects_ = 0;
-  bool alone_ = false;
+  JobPtr alone_{};  ///< the suspect that runs
+  Millis alone_since_{};
+  std::optional<Millis> suspect_waits_since_{};
+  Millis patience_{1'000};  ///< how long the next suspect is waited for
+  Millis no_suspects_before_ = Millis::min();
   /// Average time in a handler, in nanoseconds; starts high so that claiming ahead starts low.
   double handler_time_ = 1e8;
 };

@@ -219,6 +219,8 @@ void Worker::Impl::watch_time() {
   while (mode_ != Mode::ended) {
     auto now = parts_.clock().steady();
     auto due = session_.due(now);
+    if (session_.anything_to_settle()) wake_pump();
+    if (session_.startable()) work_ready_.notify_one();
     for (const auto& job : due.give_up) {
       AttemptEnd end{.cancel_requested = job->cause == StopCause::cancel,
                      .timed_out = job->cause == StopCause::timeout,
@@ -250,7 +252,8 @@ void Worker::Impl::watch_time() {
 
 void Worker::Impl::mind_times_of(const Job& job) {
   // Most often others are over sooner, and looking at all of them takes time.
-  if (std::min(job.deadline, job.times_out) < timer_wakes_) timer_due_.notify_one();
+  if (std::min(job.deadline, job.times_out) < timer_wakes_ || session_.suspect_in_the_way())
+    timer_due_.notify_one();
 }
 
 void Worker::Impl::stop(const std::vector<JobPtr>& jobs) {

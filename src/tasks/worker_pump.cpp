@@ -106,7 +106,7 @@ bool Worker::Impl::send(std::vector<Settlement> settlements, int claim) {
   auto asked_at = parts_.clock().steady();
   {
     std::lock_guard lock{mutex_};
-    if (claim > 0) exchange.claim = claim_request(claim, session_.suspect_room());
+    if (claim > 0) exchange.claim = claim_request(claim, session_.suspect_room(asked_at));
   }
   Exchanged answer;
   try {
@@ -243,7 +243,7 @@ void Worker::Impl::was_buried() {
     lost = session_.lose_everything(parts_.clock().steady());
   }
   stop(lost);
-  parts_.events().emit(LeasesAbandoned{enlistment_->id(), lost.size()});
+  if (!lost.empty()) parts_.events().emit(LeasesAbandoned{enlistment_->id(), lost.size()});
   enlist();
 }
 

@@ -99,7 +99,7 @@ void Process::exchange() {
     exchange.claim = ClaimRequest{.worker = enlistment_->id(),
                                   .kinds = {task_kind},
                                   .limit = room,
-                                  .max_suspects = session_.suspect_room(),
+                                  .max_suspects = session_.suspect_room(world_.clock.steady()),
                                   .lease = lease_length};
   if (exchange.settle.empty() && room == 0) return;
   auto asked_at = world_.clock.steady();
