@@ -14,6 +14,7 @@ namespace holdfast {
 /// The work is done. `done` has no result; `done_with(value)` keeps one with the task.
 struct Done {
   boost::json::value result{};
+  std::string text{};  ///< the result as JSON text, kept as it is; empty: see `result`
 };
 inline const Done done{};
 

@@ -51,6 +51,7 @@ struct Inheritance {
   int errors;
   int lock;
   int failure;  ///< where to say why the program could not be started
+  int guard;
 };
 
 constexpr int lock_number = 3;
@@ -86,6 +87,8 @@ void reset_signals() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != given.parent) ::_exit(127);
   ::setpgid(0, 0);
+  // Here and not in the parent, which may be killed before it could say so.
+  if (given.guard >= 0) GroupGuard::begins(given.guard, ::getpid());
 
   int input = ::fcntl(given.input, F_DUPFD_CLOEXEC, out_of_the_way);
   int output = ::fcntl(given.output, F_DUPFD_CLOEXEC, out_of_the_way);
@@ -151,7 +154,8 @@ Descriptor open_pidfd(pid_t pid) {
 
 }  // namespace
 
-ChildProcess ChildProcess::start(const Program& program, int input, int lock) {
+ChildProcess ChildProcess::start(const Program& program, int input, int lock,
+                                 const GroupGuard* guard) {
   auto arguments = pointers_to(program.arguments);
   auto environment = pointers_to(program.environment);
   auto output = make_pipe();
@@ -169,7 +173,9 @@ ChildProcess ChildProcess::start(const Program& program, int input, int lock) {
                                 .output = output.writer.get(),
                                 .errors = errors.writer.get(),
                                 .lock = lock,
-                                .failure = failure.writer.get()})};
+                                .failure = failure.writer.get(),
+                                .guard = guard ? guard->get() : -1}),
+                     guard};
   if (child.pid_ < 0) throw_errno("cannot fork for a program");
   kill_point(KillPoint::child_after_start);
 
@@ -184,6 +190,7 @@ ChildProcess ChildProcess::start(const Program& program, int input, int lock) {
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : pid_{std::exchange(other.pid_, -1)},
+      guard_{other.guard_},
       ended_{std::move(other.ended_)},
       output_{std::move(other.output_)},
       errors_{std::move(other.errors_)} {}
@@ -192,6 +199,7 @@ ChildProcess::~ChildProcess() {
   if (pid_ <= 0) return;
   signal_group(SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+  if (guard_) guard_->ended(pid_);
 }
 
 void ChildProcess::signal_group(int signal) const { ::kill(-pid_, signal); }
@@ -199,6 +207,7 @@ void ChildProcess::signal_group(int signal) const { ::kill(-pid_, signal); }
 Ending ChildProcess::reap() {
   // The unreaped program keeps its number from being given to others, so the group is still ours.
   signal_group(SIGKILL);
+  if (guard_) guard_->ended(pid_);
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0) {
     if (errno == EINTR) continue;

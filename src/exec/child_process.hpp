@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include "exec/descriptor.hpp"
+#include "exec/group_guard.hpp"
 #include "exec/program.hpp"
 
 namespace holdfast {
@@ -23,7 +24,10 @@ class ChildProcess {
   ///
   /// The kernel ends the child when the calling *thread* ends, not the process. Handlers are called
   /// in threads that live as long as their worker, so for them it is the same.
-  static ChildProcess start(const Program& program, int input, int lock);
+  /// What the program starts ends with us only if a `guard`, which must outlive the child, knows of
+  /// its group.
+  static ChildProcess start(const Program& program, int input, int lock,
+                            const GroupGuard* guard = nullptr);
 
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
@@ -40,9 +44,10 @@ class ChildProcess {
   Ending reap();
 
  private:
-  explicit ChildProcess(pid_t pid) : pid_{pid} {}
+  ChildProcess(pid_t pid, const GroupGuard* guard) : pid_{pid}, guard_{guard} {}
 
   pid_t pid_ = -1;
+  const GroupGuard* guard_ = nullptr;
   Descriptor ended_;
   Descriptor output_;
   Descriptor errors_;

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -41,7 +42,7 @@ std::string describe(const Ending& ending) {
 
 Outcome outcome_of(const Ending& ending, bool asked_to_stop, const Output& output) {
   if (!ending.by_signal && ending.number == EX_OK)
-    return Done{output.result().value_or(boost::json::value{})};
+    return Done{.result = {}, .text = output.result()};
   auto reason = describe(ending);
   if (asked_to_stop) reason += " after it was asked to stop";
   if (auto errors = output.last_errors(); !errors.empty()) reason += ":\n" + errors;
@@ -49,13 +50,13 @@ Outcome outcome_of(const Ending& ending, bool asked_to_stop, const Output& outpu
   return retry(reason);
 }
 
-Outcome run_program(const ExecOptions& options, Attempt& attempt) {
+Outcome run_program(const ExecOptions& options, const GroupGuard& guard, Attempt& attempt) {
   auto stop = attempt.stop_token();
   if (stop.stop_requested()) return retry("asked to stop before the program was started");
   Output output{[&](std::string_view line) { attempt.log(line); }, options.result_bytes};
   auto program = program_for(options.command, options.not_a_line, attempt);
-  auto child =
-      ChildProcess::start(program, payload_file(attempt.payload()).get(), attempt.child_lock());
+  auto child = ChildProcess::start(program, payload_file(attempt.payload()).get(),
+                                   attempt.child_lock(), &guard);
   auto ending = supervise(child, stop, options.stop_grace, output);
   return outcome_of(ending, stop.stop_requested(), output);
 }
@@ -65,7 +66,9 @@ Outcome run_program(const ExecOptions& options, Attempt& attempt) {
 Handler exec_handler(ExecOptions options) {
   if (options.command.empty()) throw ConfigError{"a program to run is needed, but none was given"};
   expect_program(options.command, options.not_a_line);
-  return [options = std::move(options)](Attempt& attempt) { return run_program(options, attempt); };
+  return [options = std::move(options), guard = std::make_shared<GroupGuard>()](Attempt& attempt) {
+    return run_program(options, *guard, attempt);
+  };
 }
 
 }  // namespace holdfast

@@ -93,13 +93,12 @@ void Output::log(const std::string& line, std::size_t missing) {
   log_(missing ? fmt::format("{} ({} bytes more)", shown, missing) : std::string{shown});
 }
 
-std::optional<boost::json::value> Output::result() const {
+std::string Output::result() const {
   boost::json::parse_options as_in_payloads;
   as_in_payloads.max_depth = 32;
   boost::system::error_code not_json;
-  auto value = boost::json::parse(last_output_, not_json, {}, as_in_payloads);
-  if (not_json) return std::nullopt;
-  return value;
+  boost::json::parse(last_output_, not_json, {}, as_in_payloads);
+  return not_json ? "" : last_output_;
 }
 
 std::string Output::last_errors() const { return fmt::format("{}", fmt::join(last_errors_, "\n")); }

@@ -3,11 +3,8 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
-
-#include <boost/json/value.hpp>
 
 namespace holdfast {
 
@@ -46,8 +43,8 @@ class Output {
   void on_errors(std::string_view bytes) { errors_.feed(bytes); }
   void finish();
 
-  /// The last line of standard output that was not blank, if it is JSON.
-  std::optional<boost::json::value> result() const;
+  /// The last line of standard output that was not blank, if it is JSON; else nothing.
+  std::string result() const;
   /// The last lines of standard error, separated by newlines; empty if it said nothing.
   std::string last_errors() const;
 

@@ -143,7 +143,14 @@ FileDescriptor take_child_lock(const HostFiles& files, TaskId task) {
 
 void drop_child_lock(const HostFiles& files, TaskId task, int fd) {
   auto path = files.attempt(task);
+  auto give_up = std::chrono::steady_clock::now() + patience;
+  // Between the look and the removal nobody may take the name for the next attempt.
+  while (!try_lock(fd, the_file)) {
+    if (std::chrono::steady_clock::now() >= give_up) return;
+    ::poll(nullptr, 0, 5);
+  }
   if (same_file(fd, path)) ::unlink(path.c_str());
+  unlock(fd, the_file);
 }
 
 bool child_still_running(const HostFiles& files, TaskId task) {

@@ -1,6 +1,7 @@
 #include "tasks/policy.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <boost/json/serialize.hpp>
@@ -29,6 +30,15 @@ std::string said(const std::string& reason) {
 
 Millis sane(Millis delay) { return std::clamp(delay, Millis{0}, longest_delay); }
 
+bool is_finite(const boost::json::value& value) {
+  auto is = [](const auto& each) { return is_finite(each); };
+  if (value.is_double()) return std::isfinite(value.get_double());
+  if (value.is_array()) return std::ranges::all_of(value.get_array(), is);
+  if (!value.is_object()) return true;
+  return std::ranges::all_of(value.get_object(),
+                             [](const auto& m) { return is_finite(m.value()); });
+}
+
 class Settling {
  public:
   Settling(const Claimed& claimed, const AttemptEnd& end) : claimed_{claimed}, end_{end} {
@@ -39,8 +49,14 @@ class Settling {
 
   Settlement operator()(const Done& done) {
     settlement_.to = TaskState::completed;
-    if (done.result.is_null()) return settlement_;
-    settlement_.result = boost::json::serialize(done.result);
+    if (!is_finite(done.result))
+      return failed(fmt::format(
+          "Attempt {} of {} was done, but its result has a number that JSON cannot hold, such as "
+          "infinity.",
+          claimed_.attempt, claimed_.max_attempts));
+    settlement_.result = done.text;
+    if (done.text.empty() && !done.result.is_null())
+      settlement_.result = boost::json::serialize(done.result);
     auto size = static_cast<std::int64_t>(settlement_.result.size());
     if (size <= end_.result_bytes) return settlement_;
     // Running it again would only repeat its effects: the result would be as large.

@@ -63,6 +63,23 @@ TEST_F(ExecWorker, CancelledTaskEndsItsProgram) {
   EXPECT_THAT(task_in(id, TaskState::cancelled).error, HasSubstr("signal 15"));
 }
 
+TEST_F(ExecWorker, WhatAProgramStartedDiesWithTheWorkerToo) {
+  auto worker = worker_with(
+      "sh -c 'touch started; exec 9>&-; trap \"\" TERM; while :; do touch alive; sleep 0.02; "
+      "done'\n"
+      "true\n");
+  Tasks{engine_}.enqueue("resize", 1);
+  ASSERT_TRUE(appeared("started"));
+  worker.kill();
+  // Nobody is there who would recover its task and end what was left.
+  const auto alive = store_.folder() / "alive";
+  EXPECT_TRUE(eventually([&] {
+    std::filesystem::remove(alive);
+    return !eventually([&] { return std::filesystem::exists(alive); },
+                       std::chrono::milliseconds{500});
+  }));
+}
+
 TEST_F(ExecWorker, RecoveredTaskNeverRunsBesideWhatItsDeadWorkerLeft) {
   // The first attempt leaves a process behind that no death signal reaches; the second one looks
   // whether it is still there (a dead one that nobody has collected yet is not).

@@ -54,7 +54,7 @@ TEST(ChildProcess, LeavesNoGrandchildBehind) {
 TEST(ChildProcess, LeavesNoZombie) {
   FakeAttempt attempt;
   exec_handler({{"exit 0"}})(attempt);
-  exec_handler({{"/no/such/program", "x"}})(attempt);
+  exec_handler({{"false", "x"}})(attempt);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
 }

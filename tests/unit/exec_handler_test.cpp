@@ -50,7 +50,8 @@ std::string fail_reason(const Outcome& outcome) {
 boost::json::value result(const Outcome& outcome) {
   EXPECT_TRUE(std::holds_alternative<Done>(outcome)) << "variant " << outcome.index();
   auto* done = std::get_if<Done>(&outcome);
-  return done ? done->result : "not done";
+  if (!done) return "not done";
+  return done->text.empty() ? boost::json::value{} : boost::json::parse(done->text);
 }
 
 std::ptrdiff_t open_descriptors() {
@@ -119,6 +120,13 @@ TEST(ExecHandler, SeveralWordsAreRunWithoutAShell) {
   FakeAttempt attempt;
   run_words(attempt, {"printf", "%s\\n", "$HOME; two words"});
   EXPECT_THAT(attempt.logged, ElementsAre("$HOME; two words"));
+}
+
+TEST(ExecHandler, TheResultIsKeptAsItIs) {
+  auto outcome = run("echo '{\"big\": 12345678901234567890123, \"huge\": 1e400}'");
+  const auto* done = std::get_if<Done>(&outcome);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->text, R"({"big": 12345678901234567890123, "huge": 1e400})");
 }
 
 TEST(ExecHandler, TheEnvironmentNamesTheAttempt) {
