@@ -75,6 +75,7 @@ Settings parse_settings(const std::string& yaml, const std::string& name);
 struct ConfigFile {
   Settings settings{};
   std::string store{};  ///< empty: not named
+  int store_line = 0;   ///< where it was named
 };
 ConfigFile load_config(const std::string& path);
 ConfigFile parse_config(const std::string& yaml, const std::string& name);

@@ -7,6 +7,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "engines/sqlite/is_store.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/plain_text.hpp"
 
@@ -26,7 +27,13 @@ std::optional<std::string> sqlite_file(std::string_view address) {
 }
 
 const ConfigFile& Context::config() {
-  if (!config_) config_ = config_path.empty() ? ConfigFile{} : load_config(config_path);
+  if (config_) return *config_;
+  config_ = config_path.empty() ? ConfigFile{} : load_config(config_path);
+  try {
+    if (!config_->store.empty()) check_address(config_->store);
+  } catch (const ConfigError& error) {
+    throw ConfigError{fmt::format("{}:{}: {}", config_path, config_->store_line, error.what())};
+  }
   return *config_;
 }
 
@@ -51,6 +58,11 @@ void Context::require_store() {
     throw InvalidRequest{fmt::format(
         "there is no store at {}; name one with --store or HOLDFAST_STORE, or begin one with "
         "'holdfast task add'",
+        *file)};
+  if (file && !sqlite::may_be_store(*file))
+    throw InvalidRequest{fmt::format(
+        "{} is a database of somebody else's, with no store in it; 'holdfast task add' would begin "
+        "one there",
         *file)};
 }
 

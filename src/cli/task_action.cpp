@@ -48,6 +48,16 @@ TaskFilter chosen_tasks(const Inspector& inspector, const ActionOptions& options
   return options.filter.filter();
 }
 
+/// What is wrong with the first of the tasks that were named.
+std::string why_none(const Inspector& inspector, const std::vector<TaskId>& ids,
+                     const Action& action) {
+  const auto task = inspector.task(ids.front());
+  if (!task) return fmt::format("task {} is gone", ids.front().text());
+  const std::string why = action.why_not(*task);
+  if (!why.empty()) return fmt::format("task {} {}", task->id.text(), why);
+  return fmt::format("task {} is {}, and {}", task->id.text(), to_string(task->state), action.can);
+}
+
 }  // namespace
 
 void add_action_options(CLI::App& command, ActionOptions& options, const std::string& verb) {
@@ -68,10 +78,10 @@ Exit act(Context& context, const ActionOptions& options, const Action& action) {
     if (matching > 0 && !confirmed(context, question)) return Exit::refused;
   }
   const auto changed = action.apply(inspector, filter);
-  if (context.json) context.print_json(JsonObject{}.number("changed", changed).str());
   if (changed == 0 && !options.ids.empty())
-    throw InvalidRequest{fmt::format("nothing to {}: {}; 'holdfast task show' tells the state",
-                                     action.verb, action.can)};
+    throw InvalidRequest{
+        fmt::format("nothing to {}: {}", action.verb, why_none(inspector, filter.ids, action))};
+  if (context.json) context.print_json(JsonObject{}.number("changed", changed).str());
   if (!context.json) context.confirm(fmt::format("{} {}", tasks_text(changed), action.past));
   return Exit::ok;
 }

@@ -28,6 +28,8 @@ struct Action {
   std::string verb;  ///< `retry`
   std::string past;  ///< `retried`
   std::string can;   ///< which tasks it works on, for when it changed nothing
+  /// Why it did nothing to a task that it works on; empty: it does not.
+  std::function<std::string(const TaskRecord&)> why_not;
   std::function<std::int64_t(Inspector&, const TaskFilter&)> apply;
 };
 

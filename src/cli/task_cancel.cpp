@@ -10,9 +10,13 @@ Exit run(Context& context, const ActionOptions& options) {
              {.verb = "cancel",
               .past = "cancelled, or asked to stop where running",
               .can = "completed and cancelled tasks cannot be cancelled",
-              .apply = [force = options.force](Inspector& inspector, const TaskFilter& filter) {
-                return inspector.cancel(filter, force);
-              }});
+              .why_not = [](const TaskRecord& task) -> std::string {
+                if (task.state != TaskState::running || !task.cancel_requested) return "";
+                return "was asked to stop already; --force takes it from its worker";
+              },
+              .apply = [force = options.force](
+                           Inspector& inspector,
+                           const TaskFilter& filter) { return inspector.cancel(filter, force); }});
 }
 
 }  // namespace

@@ -10,9 +10,16 @@ Exit run(Context& context, const ActionOptions& options) {
              {.verb = "retry",
               .past = "will run again",
               .can = "only failed, held and cancelled tasks can be retried",
-              .apply = [](Inspector& inspector, const TaskFilter& filter) {
-                return inspector.retry(filter);
-              }});
+              .why_not = [](const TaskRecord& task) -> std::string {
+                const bool could = task.state == TaskState::failed ||
+                                   task.state == TaskState::held ||
+                                   task.state == TaskState::cancelled;
+                if (!could || task.unique_key.empty()) return "";
+                return "has the unique key '" + task.unique_key +
+                       "', which another unfinished task has by now";
+              },
+              .apply = [](Inspector& inspector,
+                          const TaskFilter& filter) { return inspector.retry(filter); }});
 }
 
 }  // namespace

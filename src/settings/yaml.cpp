@@ -90,6 +90,7 @@ class Reader {
     if (!value.IsScalar() || value.Scalar().empty())
       refuse(key, "store must be the address of a store, such as sqlite:work.db");
     config_.store = value.Scalar();
+    config_.store_line = value.Mark().line + 1;
   }
 
   static std::optional<double> read_value(const Key& key, const std::string& text) {

@@ -69,8 +69,10 @@ void check_tags(const std::vector<std::string>& tags) {
 
 void check_payload(const std::string& payload, std::int64_t most_bytes) {
   if (static_cast<std::int64_t>(payload.size()) > most_bytes)
-    refuse("the payload has {} bytes; at most {} are allowed (limits.payload_bytes)",
-           payload.size(), most_bytes);
+    refuse(
+        "the payload has {} bytes; at most {} are allowed (limits.payload_bytes, in a "
+        "configuration file queue.limits.payloadBytes)",
+        payload.size(), most_bytes);
   if (auto fault = json_fault(payload); !fault.empty())
     refuse("the payload is not valid JSON: {}", fault);
 }

@@ -39,6 +39,17 @@ TEST_F(CliErrors, APlaceThatCannotBeWrittenIsASystemError) {
                  "/nowhere/at/all/work.db: there is no folder /nowhere/at/all;", 2);
 }
 
+TEST_F(CliErrors, AQuestionDoesNotMakeAStoreOfSomebodysDatabase) {
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(store_.database().c_str(), &db), SQLITE_OK);
+  sqlite3_exec(db, "CREATE TABLE customers(name)", nullptr, nullptr, nullptr);
+  sqlite3_close(db);
+  expect_refused({"task", "list"}, "no store in it");
+  EXPECT_FALSE(std::filesystem::exists(store_.database() + ".holdfast"));
+  add({"mail"});
+  EXPECT_THAT(ok({"task", "list"}), HasSubstr("mail")) << "who asks for it gets one there";
+}
+
 TEST_F(CliErrors, AFileThatIsNotADatabaseHalts) {
   std::ofstream{store_.database()} << std::string(8192, 'x');
   expect_refused({"task", "list"}, store_.database(), 4);
@@ -131,6 +142,8 @@ TEST_F(CliErrors, ConfigurationMistakesNameFileAndLine) {
   std::ofstream{path} << "queue:\n  heartbeat:\n    interval: 3\n";
   expect_refused({"config", "check", path}, path + ":3: unknown key 'interval'");
   expect_refused({"--config", path, "task", "add", "mail"}, path + ":3: ");
+  std::ofstream{path} << "queue:\n  limits:\n    payloadBytes: 1000\nstore: bogus\n";
+  expect_refused({"config", "check", path}, path + ":4: ");
   std::ofstream{path} << "queue:\n  heartbeat:\n    intervalSeconds: 0.5\n";
   EXPECT_THAT(ok({"config", "check", path}), HasSubstr("queue.heartbeat.intervalSeconds"));
   EXPECT_EQ(json({"config", "check", path}).at(0).at("queue.heartbeat.intervalSeconds"), 0.5);

@@ -117,6 +117,16 @@ TEST_F(CliTasks, TablesArePlainInAPipe) {
   EXPECT_THAT(table, Not(HasSubstr("\x1b")));
 }
 
+TEST_F(CliTasks, RetrySaysWhoHasTheUniqueKeyNow) {
+  const std::string one = add({"mail", "--unique", "z"});
+  ok({"task", "cancel", one});
+  add({"mail", "--unique", "z"});
+  const Finished refused = cli({"--json", "task", "retry", one});
+  EXPECT_EQ(refused.ending.code, 1);
+  EXPECT_EQ(refused.out, "") << "one answer is enough";
+  EXPECT_THAT(refused.err, HasSubstr("unique key 'z'"));
+}
+
 TEST_F(CliTasks, CancelAndRetrySayWhatTheyChanged) {
   const std::string one = add({"mail"});
   const std::string two = add({"mail", "--queue", "b"});
@@ -125,6 +135,7 @@ TEST_F(CliTasks, CancelAndRetrySayWhatTheyChanged) {
   const Finished again = cli({"task", "cancel", one});
   EXPECT_EQ(again.ending.code, 1);
   EXPECT_THAT(again.err, HasSubstr("nothing to cancel"));
+  EXPECT_THAT(again.err, HasSubstr("is cancelled"));
   EXPECT_EQ(json({"task", "cancel", "--queue", "b"}).at(0).at("changed"), 1);
   EXPECT_EQ(json({"task", "retry", "--status", "cancelled"}).at(0).at("changed"), 2);
   EXPECT_EQ(state_of(two), "pending");
