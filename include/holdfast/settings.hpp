@@ -24,6 +24,9 @@ struct Settings {
     RecoveryAction action = RecoveryAction::retry;
     /// Crashes charged to one task (it was running alone) before it is held with the evidence.
     int max_recovery_attempts = 3;
+    /// A task that was taken back so often is, after another restart of its machine or a death that
+    /// left no record, run alone; and charged when that happens to it then.
+    int max_uncharged_recoveries = 3;
     bool integrity_check_on_startup = true;
   } recovery;
 

@@ -24,12 +24,22 @@ enum class Part {
   in_company,             ///< one of very many: not worth a suspicion
   suspect,                ///< may or may not have caused it
   culprit,                ///< nothing else was running
+  /// Was to run alone, and everything that could tell more is gone, as it was often before.
+  culprit_without_record,
 };
 
-Part part_of(const Orphan& orphan, const Remains* remains) {
+int max_uncharged_of(const Orphan& orphan, const Settings::Recovery& settings) {
+  if (orphan.kind != runs_in_company) return settings.max_uncharged_recoveries;
+  return std::max(settings.max_uncharged_recoveries, most_recoveries_in_company);
+}
+
+Part part_of(const Orphan& orphan, const Remains* remains, int max_uncharged) {
   if (orphan.expired) return Part::unknown_worker_silent;
-  if (remains && remains->machine_restarted) return Part::swept_away;
-  bool known = remains && remains->readable;
+  bool restarted = remains && remains->machine_restarted;
+  bool known = remains && remains->readable && !restarted;
+  bool once_too_often = orphan.suspect && orphan.recoveries >= max_uncharged;
+  if (!known && once_too_often) return Part::culprit_without_record;
+  if (restarted) return Part::swept_away;
   if (known && std::ranges::count(remains->running, orphan.lease) == 0) return Part::bystander;
   if (orphan.kind == runs_in_company && orphan.recoveries < most_recoveries_in_company)
     return Part::in_company;
@@ -53,6 +63,14 @@ std::string what_happened(const Orphan& orphan, const Remains* remains, Part par
     case Part::culprit:
       return fmt::format("Worker {} died{} while running this task and nothing else", worker,
                          evidence);
+    case Part::culprit_without_record:
+      return fmt::format(
+          "{} while worker {} was to run this task and nothing else; it had been taken back {} "
+          "times "
+          "before",
+          remains && remains->machine_restarted ? "The machine was restarted"
+                                                : "Everything ended without a record",
+          worker, orphan.recoveries);
     case Part::suspect:
       break;
   }
@@ -64,11 +82,13 @@ std::string what_happened(const Orphan& orphan, const Remains* remains, Part par
 
 class Judge {
  public:
-  Judge(const Orphan& orphan, const Remains* remains, RecoveryAction action, double random01)
+  Judge(const Orphan& orphan, const Remains* remains, const Settings::Recovery& settings,
+        double random01)
       : orphan_{orphan},
-        part_{part_of(orphan, remains)},
+        settings_{settings},
+        max_uncharged_{max_uncharged_of(orphan, settings)},
+        part_{part_of(orphan, remains, max_uncharged_)},
         happened_{what_happened(orphan, remains, part_)},
-        action_{action},
         random01_{random01} {
     verdict_.lease = orphan.lease;
     verdict_.expired = orphan.expired;
@@ -77,18 +97,19 @@ class Judge {
     verdict_.crashes = orphan.crashes;
   }
 
-  Verdict judge(int max_crashes) {
+  Verdict judge() {
     if (orphan_.cancel_requested)
       return end(TaskState::cancelled, "it had been asked to stop, so it is cancelled");
     // Where running twice is worse than not at all, only what was not running may run again.
-    bool ends = action_ == RecoveryAction::fail;
-    if (part_ == Part::bystander || (part_ == Part::swept_away && !ends)) {
+    bool ends = settings_.action == RecoveryAction::fail;
+    if (part_ == Part::swept_away && !ends) return sweep();
+    if (part_ == Part::bystander) {
       verdict_.suspect = orphan_.suspect;
       return run_again_uncharged("it runs again at once and no attempt is charged");
     }
-    if (part_ == Part::culprit) {
+    if (is_culprit()) {
       ++verdict_.crashes;
-      if (verdict_.crashes >= max_crashes) return hold();
+      if (verdict_.crashes >= settings_.max_recovery_attempts) return hold();
     }
     if (ends)
       return end(TaskState::failed, "the recovery action is `fail`, so it is a dead letter");
@@ -97,12 +118,25 @@ class Judge {
     verdict_.suspect = part_ != Part::unknown_worker_silent || orphan_.suspect;
     if (part_ == Part::suspect)
       return run_again_uncharged("it runs again, alone, and no attempt is charged");
-    if (action_ == RecoveryAction::pending)
+    if (settings_.action == RecoveryAction::pending)
       return run_again_uncharged("the recovery action is `pending`, so it runs again at once");
     return run_again_charged();
   }
 
  private:
+  bool is_culprit() const {
+    return part_ == Part::culprit || part_ == Part::culprit_without_record;
+  }
+
+  /// A task that takes the whole machine with it leaves no trace but that it was there each time.
+  Verdict sweep() {
+    bool again = orphan_.recoveries + 1 >= max_uncharged_;
+    verdict_.suspect = orphan_.suspect || again;
+    return run_again_uncharged(again ? "that is once too often, so it runs again alone, and no "
+                                       "attempt is charged yet"
+                                     : "it runs again at once and no attempt is charged");
+  }
+
   Verdict end(TaskState to, std::string_view so) {
     verdict_.to = to;
     verdict_.suspect = false;
@@ -121,7 +155,7 @@ class Judge {
       return end(TaskState::failed, fmt::format("that was attempt {} of {}, so it is a dead letter",
                                                 orphan_.attempt, orphan_.max_attempts));
     // The first time costs no wait: most often the machine or the operator is to blame.
-    int earlier = part_ == Part::culprit ? verdict_.crashes - 1 : orphan_.recoveries;
+    int earlier = is_culprit() ? verdict_.crashes - 1 : orphan_.recoveries;
     if (earlier > 0) verdict_.delay = backoff_delay(orphan_.backoff, earlier, random01_);
     verdict_.reason =
         fmt::format("{}; attempt {} of {} is charged and it runs again{}.", happened_,
@@ -138,18 +172,19 @@ class Judge {
   }
 
   const Orphan& orphan_;
+  const Settings::Recovery& settings_;
+  int max_uncharged_;
   Part part_;
   std::string happened_;
-  RecoveryAction action_;
   double random01_;
   Verdict verdict_{};
 };
 
 }  // namespace
 
-Verdict decide(const Orphan& orphan, const Remains* remains, RecoveryAction action, int max_crashes,
+Verdict decide(const Orphan& orphan, const Remains* remains, const Settings::Recovery& settings,
                double random01) {
-  return Judge{orphan, remains, action, random01}.judge(max_crashes);
+  return Judge{orphan, remains, settings, random01}.judge();
 }
 
 }  // namespace holdfast

@@ -166,9 +166,8 @@ class Recovery::Run {
     // A worker that was buried for its silence may be alive: what is on its board says nothing
     // about a crash, so its work is treated as that of any lease that ran out.
     if (sighting && !sighting->proven_dead) seen_as.expired = true;
-    auto verdict =
-        decide(seen_as, sighting ? &sighting->remains : nullptr, recovery_.settings_.action,
-               recovery_.settings_.max_recovery_attempts, recovery_.random_());
+    auto verdict = decide(seen_as, sighting ? &sighting->remains : nullptr, recovery_.settings_,
+                          recovery_.random_());
     verdict.expired = orphan.expired;
     return verdict;
   }

@@ -73,6 +73,8 @@ std::vector<Key> make_keys() {
   return {
       choice("queue.recovery", "action", {"retry", "fail", "pending"}, FIELD(recovery.action)),
       key("queue.recovery", "maxRecoveryAttempts", 1, 1'000, FIELD(recovery.max_recovery_attempts)),
+      key("queue.recovery", "maxUnchargedRecoveries", 1, 1'000,
+          FIELD(recovery.max_uncharged_recoveries)),
       key("queue.recovery", "integrityCheckOnStartup", 0, 1,
           FIELD(recovery.integrity_check_on_startup)),
       key("queue.heartbeat", "intervalSeconds", 0.01, day, FIELD(heartbeat.interval)),

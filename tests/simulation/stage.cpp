@@ -16,6 +16,8 @@ constexpr Millis recovery_interval{60'000};
 Settings::Recovery recovery_settings(Dice& dice) {
   Settings::Recovery settings;
   settings.max_recovery_attempts = 1 + dice.below(3);
+  // The ledger knows who ran alone; recovery that has no record can only suppose it.
+  settings.max_uncharged_recoveries = 1'000;
   if (dice.percent(10)) settings.action = RecoveryAction::pending;
   if (dice.percent(10)) settings.action = RecoveryAction::fail;
   return settings;

@@ -33,6 +33,12 @@ const Remains in_company = board({beside, mine});
 const Remains elsewhere = board({beside});
 const Remains unreadable{};
 
+Verdict decide(const Orphan& orphan, const Remains* remains, RecoveryAction action, int crashes,
+               double random01) {
+  Settings::Recovery settings{.action = action, .max_recovery_attempts = crashes};
+  return holdfast::decide(orphan, remains, settings, random01);
+}
+
 TEST(Decide, WorkThatHadNotStartedRunsAgainWhateverTheActionAndCostsNothing) {
   for (auto action : {RecoveryAction::retry, RecoveryAction::fail, RecoveryAction::pending}) {
     auto verdict = decide(orphan(), &elsewhere, action, max_crashes, middle);
@@ -52,6 +58,51 @@ TEST(Decide, ARestartOfTheMachineIsNoTasksFault) {
   EXPECT_EQ(verdict.attempt, 1);
   EXPECT_FALSE(verdict.suspect);
   EXPECT_THAT(verdict.reason, HasSubstr("machine was restarted"));
+}
+
+TEST(Decide, WhatEveryRestartSweepsAwayRunsAloneInTheEndAndIsCharged) {
+  Remains restarted;
+  restarted.machine_restarted = true;
+  auto task = orphan();
+  task.max_attempts = 100;
+  int restarts = 0;
+  for (auto to = TaskState::pending; to == TaskState::pending && restarts < 100; ++restarts) {
+    task.attempt += 1;
+    auto verdict = decide(task, &restarted, RecoveryAction::retry, max_crashes, middle);
+    bool early = restarts < 3;
+    EXPECT_EQ(verdict.attempt, early ? task.attempt - 1 : task.attempt) << restarts;
+    EXPECT_EQ(verdict.suspect, restarts == 2 || (!early && verdict.to == TaskState::pending));
+    to = verdict.to;
+    task.attempt = verdict.attempt;
+    task.crashes = verdict.crashes;
+    task.suspect = verdict.suspect;
+    ++task.recoveries;
+    if (to != TaskState::held) continue;
+    EXPECT_THAT(verdict.cause, HasSubstr("machine was restarted"));
+    EXPECT_THAT(verdict.cause, HasSubstr("3 workers"));
+  }
+  EXPECT_EQ(restarts, 6);
+  EXPECT_EQ(task.crashes, max_crashes);
+}
+
+TEST(Decide, ASuspectThatTheFirstRestartSweepsAwayIsNotCharged) {
+  Remains restarted;
+  restarted.machine_restarted = true;
+  auto task = orphan();
+  task.suspect = true;
+  auto verdict = decide(task, &restarted, RecoveryAction::retry, max_crashes, middle);
+  EXPECT_EQ(verdict.crashes, 0);
+  EXPECT_TRUE(verdict.suspect);
+}
+
+TEST(Decide, DeathsWithoutARecordAreChargedWhenTheyDoNotEnd) {
+  auto task = orphan();
+  task.suspect = true;
+  task.recoveries = 2;
+  EXPECT_EQ(decide(task, &unreadable, RecoveryAction::retry, max_crashes, middle).crashes, 0);
+  task.recoveries = 3;
+  EXPECT_EQ(decide(task, &unreadable, RecoveryAction::retry, max_crashes, middle).crashes, 1);
+  EXPECT_EQ(decide(task, nullptr, RecoveryAction::retry, max_crashes, middle).crashes, 1);
 }
 
 TEST(Decide, WhatMayHaveRunWhenTheMachineRestartedIsNotRunTwiceWhereThatIsNotWanted) {
