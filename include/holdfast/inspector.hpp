@@ -102,6 +102,11 @@ class Inspector {
   /// What may be lost and how to change that; empty if nothing need be said.
   std::string durability_warning() const;
   RunLevel run_level() const { return engine_.run_level(); }
+  /// Why the run level is not normal, and what to do; empty if it is.
+  std::string why_read_only() const;
+  /// The same with all that was found, such as which commits are lost. Reports of a store that may
+  /// not be changed cannot be kept in it.
+  std::optional<StartUp> standing_trouble() const;
   /// Looks for damage without changing anything. A full check reads everything and may take a
   /// while; `stop` ends it early.
   IntegrityResult check_integrity(bool full = false, std::stop_token stop = {}) const;

@@ -75,6 +75,9 @@ std::shared_ptr<Metrics> count_events(const Engine& engine);
 /// What is in the store, by asking it: tasks by state, workers, and what recovery did since the
 /// store was made. The same from whichever process asks.
 std::string store_metrics(const Engine& engine);
+/// Of a store that does not open because a person must decide first: only that it is so. `address`
+/// names it.
+std::string halted_store_metrics(const std::string& address);
 
 /// Keeps a file up to date with what `count_events` counts, for the textfile collector of
 /// Prometheus' node exporter or anything else that reads files. Each version replaces the file in

@@ -36,6 +36,8 @@ struct DeadWorker {
 /// What the first process to open a store after nobody had it open found, before any work. Reports
 /// of deaths while others go on have none.
 struct StartUp {
+  WallTime began{};
+  Millis duration{0};    ///< until the store was ready
   bool unclean = false;  ///< the last one to have it open did not close it
   bool rebooted = false;
   /// The last commit that is on disk: what was acknowledged until then is there.
@@ -50,6 +52,7 @@ struct StartUp {
   bool wal_restored = false;   ///< the journal mode had been changed and was set back
   std::int64_t wal_bytes = 0;  ///< size of the write-ahead log as found
   int wal_frames = 0;          ///< valid frames in it
+  std::string wal_unread{};    ///< why nobody looked whether it is whole; mostly empty
   int wal_frames_checkpointed = 0;
   std::string checkpoint_error{};  ///< why it could not be done (not fatal)
   std::string evidence{};          ///< where the files were copied before anything was changed
@@ -57,6 +60,9 @@ struct StartUp {
   std::string kept_aside{};        ///< the damaged file, after a repair that replaced it
   std::vector<Damage> losses{};    ///< what could not be saved, and what is there in part
   RunLevel level = RunLevel::normal;
+  std::string reason{};  ///< why the level is not normal, and what to do
+  /// The report that has all this already; nil: none.
+  ReportId report{};
 
   /// False: it was closed well and nothing is wrong, so there is nothing to tell.
   bool found_anything() const;

@@ -14,7 +14,13 @@ Exit run(Context& context, const Options&) {
     throw InvalidRequest{
         "metrics have one format, the text that Prometheus reads; leave --json out, or ask "
         "'holdfast queue status' and 'holdfast queue recovery-status'"};
-  context.print(store_metrics(context.existing_engine()));
+  try {
+    context.print(store_metrics(context.existing_engine()));
+  } catch (const StoreUnusable&) {
+    // Whoever watches the numbers is to see this too, and not only that there are none.
+    context.print(halted_store_metrics(context.store_address()));
+    throw;
+  }
   return Exit::ok;
 }
 

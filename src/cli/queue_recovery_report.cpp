@@ -9,12 +9,29 @@ struct Options {
   int last = 1;
 };
 
+/// What nobody could keep in the store, because that may not be changed now.
+std::optional<RecoveryReport> standing_report(const Inspector& inspector) {
+  const auto trouble = inspector.standing_trouble();
+  if (!trouble) return {};
+  RecoveryReport report;
+  report.trigger = "start-up";
+  report.started_at = trouble->began == WallTime{} ? wall_now() : trouble->began;
+  report.completed_at = report.started_at + trouble->duration;
+  report.duration = trouble->duration;
+  report.start_up = trouble;
+  return report;
+}
+
 Exit run(Context& context, const Options& options) {
   // For people only what the text shows of each; for programs everything.
   constexpr int a_screen = 20;
   const Inspector inspector = context.inspector();
-  const auto reports =
+  auto reports =
       context.json ? inspector.reports(options.last) : inspector.reports(options.last, a_screen);
+  if (auto standing = standing_report(inspector)) {
+    reports.insert(reports.begin(), std::move(*standing));
+    reports.resize(std::min(reports.size(), static_cast<std::size_t>(options.last)));
+  }
   if (reports.empty() && !context.json)
     context.confirm("no recovery has had anything to do in this store");
   for (const RecoveryReport& report : reports) {

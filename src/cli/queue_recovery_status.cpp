@@ -20,6 +20,7 @@ struct Status {
   std::optional<RecoveryReport> last{};
   RecoveryTotals totals{};
   std::string_view level{};
+  std::string reason{};  ///< why that is not normal
 
   int count(WorkerState state) const { return workers[static_cast<std::size_t>(state)]; }
 };
@@ -42,6 +43,7 @@ Status look(const Engine& engine) {
   }
   status.totals = inspector.recovery_totals();
   status.level = to_string(inspector.run_level());
+  status.reason = inspector.why_read_only();
   return status;
 }
 
@@ -63,6 +65,7 @@ void print_json(const Context& context, const Status& status) {
   context.print_json(
       JsonObject{}
           .text("run_level", status.level)
+          .text("reason", status.reason)
           .flag("recovery_running", status.at_work)
           .number("waiting", status.waiting)
           .number("workers_running", status.count(WorkerState::running))
@@ -105,7 +108,8 @@ Exit run(Context& context, const Options&) {
     print_json(context, status);
     return Exit::ok;
   }
-  context.say(fmt::format("run level: {}", status.level));
+  context.say(fmt::format("run level: {}{}{}", status.level, status.reason.empty() ? "" : ": ",
+                          status.reason));
   context.say(waiting_text(status));
   if (status.at_work) context.say("a recovery is at work now");
   context.say(fmt::format("workers: {} running, {} stopped, {} dead",

@@ -40,18 +40,26 @@ DeadWorker dead_worker(const Sighting& sighting) {
 /// One run: what it has seen so far. What it did is in the store.
 class Recovery::Run {
  public:
-  Run(Recovery& recovery, std::string_view trigger, std::stop_token stop)
-      : recovery_{recovery}, stop_{std::move(stop)}, began_{recovery.clock_.steady()} {
+  Run(Recovery& recovery, std::string_view trigger, std::stop_token stop,
+      const std::optional<StartUp>& start_up)
+      : recovery_{recovery},
+        stop_{std::move(stop)},
+        start_up_{start_up},
+        began_{recovery.clock_.steady()} {
     head_ = {ReportId::make(), recovery.clock_.wall(), std::string{trigger},
              recovery.settings_.action};
+    if (!start_up) return;
+    // Making the store ready was the first part of this.
+    if (start_up->began != WallTime{}) head_.started_at = start_up->began;
+    if (!start_up->report.is_nil()) head_.id = start_up->report;
   }
 
-  RecoveryReport carry_out(const std::optional<StartUp>& start_up) {
+  RecoveryReport carry_out() {
     recovery_.events_.emit(RecoveryStarted{head_.trigger});
     look_and_bury();
     take_back_orphans();
     clear_up();
-    auto report = report_of(start_up);
+    auto report = report_of();
     recovery_.events_.emit(RecoveryCompleted{report});
     return report;
   }
@@ -213,14 +221,15 @@ class Recovery::Run {
     report.started_at = head_.started_at;
     report.completed_at = recovery_.clock_.wall();
     report.duration = recovery_.clock_.steady() - began_;
+    if (start_up_) report.duration += start_up_->duration;
     report.trigger = head_.trigger;
     report.action = head_.action;
   }
 
-  RecoveryReport report_of(const std::optional<StartUp>& start_up) {
+  RecoveryReport report_of() {
     RecoveryReport end;
     fill_in_head(end);
-    end.start_up = start_up;
+    end.start_up = start_up_;
     for (auto& failure : failures_) end.add(std::move(failure));
     if (!wrote_ && !end.found_anything()) return end;
     auto report = recovery_.reports_.complete(report_to(), end);
@@ -230,6 +239,7 @@ class Recovery::Run {
 
   Recovery& recovery_;
   std::stop_token stop_;
+  const std::optional<StartUp>& start_up_;
   Millis began_;
   ReportHead head_{};
   std::unique_ptr<ReportHold> hold_;
@@ -251,9 +261,11 @@ Recovery::Recovery(Leases& leases, WorkerRegistry& workers, Reports& reports, Ev
 
 RecoveryReport Recovery::run_once(std::string_view trigger, std::stop_token stop,
                                   const std::optional<StartUp>& start_up) {
-  return Run{*this, trigger, std::move(stop)}.carry_out(start_up);
+  return Run{*this, trigger, std::move(stop), start_up}.carry_out();
 }
 
-RecoveryReport Recovery::plan(std::string_view trigger) { return Run{*this, trigger, {}}.plan(); }
+RecoveryReport Recovery::plan(std::string_view trigger) {
+  return Run{*this, trigger, {}, {}}.plan();
+}
 
 }  // namespace holdfast

@@ -6,7 +6,7 @@ namespace holdfast {
 
 bool StartUp::found_anything() const {
   return unclean || wal_restored || !integrity.passed || !integrity.damage.empty() ||
-         !checkpoint_error.empty() || !repair.empty() || !losses.empty() ||
+         !checkpoint_error.empty() || !wal_unread.empty() || !repair.empty() || !losses.empty() ||
          level != RunLevel::normal;
 }
 

@@ -62,7 +62,9 @@ json::object to_json_object(const IntegrityResult& result) {
 }
 
 json::object to_json_object(const StartUp& start_up) {
-  return {{"unclean", start_up.unclean},
+  return {{"began", iso8601(start_up.began)},
+          {"duration_ms", start_up.duration.count()},
+          {"unclean", start_up.unclean},
           {"rebooted", start_up.rebooted},
           {"recovery_point", written(start_up.recovery_point)},
           {"integrity", to_json_object(start_up.integrity)},
@@ -70,13 +72,15 @@ json::object to_json_object(const StartUp& start_up) {
           {"wal_restored", start_up.wal_restored},
           {"wal_bytes", start_up.wal_bytes},
           {"wal_frames", start_up.wal_frames},
+          {"wal_unread", start_up.wal_unread},
           {"wal_frames_checkpointed", start_up.wal_frames_checkpointed},
           {"checkpoint_error", start_up.checkpoint_error},
           {"evidence", start_up.evidence},
           {"repair", start_up.repair},
           {"kept_aside", start_up.kept_aside},
           {"losses", written(start_up.losses)},
-          {"level", view(to_string(start_up.level))}};
+          {"level", view(to_string(start_up.level))},
+          {"reason", start_up.reason}};
 }
 
 IntegrityResult integrity_from_json(const json::object& object) {
@@ -113,6 +117,11 @@ StartUp start_up_from_json(const json::object& object) {
   start_up.kept_aside = text_in(object, "kept_aside");
   start_up.losses = damage_in(object, "losses");
   start_up.level = named(levels, text_in(object, "level"), "level");
+  if (!object.contains("began")) return start_up;  // written by an earlier version
+  start_up.began = time_in(object, "began");
+  start_up.duration = Millis{number_in<std::int64_t>(object, "duration_ms")};
+  start_up.wal_unread = text_in(object, "wal_unread");
+  start_up.reason = text_in(object, "reason");
   return start_up;
 }
 

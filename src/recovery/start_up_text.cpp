@@ -61,10 +61,12 @@ std::string to_text(const IntegrityResult& result) {
 
 std::string to_text(const StartUp& start_up, WallTime now) {
   std::string text = "Start-up\n";
+  add_line(text, "ready after", duration_text(start_up.duration));
   add_line(text, "last shutdown", shutdown_text(start_up));
   add_line(text, "integrity check", to_text(start_up.integrity));
   add_line(text, "advice", start_up.integrity.advice);
   add_line(text, "WAL", wal_text(start_up));
+  add_line(text, "WAL not read", start_up.wal_unread);
   add_line(
       text, "checkpoint",
       start_up.checkpoint_error.empty() ? std::string{} : "failed: " + start_up.checkpoint_error);
@@ -76,6 +78,7 @@ std::string to_text(const StartUp& start_up, WallTime now) {
   add_line(text, "evidence", start_up.evidence);
   add_line(text, "kept aside", start_up.kept_aside);
   if (start_up.level != RunLevel::normal) add_line(text, "run level", to_string(start_up.level));
+  add_line(text, "reason", start_up.reason);
   add_damage(text, "Damage found", start_up.integrity.damage);
   add_damage(text, "Lost or partial", start_up.losses);
   return text;

@@ -35,6 +35,8 @@ class EngineParts {
   /// What may be done with the store, as found when it was opened.
   virtual RunLevel run_level() const { return RunLevel::normal; }
   virtual std::string why_read_only() const { return {}; }
+  /// What was found that keeps the store from being changed, as long as it does.
+  virtual std::optional<StartUp> standing_trouble() const { return {}; }
   /// What a crash of the store may cost, in one word, and what to do if that is more than people
   /// expect; see `Inspector::durability`.
   virtual std::string durability() const {

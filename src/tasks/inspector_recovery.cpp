@@ -38,6 +38,12 @@ std::vector<RecoveryReport> Inspector::reports(int newest, int tasks_of_each) co
 
 RecoveryTotals Inspector::recovery_totals() const { return engine_.parts().reports().totals(); }
 
+std::string Inspector::why_read_only() const { return engine_.parts().why_read_only(); }
+
+std::optional<StartUp> Inspector::standing_trouble() const {
+  return engine_.parts().standing_trouble();
+}
+
 RecoveryReport Inspector::recover(std::optional<RecoveryAction> action, std::stop_token stop) {
   auto& parts = engine_.parts();
   require_writable(parts);

@@ -72,6 +72,11 @@ void add_last_recovery(MetricsText& text, const std::vector<RecoveryReport>& new
               newest.empty() ? 0 : seconds_since_1970(newest.front().completed_at));
 }
 
+void add_run_level(MetricsText& text, RunLevel level) {
+  text.family("holdfast_store_run_level", "0: normal, 1: read-only, 2: halted.", "gauge");
+  text.sample("holdfast_store_run_level", {}, static_cast<double>(level));
+}
+
 }  // namespace
 
 std::string store_metrics(const Engine& engine) {
@@ -81,8 +86,13 @@ std::string store_metrics(const Engine& engine) {
   add_workers(text, inspector.workers());
   add_totals(text, inspector.recovery_totals());
   add_last_recovery(text, inspector.reports(1, 0));
-  text.family("holdfast_store_run_level", "0: normal, 1: read-only, 2: halted.", "gauge");
-  text.sample("holdfast_store_run_level", {}, static_cast<double>(engine.parts().run_level()));
+  add_run_level(text, engine.run_level());
+  return text.str();
+}
+
+std::string halted_store_metrics(const std::string& address) {
+  MetricsText text{{{"store", address}}};
+  add_run_level(text, RunLevel::halted);
   return text.str();
 }
 
