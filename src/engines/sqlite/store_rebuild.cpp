@@ -22,6 +22,8 @@ std::int64_t integer(const SqlValue& value) {
   return number ? *number : 0;
 }
 
+constexpr std::int64_t out_of_reason = 1'000'000;
+
 std::string insert_text(const TableShape& table) {
   std::string places;
   for (std::size_t i = 0; i < table.columns().size(); ++i) places += i ? ", ?" : "?";
@@ -47,8 +49,9 @@ Rebuilt StoreRebuild::run() {
   settle_blocks(!partly("holdfast_blocks"));
   if (partly("holdfast_paused")) pause_all();
   settle_schedules(!partly("holdfast_schedules"), !partly("holdfast_limits"));
-  name_the_lost(!partly("holdfast_tasks"));
   take_number_of_last_task();
+  name_the_lost(!partly("holdfast_tasks"));
+  name_what_else_is_lost(damaged);
   complete_meta();
   return std::move(rebuilt_);
 }
@@ -131,7 +134,14 @@ void StoreRebuild::take_number_of_last_task() {
   std::int64_t last = db_.number("SELECT coalesce(max(seq), 0) FROM holdfast_tasks");
   for (const auto& [id, seq] : indexed_)
     // A number that is out of all reason is damage, not a task.
-    if (seq < last + 1'000'000) last = std::max(last, seq);
+    if (seq < last + out_of_reason) last = std::max(last, seq);
+  // The newest tasks may be gone from the table and from the index.
+  old_.each_row({TableShape{db_, "sqlite_sequence"}}, [&](const PageSalvage::Row& row) {
+    auto record = decode_record(row.record);
+    if (!record || record->size() != 2 || (*record)[0] != SqlValue{std::string{"holdfast_tasks"}})
+      return;
+    if (auto seq = integer((*record)[1]); seq < last + out_of_reason) last = std::max(last, seq);
+  });
   db_.use("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'holdfast_tasks'")
       .bind(last)
       .run();

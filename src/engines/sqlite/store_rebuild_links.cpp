@@ -131,7 +131,13 @@ void StoreRebuild::name_the_lost(bool tasks_are_whole) {
   }
   bool index_is_whole = old_.each_entry("sqlite_autoindex_holdfast_tasks_1", [](const Record&) {});
   if (!tasks_are_whole && !index_is_whole) {
-    lost("More tasks may be lost than can be named: the index of ids is damaged as well.");
+    auto missing = db_.number(
+        "SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'holdfast_tasks')"
+        " - (SELECT count(*) FROM holdfast_tasks)");
+    lost(fmt::format(
+        "More tasks may be lost than can be named, because the index of ids is damaged as well: at "
+        "most {}, and less by those that retention removed.",
+        std::max<std::int64_t>(missing - std::ssize(named), 0)));
   }
   std::string_view orphaned =
       "SELECT DISTINCT task FROM holdfast_history WHERE task NOT IN"
@@ -143,11 +149,30 @@ void StoreRebuild::name_the_lost(bool tasks_are_whole) {
   for (const char* table : {"history", "log", "effects", "progress"})
     db_.execute(fmt::format(
         "DELETE FROM holdfast_{} WHERE task NOT IN (SELECT seq FROM holdfast_tasks)", table));
-  for (const auto& [table, rows] : unreadable_) {
-    if (table == "holdfast_tasks") continue;
-    rebuilt_.losses.push_back({Damage::Kind::file, fmt::format("{} row{} of {} could not be read.",
-                                                               rows, rows == 1 ? "" : "s", table)});
-  }
+}
+
+/// What is no task: nothing runs wrong without it, but people may look for it.
+void StoreRebuild::name_what_else_is_lost(const std::set<std::string>& damaged) {
+  constexpr std::pair<std::string_view, std::string_view> parts[] = {
+      {"holdfast_meta", "When the store was made and what it has counted"},
+      {"holdfast_history", "The history of some tasks"},
+      {"holdfast_log", "Log lines of some tasks"},
+      {"holdfast_effects", "Effects that some tasks recorded"},
+      {"holdfast_progress", "The progress of some tasks"},
+      {"holdfast_workers", "Some workers"},
+      {"holdfast_buckets", "What was left of some rate limits"},
+      {"holdfast_reports", "Reports of earlier recoveries"},
+      {"holdfast_report_tasks", "Tasks in reports of earlier recoveries"},
+      {"holdfast_report_workers", "Dead workers in reports of earlier recoveries"}};
+  auto note = [&](std::string what) {
+    rebuilt_.losses.push_back({Damage::Kind::file, std::move(what)});
+  };
+  for (auto [table, what] : parts)
+    if (damaged.contains(std::string{table}))
+      note(fmt::format("{} may be lost: pages of {} could not be read.", what, table));
+  for (const auto& [table, rows] : unreadable_)
+    if (table != "holdfast_tasks")
+      note(fmt::format("{} row{} of {} could not be read.", rows, rows == 1 ? "" : "s", table));
 }
 
 }  // namespace holdfast::sqlite
