@@ -59,6 +59,8 @@ enum class KillPoint {
   schedule_after_commit,
   limit_before_commit,
   limit_after_commit,
+  made_before_marker,
+  made_after_marker,
 };
 
 inline constexpr std::array kill_point_names = {
@@ -112,9 +114,11 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"schedule_after_commit"},
     std::string_view{"limit_before_commit"},
     std::string_view{"limit_after_commit"},
+    std::string_view{"made_before_marker"},
+    std::string_view{"made_after_marker"},
 };
 static_assert(kill_point_names.size() ==
-              static_cast<std::size_t>(KillPoint::limit_after_commit) + 1);
+              static_cast<std::size_t>(KillPoint::made_after_marker) + 1);
 
 #ifdef HOLDFAST_KILL_POINTS
 void kill_point(KillPoint point);

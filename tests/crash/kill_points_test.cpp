@@ -26,7 +26,8 @@ bool begins(std::string_view name, std::string_view with) {
 
 Scene scene_for(std::string_view point) {
   std::vector<std::string> orders{"count=20", "batch=10", "ms=30", "attempts=100"};
-  if (begins(point, "schema")) return {.mode = "enqueue", .words = {"count=5"}, .again = false};
+  if (begins(point, "schema") || begins(point, "made"))
+    return {.mode = "enqueue", .words = {"count=5"}, .again = false};
   if (begins(point, "enqueue")) return {.mode = "enqueue", .words = {"count=5"}};
   // 25 MB are more than the log of the store may hold before it is copied into the file.
   if (begins(point, "checkpoint"))

@@ -142,6 +142,27 @@ TEST_F(Doctor, AReadOnlyDiskWithoutALogToo) {
   EXPECT_THAT(list.out, HasSubstr(id));
 }
 
+TEST_F(Doctor, SaysThatAFileMayNotBeRead) {
+  add({"mail"});
+  std::filesystem::permissions(store_.database(), std::filesystem::perms::none);
+  for (const char* command : {"doctor", "task"}) {
+    std::vector<std::string> words{"/usr/bin/unshare", "--user", HOLDFAST_PROGRAM, command};
+    if (words.back() == "task") words.push_back("list");
+    const Finished finished = run(words, {{"HOLDFAST_STORE", store_.address()}});
+    EXPECT_EQ(finished.ending.code, 2) << finished.out;
+    EXPECT_THAT(finished.err, HasSubstr("cannot be read by us: Permission denied"));
+  }
+}
+
+TEST_F(Doctor, SaysThatAFolderIsNoStore) {
+  std::filesystem::create_directory(store_.database());
+  for (const auto& words : {std::vector<std::string>{"doctor"}, {"task", "add", "mail"}}) {
+    const Finished finished = cli(words);
+    EXPECT_EQ(finished.ending.code, 1) << finished.out;
+    EXPECT_THAT(finished.err, HasSubstr("is a folder"));
+  }
+}
+
 TEST_F(Doctor, IsRefusedWhereThereIsNoStore) { EXPECT_EQ(cli({"doctor"}).ending.code, 1); }
 
 }  // namespace

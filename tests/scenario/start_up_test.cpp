@@ -2,11 +2,7 @@
 
 #include <filesystem>
 
-#include <boost/json/parse.hpp>
-
-#include "engines/sqlite/engine.hpp"
-#include "scenario/cli_scenario.hpp"
-#include "scenario/store_files.hpp"
+#include "scenario/start_ups.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -17,64 +13,6 @@ using testing::Not;
 using testing::SizeIs;
 
 namespace fs = std::filesystem;
-
-/// What the first one to open a store finds and does.
-class StartUps : public CliScenario {
- protected:
-  /// Ten tasks, each with a commit of its own that is only in the log, and the store is closed.
-  void fill() {
-    open_lasting();  // makes the store
-    open_lasting();  // and puts that into the database
-    for (int i = 0; i < 10; ++i) add({"mail"});
-  }
-  /// A place within a page, half-way through the log.
-  std::uint64_t in_the_middle() const {
-    auto scan = log_.scan();
-    return scan.offset_of(scan.frames / 2) + 24;
-  }
-  std::size_t tasks() const { return json({"task", "list"}).size(); }
-
-  StartUp open_lasting() const {
-    auto engine = sqlite::open_store(store_.database(), {});
-    auto found = engine->take_start_up();
-    EXPECT_TRUE(found);
-    EXPECT_FALSE(engine->take_start_up()) << "handed over once";
-    return found.value_or(StartUp{});
-  }
-
-  std::size_t evidence() const {
-    std::size_t count = 0;
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator{folder() / "evidence", none})
-      count += entry.is_directory();
-    return count;
-  }
-  fs::path folder() const { return store_.database() + ".holdfast"; }
-
-  std::size_t losses_named_by_doctor() const {
-    const auto doctor = boost::json::parse(cli({"--json", "doctor"}).out);
-    std::size_t named = 0;
-    for (const auto& loss : doctor.at("losses").as_array()) named += loss.at("task").is_string();
-    return named;
-  }
-
-  void expect_read_only() const {
-    const Finished add = cli({"task", "add", "mail"});
-    EXPECT_EQ(add.ending.code, 3);
-    EXPECT_THAT(add.err, HasSubstr("write-ahead log"));
-    EXPECT_THAT(add.err, HasSubstr("--accept-loss"));
-    EXPECT_EQ(cli({"worker", "run", "--kind", "mail", "--exec", "true"}).ending.code, 3);
-    EXPECT_EQ(cli({"queue", "recover"}).ending.code, 3);
-    EXPECT_EQ(cli({"task", "list"}).ending.code, 0);
-    EXPECT_EQ(cli({"doctor"}).ending.code, 3);
-  }
-  void expect_normal() const {
-    EXPECT_EQ(cli({"doctor"}).ending.code, 0);
-    ok({"task", "add", "mail"});
-  }
-
-  StoreFile log_{store_.database() + "-wal"};
-};
 
 TEST_F(StartUps, AStoreThatWasClosedProperlyIsCheckedAndItsLogEmptied) {
   fill();
@@ -258,12 +196,72 @@ TEST_F(StartUps, AStoreThatAProgramOfTheUserHasOpenIsLeftAlone) {
   ASSERT_EQ(sqlite3_exec(db, "SELECT count(*) FROM holdfast_tasks", nullptr, nullptr, nullptr),
             SQLITE_OK);
   auto found = open_lasting();
-  EXPECT_EQ(found.wal_frames, 0) << "not read";
+  EXPECT_GT(found.wal_frames, 10) << "read all the same";
+  EXPECT_THAT(found.wal_unread, IsEmpty());
   EXPECT_THAT(found.checkpoint_error, Not(IsEmpty()));
   EXPECT_TRUE(found.integrity.passed);
   auto doctor = json({"doctor"}).at(0);
   EXPECT_EQ(doctor.at("other_programs").as_array().size(), 1U);
   sqlite3_close(db);
+}
+
+TEST_F(StartUps, AFileThatDidNotOpenHasFailedTheCheckAlsoWhenItWasMended) {
+  fill();
+  open_lasting();
+  StoreFile{store_.database()}.flip(3, 0x10);  // in the name of its format
+  auto found = open_lasting();
+  EXPECT_FALSE(found.integrity.passed);
+  ASSERT_THAT(found.integrity.damage, SizeIs(1));
+  EXPECT_THAT(found.integrity.damage.front().what, HasSubstr("not a database"));
+  EXPECT_EQ(found.repair, "corrected");
+  EXPECT_EQ(tasks(), 10U);
+}
+
+TEST_F(StartUps, HaveOneReportWhichCoversThem) {
+  fill();
+  auto worker = start({"worker", "run", "--kind", "none", "--exec", "true"});
+  ASSERT_TRUE(eventually([&] { return json({"worker", "list"}).size() == 1; }));
+  worker.kill();
+  log_.flip(in_the_middle() + 2000, 0x04);
+  ok({"queue", "recover"});
+  const auto reports = json({"queue", "recovery-report", "--last", "10"});
+  ASSERT_THAT(reports, SizeIs(1));
+  const auto& report = reports.at(0);
+  const auto& start_up = report.at("start_up").as_object();
+  EXPECT_EQ(start_up.at("repair"), "mended");
+  EXPECT_EQ(report.at("dead_workers").as_array().size(), 1U);
+  EXPECT_EQ(report.at("trigger"), "operator");
+  EXPECT_EQ(report.at("started_at"), start_up.at("began"));
+  EXPECT_GE(report.at("duration_ms").as_int64(), start_up.at("duration_ms").as_int64());
+  EXPECT_EQ(json({"queue", "recovery-status"}).at(0).at("totals").at("recoveries"), 1);
+}
+
+TEST_F(StartUps, SayThatTheLogCouldNotBeEmptied) {
+  fill();
+  OtherProgram other{store_.database()};
+  auto engine = sqlite::open_store(store_.database(), {});
+  std::vector<std::string> troubles;
+  engine->events().subscribe([&](const Event& event) {
+    if (auto trouble = std::get_if<StoreTrouble>(&event)) troubles.push_back(trouble->what);
+  });
+  EXPECT_THAT(engine->take_start_up()->checkpoint_error, Not(IsEmpty()));
+  EXPECT_THAT(troubles, testing::ElementsAre(HasSubstr("write-ahead log")));
+}
+
+TEST_F(StartUps, NameWhatIsLostOfReports) {
+  fill();
+  auto worker = start({"worker", "run", "--kind", "none", "--exec", "true"});
+  ASSERT_TRUE(eventually([&] { return json({"worker", "list"}).size() == 1; }));
+  worker.kill();
+  ok({"queue", "recover"});
+  open_lasting();
+  const StoreFile database{store_.database()};
+  database.zero(4096 * (root_page("holdfast_reports") - 1), 4096);
+  auto found = open_lasting();
+  EXPECT_EQ(found.repair, "salvaged");
+  EXPECT_EQ(tasks(), 10U);
+  EXPECT_THAT(found.losses, testing::Contains(testing::Field(
+                                &Damage::what, HasSubstr("Reports of earlier recoveries"))));
 }
 
 }  // namespace

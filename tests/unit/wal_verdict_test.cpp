@@ -103,5 +103,28 @@ TEST(WalVerdict, TheIndexIsReadAsSqliteWroteIt) {
   EXPECT_EQ(WalIndex::parse(contents(folder.database() + "-shm"))->backfilled, wal.frames);
 }
 
+TEST(WalVerdict, WhatWasNotedIsMissedWhereNothingElseKnowsOfIt) {
+  WalCircumstances known{
+      .noted = WalIndex{salt, 5, 0}, .database_untouched = true, .rebooted = false};
+  EXPECT_EQ(verdict({}, known), Kind::damaged) << "removed";
+  EXPECT_EQ(verdict(five_commits(), known), Kind::sound);
+  EXPECT_EQ(verdict(five_commits(3), known), Kind::damaged);
+  known.noted->salt = {salt.first + 17, 99};
+  EXPECT_EQ(verdict(five_commits(), known), Kind::unusable) << "another one";
+  known.noted->salt = {salt.first - 1, 99};
+  EXPECT_EQ(verdict(five_commits(), known), Kind::sound) << "started anew since";
+}
+
+TEST(WalVerdict, ALogIsNotMissedWhereSomebodyMayHaveCopiedIt) {
+  WalCircumstances known{.noted = WalIndex{salt, 5, 0}, .rebooted = false};
+  EXPECT_EQ(verdict({}, known), Kind::sound) << "the database was written since";
+  known.database_untouched = true;
+  known.noted->backfilled = 5;
+  EXPECT_EQ(verdict({}, known), Kind::sound);
+  known.noted->backfilled = 0;
+  known.rebooted = true;
+  EXPECT_EQ(verdict({}, known), Kind::sound) << "times of files may have gone back";
+}
+
 }  // namespace
 }  // namespace holdfast::test

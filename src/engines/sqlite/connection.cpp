@@ -218,7 +218,7 @@ Connection::Connection(const std::string& path, Mode mode, Durability durability
     if (code != SQLITE_OK) throw_sqlite_error(db_, code, fmt::format("opening {}", path));
     sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-    sqlite3_busy_timeout(db_, 30'000);
+    sqlite3_busy_timeout(db_, busy_patience_ms);
     execute(common_pragmas);
     if (mode == Mode::read_write) {
       execute(writing_pragmas);

@@ -93,6 +93,9 @@ class Statement {
   sqlite3_stmt* statement_;
 };
 
+/// How long SQLite waits for its own locks, which foreign connections may hold for a while.
+constexpr int busy_patience_ms = 30'000;
+
 /// One connection to the file, with our pragmas and a cache of prepared statements. One thread at a
 /// time.
 class Connection {

@@ -29,14 +29,14 @@ bool try_lock_out_sqlite(int fd) {
   return ::fcntl(fd, F_OFD_SETLK, &range) == 0;
 }
 
+}  // namespace
+
 void keep_open_for_ever(FileDescriptor file) {
   static std::mutex mutex;
   static std::vector<FileDescriptor> files;
   std::lock_guard lock{mutex};
   files.push_back(std::move(file));
 }
-
-}  // namespace
 
 std::optional<ByteFile> ByteFile::open(const std::string& path, int flags) {
   FileDescriptor file{::open(path.c_str(), flags | O_CLOEXEC)};

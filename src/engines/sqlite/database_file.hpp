@@ -19,6 +19,9 @@ struct ByteFile {
   ReadAt reader() const;
 };
 
+/// For a file that SQLite may have locks on: closing would give them back.
+void keep_open_for_ever(FileDescriptor file);
+
 /// The database file as bytes, while nobody has it open as a database: SQLite's own locks keep
 /// everybody out, programs that know nothing of ours too.
 ///

@@ -17,6 +17,7 @@
 #include "engines/sqlite/file_system.hpp"
 #include "engines/sqlite/open_read_only.hpp"
 #include "engines/sqlite/processes.hpp"
+#include "engines/sqlite/store_path.hpp"
 
 namespace holdfast::sqlite {
 
@@ -49,6 +50,7 @@ class Examination {
   }
 
   Diagnosis carry_out() {
+    expect_readable_file(path_);
     look_at_files();
     look_at_processes();
     look_for_writer();

@@ -28,6 +28,7 @@ class SqliteEngine final : public EngineParts {
                Opened opened)
       : EngineParts{std::move(settings)},
         start_up_{std::move(opened.start_up)},
+        trouble_{std::move(opened.trouble)},
         store_{path, std::move(opened), this->settings(), stay, clock, events()},
         tasks_{store_},
         admin_{store_},
@@ -46,29 +47,30 @@ class SqliteEngine final : public EngineParts {
   std::string name() const override { return "sqlite:" + store_.path; }
   RunLevel run_level() const override { return store_.level; }
   std::string why_read_only() const override { return store_.why_read_only; }
-  std::optional<StartUp> take_start_up() override {
-    std::lock_guard lock{start_up_taken_};
-    store_.keep_mark = false;
-    if (start_up_ && !start_up_->evidence.empty()) events().emit(StoreRepaired{*start_up_});
-    return std::exchange(start_up_, {});
-  }
+  std::optional<StartUp> standing_trouble() const override { return trouble_; }
+  std::optional<StartUp> take_start_up() override;
   IntegrityResult check_integrity(bool full, std::stop_token stop) override;
   std::optional<IntegrityResult> scrub() override { return scrub_.step(); }
   Store& store() { return store_; }
 
   /// Puts what the start-up found where it is not forgotten if this process does not recover.
   void report_start_up() {
-    auto now = store_.clock.wall();
     RecoveryReport report;
-    report.started_at = report.completed_at = now;
+    report.started_at = start_up_->began;
+    report.completed_at = store_.clock.wall();
+    report.duration = start_up_->duration;
     report.trigger = "start-up";
+    report.action = settings().recovery.action;
     report.start_up = start_up_;
-    reports_.complete({ReportId::make(), now, report.trigger, settings().recovery.action}, report);
+    ReportHead head{ReportId::make(), report.started_at, report.trigger, report.action};
+    reports_.complete(head, report);
+    start_up_->report = head.id;
   }
 
  private:
   std::mutex start_up_taken_;
   std::optional<StartUp> start_up_;
+  std::optional<StartUp> trouble_;
   Store store_;
   SqliteTaskStore tasks_;
   SqliteTaskAdmin admin_;
@@ -78,6 +80,18 @@ class SqliteEngine final : public EngineParts {
   SqliteLimitStore limits_;
   Scrub scrub_{store_};
 };
+
+std::optional<StartUp> SqliteEngine::take_start_up() {
+  std::lock_guard lock{start_up_taken_};
+  store_.keep_mark = false;
+  auto found = std::exchange(start_up_, {});
+  if (!found) return found;
+  if (!found->evidence.empty()) events().emit(StoreRepaired{*found});
+  if (!found->checkpoint_error.empty())
+    events().emit(
+        StoreTrouble{"emptying the write-ahead log at the start", found->checkpoint_error});
+  return found;
+}
 
 IntegrityResult SqliteEngine::check_integrity(bool full, std::stop_token stop) {
   auto db = open_read_only(store_.path, settings().durability);

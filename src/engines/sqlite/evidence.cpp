@@ -115,7 +115,7 @@ bool fits(const std::string& database, const SideFiles& files) {
 }  // namespace
 
 std::string copy_evidence(const std::string& database, const SideFiles& files, WallTime now,
-                          const std::string& why) {
+                          const std::string& why, Evidence what) {
   auto about = fingerprint(database);
   auto before = copies(files);
   if (!before.empty() && text_of(before.back() / note).ends_with(about)) return before.back();
@@ -129,13 +129,14 @@ std::string copy_evidence(const std::string& database, const SideFiles& files, W
   if (::mkdir(making.c_str(), 0700) != 0) throw_copy_error(making);
 
   auto base = fs::path{database}.filename().string();
-  bool whole = fits(database, files);
+  bool in_use = what == Evidence::log, whole = !in_use && fits(database, files);
   copy_file(database + "-wal", making / (base + "-wal"));
-  copy_file(database + "-shm", making / (base + "-shm"));
+  if (!in_use) copy_file(database + "-shm", making / (base + "-shm"));
   if (whole) copy_file(database, making / base);
-  std::ofstream{making / note} << why << '\n'
-                               << (whole ? "" : "The database was too large to be copied.\n")
-                               << about;
+  std::string_view left_out;
+  if (in_use) left_out = "Only the log: another program had the database open.\n";
+  if (!in_use && !whole) left_out = "The database was too large to be copied.\n";
+  std::ofstream{making / note} << why << '\n' << left_out << about;
   sync_folder(making);
   if (::rename(making.c_str(), made.c_str()) != 0) throw_copy_error(made);
   sync_folder(files.evidence());

@@ -15,10 +15,11 @@ namespace holdfast::sqlite {
 /// not changed since is not copied again. A few such copies are kept. A database that is too large
 /// for the room there is is left out; its log is what would be lost.
 ///
-/// The caller makes sure that nobody has the database open. Throws `StoreError` if it cannot be
-/// done.
+/// The caller makes sure that nobody has the database open, or asks for the log only. Throws
+/// `StoreError` if it cannot be done.
+enum class Evidence { everything, log };
 std::string copy_evidence(const std::string& database, const SideFiles& files, WallTime now,
-                          const std::string& why);
+                          const std::string& why, Evidence what = Evidence::everything);
 
 /// What there is of it, oldest first.
 std::vector<KeptFile> list_evidence(const SideFiles& files);

@@ -39,7 +39,7 @@ Damage loss_of(const std::string& line) {
 std::optional<LossNote> LossNote::read(const SideFiles& files) {
   std::ifstream file{files.lost()};
   LossNote note;
-  if (!std::getline(file, note.log)) return {};
+  if (!std::getline(file, note.about)) return {};
   std::getline(file, note.reason);
   for (std::string line; std::getline(file, line);) note.losses.push_back(loss_of(line));
   return note;
@@ -47,7 +47,7 @@ std::optional<LossNote> LossNote::read(const SideFiles& files) {
 
 void LossNote::write(const SideFiles& files) const {
   auto path = files.lost(), making = path + ".new";
-  auto text = log + "\n" + reason + "\n";
+  auto text = about + "\n" + reason + "\n";
   for (const auto& loss : losses) text += line_of(loss);
   {
     auto file = open_file(making, O_WRONLY | O_CREAT | O_TRUNC);

@@ -14,7 +14,7 @@ namespace holdfast::sqlite {
 /// beside the database, because SQLite forgets that there was more as soon as it reads what is
 /// left.
 struct LossNote {
-  std::string log{};     ///< which log it is about: after a restore or a repair it is another one
+  std::string about{};  ///< the file that it is about: after a restore or a repair there is another
   std::string reason{};  ///< why nothing may be written, and what to do
   std::vector<Damage> losses{};
 

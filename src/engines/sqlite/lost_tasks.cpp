@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "engines/sqlite/database_file.hpp"
+#include "engines/sqlite/page_bytes.hpp"
 #include "engines/sqlite/page_file.hpp"
+#include "engines/sqlite/schema.hpp"
 #include "engines/sqlite/table_shape.hpp"
 
 namespace holdfast::sqlite {
@@ -29,12 +31,43 @@ std::int64_t number_in(const Record& record, std::size_t column) {
   return number ? *number : 0;
 }
 
+std::size_t bytes_of(std::uint64_t serial_type) {
+  constexpr std::size_t fixed[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0};
+  return serial_type < 12 ? fixed[serial_type] : static_cast<std::size_t>((serial_type - 12) / 2);
+}
+
+/// The first values of a record that goes on on another page; nothing if it has not so many
+/// columns.
+std::optional<Record> beginning_of_record(Bytes page, std::size_t at, std::size_t columns,
+                                          std::size_t wanted) {
+  if (!read_varint(page, at) || !read_varint(page, at)) return {};
+  auto header_at = at;
+  auto header_bytes = read_varint(page, at);
+  if (!header_bytes || *header_bytes > page.size() - header_at) return {};
+  auto values_at = header_at + static_cast<std::size_t>(*header_bytes), end = values_at;
+  Blob part{0};
+  std::size_t seen = 0;
+  while (at < values_at) {
+    auto type_at = at;
+    auto type = read_varint(page, at);
+    if (!type || ++seen > columns) return {};
+    if (seen > wanted) continue;
+    part.insert(part.end(), page.begin() + static_cast<std::ptrdiff_t>(type_at),
+                page.begin() + static_cast<std::ptrdiff_t>(at));
+    end += bytes_of(*type);
+  }
+  if (seen != columns || end > page.size() || part.size() > 127) return {};
+  part[0] = static_cast<std::uint8_t>(part.size());
+  part.insert(part.end(), page.begin() + static_cast<std::ptrdiff_t>(values_at),
+              page.begin() + static_cast<std::ptrdiff_t>(end));
+  return decode_record(part);
+}
+
 /// Rows of tasks on one page of the log. Pages are read as the second of a file, because the first
 /// one has a header.
 class TaskPages {
  public:
-  TaskPages(Connection& db, std::uint32_t page_size)
-      : shape_{db, "holdfast_tasks"}, page_size_{page_size}, bytes_(2 * page_size) {
+  explicit TaskPages(std::uint32_t page_size) : page_size_{page_size}, bytes_(2 * page_size) {
     auto said = page_size == 65'536 ? 1 : page_size;
     bytes_[16] = static_cast<std::uint8_t>(said >> 8);
     bytes_[17] = static_cast<std::uint8_t>(said);
@@ -49,7 +82,11 @@ class TaskPages {
     for (auto at : tree->cells) {
       auto cell = file.cell(2, *tree, at);
       auto record = cell ? decode_record(cell->payload) : std::nullopt;
-      if (record && shape_.fits(*record)) note(*record, into);
+      if (record && !shape_.fits(*record)) continue;
+      if (!record)
+        record =
+            beginning_of_record(page, at, shape_.columns().size(), shape_.place_of("token") + 1);
+      if (record) note(*record, into);
     }
   }
 
@@ -65,19 +102,28 @@ class TaskPages {
       into[id] = {static_cast<TaskState>(state), number_in(record, shape_.place_of("token"))};
   }
 
-  TableShape shape_;
+  static TableShape shape_as_made() {
+    Connection made{":memory:", Connection::Mode::read_write, Durability::crash_safe};
+    made.execute(schema_sql);
+    return TableShape{made, "holdfast_tasks"};
+  }
+
+  TableShape shape_ = shape_as_made();  // of this version's: the database may have none any more
   std::uint32_t page_size_;
   std::vector<std::uint8_t> bytes_;
 };
 
+Damage added(TaskId id, const Version& lost) {
+  return {Damage::Kind::lost,
+          fmt::format("Task {} was added by a commit that is lost; it was {}.", id.text(),
+                      to_string(lost.state)),
+          id};
+}
+
 std::optional<Damage> compare(Connection& db, TaskId id, const Version& lost) {
   auto left = db.use("SELECT state, token FROM holdfast_tasks WHERE id = ?");
   left.bind(id);
-  if (!left.step())
-    return Damage{Damage::Kind::lost,
-                  fmt::format("Task {} was added by a commit that is lost; it was {}.", id.text(),
-                              to_string(lost.state)),
-                  id};
+  if (!left.step()) return added(id, lost);
   auto state = static_cast<TaskState>(left.integer(0));
   if (state == lost.state && left.integer(1) == lost.token) return {};
   return Damage{Damage::Kind::lost,
@@ -88,16 +134,20 @@ std::optional<Damage> compare(Connection& db, TaskId id, const Version& lost) {
 
 }  // namespace
 
-std::vector<Damage> lost_tasks(const std::string& path, Connection& db) {
+std::vector<Damage> lost_tasks(const std::string& path, Connection* left) {
   std::vector<Damage> losses;
   auto log = ByteFile::open(path + "-wal", O_RDONLY);
-  auto page_size = db.number("PRAGMA page_size");
-  if (!log || page_size <= 0) return losses;
-  TaskPages pages{db, static_cast<std::uint32_t>(page_size)};
+  if (!log) return losses;
+  auto read = log->reader();
+  auto scan = scan_wal(read, log->size);
+  if (scan.beyond.frames == 0) return losses;
+  TaskPages pages{scan.header.page_size};
   Versions versions;
-  scan_wal(log->reader(), log->size, [&](Bytes page) { pages.read(page, versions); });
-  for (const auto& [id, version] : versions)
-    if (auto loss = compare(db, id, version)) losses.push_back(std::move(*loss));
+  scan_wal(read, log->size, [&](Bytes page) { pages.read(page, versions); });
+  for (const auto& [id, version] : versions) {
+    auto loss = left ? compare(*left, id, version) : added(id, version);
+    if (loss) losses.push_back(std::move(*loss));
+  }
   return losses;
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
 
+#include "engines/sqlite/commit_mark.hpp"
 #include "engines/sqlite/whole_file.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/kill_point.hpp"
@@ -102,6 +103,7 @@ bool finish_replacement(const std::string& path, const SideFiles& files) {
     sync_folder_of(place);
     kill_point(KillPoint::replace_before_rename);
     move_file(fresh, place);
+    CommitMark::forget(files);  // it was about the old file
     sync_folder_of(place);
     sync_folder_of(fresh);
     kill_point(KillPoint::replace_after_rename);

@@ -65,17 +65,19 @@ void read_tasks(Reader& reader, StoredReport& stored, int limit) {
   }
 }
 
-std::int64_t refused_before(Connection& db) {
-  return db.number(
+std::int64_t refused_before(Connection& db, std::int64_t row) {
+  auto before = db.use(
       "SELECT json_extract(report, '$.stale_writes_refused_ever') FROM holdfast_reports"
-      " WHERE complete AND n > 0 ORDER BY n DESC LIMIT 1");
+      " WHERE complete AND n > 0 AND n <> ? ORDER BY n DESC LIMIT 1");
+  before.bind(row);
+  return before.step() ? before.integer(0) : 0;
 }
 
 /// What the row keeps: everything but what has rows of its own.
-std::string row_text(Connection& db, const RecoveryReport& end) {
+std::string row_text(Connection& db, std::int64_t row, const RecoveryReport& end) {
   auto kept = bare_report(end);
   kept.stale_writes_refused_ever = read_totals(db).stale_writes_refused;
-  auto since = std::max<std::int64_t>(kept.stale_writes_refused_ever - refused_before(db), 0);
+  auto since = std::max<std::int64_t>(kept.stale_writes_refused_ever - refused_before(db, row), 0);
   kept.stale_writes_refused = static_cast<int>(since);
   return to_json(kept);
 }
@@ -92,7 +94,7 @@ RecoveryReport SqliteReports::complete(const ReportHead& head, const RecoveryRep
     auto row = entries.row();
     add_failures(entries, end);
     entries.finish();
-    auto text = row_text(db, end);
+    auto text = row_text(db, row, end);
     db.use("UPDATE holdfast_reports SET complete = 1, report = ?2 WHERE n = ?1")
         .bind(row, text)
         .run();

@@ -8,6 +8,7 @@
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/database_file.hpp"
 #include "engines/sqlite/hold_task.hpp"
+#include "engines/sqlite/loss_note.hpp"
 #include "engines/sqlite/open_lock.hpp"
 #include "engines/sqlite/replace_file.hpp"
 #include "engines/sqlite/schedules.hpp"
@@ -34,7 +35,7 @@ struct Predecessor {
   std::int64_t token = 0;
 };
 
-Predecessor look_at(const std::string& path) {
+Predecessor look_at(const std::string& path, const SideFiles& files) {
   Predecessor found;
   try {
     Connection db{path, Connection::Mode::read_only, Durability::crash_safe};
@@ -42,7 +43,8 @@ Predecessor look_at(const std::string& path) {
     found.epoch = db.number("SELECT value FROM holdfast_meta WHERE key = 'store_epoch'");
     found.tasks = db.number("SELECT count(*) FROM holdfast_tasks");
     found.token = db.number("SELECT coalesce(max(token), 0) FROM holdfast_tasks");
-    found.usable = check_integrity(db, {}).passed;
+    // Where commits are lost, nobody can do more than read until a person decides: this is that.
+    found.usable = check_integrity(db, {}).passed && !LossNote::read(files);
   } catch (const StoreError&) {
     // It is to be replaced because it cannot be read.
   }
@@ -135,7 +137,7 @@ RestoreResult restore(const std::string& store, const std::string& backup,
                     "the workers) and restore then",
                     store)};
   finish_replacement(store, files);
-  auto before = look_at(store);
+  auto before = look_at(store, files);
   if (before.usable && !options.overwrite)
     throw InvalidRequest{fmt::format(
         "there is a store at {} that can be used ({} tasks); with --force the backup takes its "

@@ -20,6 +20,7 @@ namespace holdfast::sqlite {
 ///     evidence/<time>   copies of the files, made before anything was done about damage
 ///     suspect           damage was seen while running: the next start-up looks at everything
 ///     made              there is a store in the database: if it is empty, something has emptied it
+///     commits           the last commit that was made; see commit_mark.hpp
 ///     lost              commits were lost: nothing is written until an operator accepts that
 class SideFiles : public HostFiles {
  public:
@@ -38,6 +39,7 @@ class SideFiles : public HostFiles {
   std::string evidence() const { return folder() + "/evidence"; }
   std::string suspect() const { return folder() + "/suspect"; }
   std::string made() const { return folder() + "/made"; }
+  std::string commits() const { return folder() + "/commits"; }
   std::string lost() const { return folder() + "/lost"; }
 
  private:

@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 
 #include "engines/sqlite/check_integrity.hpp"
+#include "engines/sqlite/checkpoint.hpp"
+#include "engines/sqlite/commit_mark.hpp"
 #include "engines/sqlite/database_file.hpp"
 #include "engines/sqlite/evidence.hpp"
 #include "engines/sqlite/loss_note.hpp"
@@ -20,6 +22,7 @@
 #include "engines/sqlite/repair.hpp"
 #include "engines/sqlite/replace_file.hpp"
 #include "engines/sqlite/schema.hpp"
+#include "engines/sqlite/store_path.hpp"
 #include "engines/sqlite/wal_check.hpp"
 #include "recovery/kill_point.hpp"
 
@@ -32,10 +35,26 @@ namespace fs = std::filesystem;
 /// What is left of ten seconds after everything else.
 constexpr Millis check_limit{8'000};
 constexpr Millis brief_patience{10'000};
+/// Everybody waits for who makes the store ready, and another program may write for long.
+constexpr Millis checkpoint_patience{2'000};
+constexpr int scan_patience_ms = 2'000;
 
 std::string boot_of(const std::string& clock_domain) {
   return clock_domain.substr(0, clock_domain.find('/'));
 }
+
+/// While this lives nobody writes to the log, programs that know nothing of us included.
+class WritersKeptOut {
+ public:
+  explicit WritersKeptOut(const std::string& path)
+      : db_{path, Connection::Mode::read_write, Durability::crash_safe} {
+    sqlite3_busy_timeout(db_.handle(), scan_patience_ms);
+    db_.execute("BEGIN IMMEDIATE");
+  }
+
+ private:
+  Connection db_;
+};
 
 /// What the first one to open a store does.
 class Ladder {
@@ -49,7 +68,11 @@ class Ladder {
         opened_{opened},
         boot_{boot_of(clock_domain())},
         new_{!fs::exists(path) || fs::file_size(path) == 0},
-        suspicious_{fs::exists(opened.files.suspect())} {}
+        suspicious_{fs::exists(opened.files.suspect())},
+        began_{clock.steady()} {
+    start_up_.began = clock.wall();
+    start_up_.integrity.completed = false;
+  }
 
   void climb() {
     read_files();
@@ -61,7 +84,10 @@ class Ladder {
       find_recovery_point();
     }
     kill_point(KillPoint::start_up_before_ready);
+    start_up_.duration = clock_.steady() - began_;
     opened_.level = start_up_.level;
+    opened_.reason = start_up_.reason;
+    if (opened_.level != RunLevel::normal) opened_.trouble = start_up_;
     opened_.worth_reporting = !start_up_.evidence.empty() || !start_up_.losses.empty();
     opened_.keep_mark = start_up_.unclean && options_.stay == Stay::brief;
     opened_.start_up = std::move(start_up_);
@@ -72,10 +98,14 @@ class Ladder {
   void read_files() {
     DatabaseFile database{path_};
     in_use_ = database.found() == DatabaseFile::Found::in_use;
-    if (in_use_) heed_loss_note();
-    if (database.found() != DatabaseFile::Found::taken) return;
+    if (in_use_) return read_log_in_use();
+    if (database.found() != DatabaseFile::Found::taken) return forget_predecessor();
     refuse_emptied(database);
     if (!new_) start_up_.journal_mode = database.header().wal_mode ? "wal" : "delete";
+    read_log(&database);
+  }
+
+  void read_log(const DatabaseFile* database) {
     WalCheck log{path_,
                  opened_.files,
                  database,
@@ -84,18 +114,37 @@ class Ladder {
                   .accept_loss = options_.accept_loss,
                   .now = clock_.wall()}};
     log.carry_out(start_up_);
-    opened_.reason = log.reason();
     suspicious_ |= log.suspicious();
     newly_lost_ = log.newly_lost();
   }
 
-  /// Nothing can be scanned while another program writes, but what was found before holds.
+  /// Nothing can be mended while another program has it open, but what is lost is not to be found
+  /// out only when that is closed: closing it removes the log.
+  void read_log_in_use() {
+    std::optional<WritersKeptOut> others;
+    try {
+      others.emplace(path_);
+    } catch (const StoreError& error) {
+      start_up_.wal_unread =
+          fmt::format("another program has the database open, and keeps it: {}", error.what());
+      return heed_loss_note();
+    }
+    read_log(nullptr);
+  }
+
+  /// What was found before holds.
   void heed_loss_note() {
     auto note = LossNote::read(opened_.files);
     if (!note || options_.accept_loss) return;
     start_up_.level = RunLevel::read_only;
+    start_up_.reason = note->reason;
     start_up_.losses = note->losses;
-    opened_.reason = note->reason;
+  }
+
+  /// There is no file: whoever removed it wants a new one.
+  void forget_predecessor() {
+    fs::remove(opened_.files.made());
+    CommitMark::forget(opened_.files);
   }
 
   /// A store that was made has a schema, so an empty file is what something else left of it.
@@ -111,23 +160,36 @@ class Ladder {
   /// While it is there to be read: a checkpoint forgets it.
   void name_lost_tasks() {
     if (!newly_lost_) return;
-    try {
-      auto db = open_read_only(path_, settings_.durability);
-      for (auto& loss : lost_tasks(path_, *db)) start_up_.losses.push_back(std::move(loss));
-    } catch (const StoreUnusable&) {
-      return;  // nothing is left to compare with, which whoever opens it next is told
-    }
+    auto lost = tasks_in_lost_commits();
+    if (lost.empty())
+      lost.push_back({Damage::Kind::wal,
+                      "None of the tasks that the lost commits were about can be named: compare "
+                      "what was enqueued, and what ran, since the recovery point."});
+    for (auto& loss : lost) start_up_.losses.push_back(std::move(loss));
     auto note = LossNote::read(opened_.files);
     if (!note) return;
     note->losses = start_up_.losses;
     note->write(opened_.files);
   }
 
+  std::vector<Damage> tasks_in_lost_commits() const {
+    std::unique_ptr<Connection> left;
+    try {
+      left = open_read_only(path_, settings_.durability);
+    } catch (const StoreUnusable&) {
+      // Nothing is left to compare with, which whoever opens it next is told.
+    }
+    return lost_tasks(path_, left.get());
+  }
+
   void connect_or_mend() {
     try {
       connect();
     } catch (const StoreUnusable& error) {
-      if (new_ || newer_) throw;
+      if (new_ || not_damage_) throw;
+      start_up_.integrity.passed = false;
+      start_up_.integrity.completed = true;  // there is nothing left to check
+      start_up_.integrity.damage = {{Damage::Kind::file, error.what()}};
       mend(error.what());
     }
   }
@@ -140,6 +202,7 @@ class Ladder {
     start_up_.repair = to_string(done.how);
     start_up_.kept_aside = done.kept_aside;
     start_up_.losses.insert(start_up_.losses.end(), done.losses.begin(), done.losses.end());
+    mended_ = true;
     connect();
     fs::remove(opened_.files.suspect());
   }
@@ -167,8 +230,8 @@ class Ladder {
           path_)};
     start_up_.wal_restored = !start_up_.journal_mode.empty() && start_up_.journal_mode != "wal";
     if (start_up_.journal_mode.empty()) start_up_.journal_mode = "wal";
-    if (!has_schema(db)) return;
-    newer_ =
+    if (!has_schema(db)) return refuse_without_schema();
+    not_damage_ =
         db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'") > schema_version;
     refuse_newer_schema(db, path_);
     auto marker = db.use("SELECT value FROM holdfast_meta WHERE key = 'open'");
@@ -176,9 +239,20 @@ class Ladder {
     start_up_.rebooted = start_up_.unclean && marker.text(0) != boot_;
   }
 
+  /// Everything that a store has ever done may be in its log, and somebody may have removed that.
+  void refuse_without_schema() {
+    if (new_ || options_.accept_loss || !fs::exists(opened_.files.made())) return;
+    not_damage_ = true;
+    throw StoreUnusable{
+        fmt::format("there was a store in {}, and nothing of it is left: its write-ahead log with "
+                    "everything in it is gone. Put the log or a backup ('holdfast restore') back, "
+                    "or begin anew without it by 'holdfast doctor --accept-loss'",
+                    path_)};
+  }
+
   void check() {
+    if (mended_) return;  // by way of a full check
     bool asked = settings_.recovery.integrity_check_on_startup && options_.stay != Stay::brief;
-    start_up_.integrity.completed = false;
     if (new_ || !(asked || suspicious_)) return;
     start_up_.integrity =
         check_integrity(*opened_.connection, {.full = suspicious_, .within = check_limit});
@@ -191,19 +265,18 @@ class Ladder {
   void shorten_log() {
     if (options_.stay == Stay::brief && !options_.accept_loss) return;
     kill_point(KillPoint::start_up_before_checkpoint);
-    int code = SQLITE_BUSY, frames = 0, copied = 0;
-    if (!in_use_)
-      code = sqlite3_wal_checkpoint_v2(opened_.connection->handle(), "main",
-                                       SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied);
+    auto* db = opened_.connection->handle();
+    int code = in_use_ ? SQLITE_BUSY : checkpoint_and_truncate(db, checkpoint_patience);
+    sqlite3_busy_timeout(db, busy_patience_ms);
     kill_point(KillPoint::start_up_after_checkpoint);
     // A log that cannot be copied now is copied later. But after a failed sync, later may only seem
     // to work.
-    auto* db = opened_.connection->handle();
     if (is_storage_failure(db, code))
       throw_sqlite_error(db, code, "copying the write-ahead log into it");
+    if (options_.accept_loss) LossNote::forget(opened_.files);
+    if (code == SQLITE_OK || options_.accept_loss) CommitMark::forget(opened_.files);
     if (code == SQLITE_OK) {
       start_up_.wal_frames_checkpointed = start_up_.wal_frames;
-      if (options_.accept_loss) LossNote::forget(opened_.files);
     } else {
       start_up_.checkpoint_error =
           in_use_ ? "another program has the database open" : sqlite3_errstr(code);
@@ -225,17 +298,30 @@ class Ladder {
   std::string boot_;
   bool new_;
   bool suspicious_;
-  bool newer_ = false;  ///< made by a later version: not damage
+  Millis began_;
+  bool not_damage_ = false;  ///< such as a later version: nothing to mend
+  bool mended_ = false;
   bool newly_lost_ = false;
   bool in_use_ = false;  ///< by programs that know nothing of us
   StartUp start_up_{};
 };
+
+/// All that is known of why a store is read-only, where nobody looked for more.
+StartUp trouble_of(const std::string& reason) {
+  StartUp trouble;
+  trouble.integrity.completed = false;
+  trouble.level = RunLevel::read_only;
+  trouble.reason = reason;
+  return trouble;
+}
 
 /// Others are here: the store is ready.
 void join(const std::string& path, const Settings& settings, Opened& opened) {
   if (auto note = LossNote::read(opened.files)) {
     opened.level = RunLevel::read_only;
     opened.reason = note->reason;
+    opened.trouble = trouble_of(note->reason);
+    opened.trouble->losses = note->losses;
     return;
   }
   opened.connection =
@@ -243,29 +329,11 @@ void join(const std::string& path, const Settings& settings, Opened& opened) {
   if (has_schema(*opened.connection)) refuse_newer_schema(*opened.connection, path);
 }
 
-/// Nothing, or why the database may not be changed by us.
-std::optional<std::string> why_not_ours_to_change(const std::string& path) {
-  if (!fs::exists(path) || ::access(path.c_str(), W_OK) == 0) return {};
-  return fmt::format("{} cannot be changed by us: {}", path, std::strerror(errno));
-}
-
-/// Before anything is made beside it: a file that is no database gets nothing.
-void refuse_other_files(const std::string& path) {
-  std::error_code unknown;
-  if (!fs::exists(path) || fs::exists(SideFiles::named(path).folder())) return;
-  // A power cut while it was made leaves half a header, and the journal that undoes it.
-  if (fs::exists(path + "-journal")) return;
-  if (!fs::is_regular_file(path, unknown))
-    throw StoreUnusable{fmt::format("{} is not a file; name another", path)};
-  DatabaseFile file{path};
-  if (file.found() != DatabaseFile::Found::taken || file.bytes().size == 0) return;
-  if (!file.header().is_database)
-    throw StoreUnusable{fmt::format("{} is not a database; name another file", path)};
-}
-
 Opened open_unchangeable(const std::string& path, std::string reason) {
-  return {
-      .files = SideFiles::named(path), .level = RunLevel::read_only, .reason = std::move(reason)};
+  Opened opened{.files = SideFiles::named(path), .level = RunLevel::read_only};
+  opened.trouble = trouble_of(reason);
+  opened.reason = std::move(reason);
+  return opened;
 }
 
 }  // namespace
@@ -277,6 +345,7 @@ Patience patience_of(Stay stay) {
 
 Opened open_database(const std::string& path, const Settings& settings, const Clock& clock,
                      const OpenOptions& options) {
+  expect_readable_file(path);
   if (auto why = why_not_ours_to_change(path)) return open_unchangeable(path, *why);
   refuse_other_files(path);
   Opened opened{.files = SideFiles::named(path)};

@@ -30,6 +30,7 @@ struct Opened {
   std::string reason{};  ///< why it is read-only
 
   std::optional<StartUp> start_up{};  ///< of the process that opened it first
+  std::optional<StartUp> trouble{};   ///< what is known of why it is read-only
   bool worth_reporting = false;       ///< at once: more was found than that somebody had died
   /// Nobody has closed the store properly the last time, and we did not look what that did to it:
   /// somebody who does must still see it.

@@ -16,11 +16,18 @@ std::string boot_of(const std::string& clock_domain) {
   return clock_domain.substr(0, clock_domain.find('/'));
 }
 
-Writer make_writer(Opened& opened, Stay stay, const std::string& domain) {
+Writer make_writer(const std::string& path, Opened& opened, Stay stay, const std::string& domain,
+                   const Events& events) {
   if (!opened.connection) return Writer{opened.reason};
-  return Writer{std::move(opened.connection),
-                std::make_unique<FairLock>(opened.files.write_lock(), patience_of(stay)),
-                disk_of(opened.files.folder()).large_wal_pages(), boot_of(domain)};
+  return Writer{Writer::Parts{
+      .connection = std::move(opened.connection),
+      .lock = std::make_unique<FairLock>(opened.files.write_lock(), patience_of(stay)),
+      .notes = {opened.files, path},
+      .large_wal_pages = disk_of(opened.files.folder()).large_wal_pages(),
+      .mark = boot_of(domain),
+      .on_checkpoint_trouble = [&events](const std::string& why) {
+        events.emit(StoreTrouble{"copying the write-ahead log into the database", why});
+      }}};
 }
 
 std::unique_ptr<Connection> open_as_it_is(const std::string& path, Durability durability,
@@ -54,11 +61,14 @@ Store::Store(const std::string& file, Opened opened, const Settings& settings, S
       open_lock{std::move(opened.lock)},
       clock{a_clock},
       clock_domain{holdfast::clock_domain()},
-      writer(make_writer(opened, stay, clock_domain)),
+      writer(make_writer(file, opened, stay, clock_domain, events)),
       reader{make_reader(file, writer, settings, why_read_only, clock.wall())},
       watch{files, events, level == RunLevel::normal} {
-  if (level == RunLevel::normal && !std::filesystem::exists(files.made()))
+  if (level == RunLevel::normal && !std::filesystem::exists(files.made())) {
+    kill_point(KillPoint::made_before_marker);
     std::ofstream{files.made()};
+    kill_point(KillPoint::made_after_marker);
+  }
   if (open_lock && open_lock->alone()) open_lock->ready();
 }
 

@@ -11,6 +11,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "engines/sqlite/commit_mark.hpp"
 #include "engines/sqlite/evidence.hpp"
 #include "engines/sqlite/loss_note.hpp"
 #include "engines/sqlite/wal_backfill.hpp"
@@ -34,42 +35,61 @@ void sync(const FileDescriptor& file, const std::string& path) {
   if (::fsync(file.get()) != 0) throw_change_error(path);
 }
 
-std::optional<WalIndex> read_index(const std::string& path) {
+std::optional<WalIndex> read_index(const std::string& path, bool in_use) {
   auto file = ByteFile::open(path, O_RDONLY);
   if (!file) return {};
   std::uint8_t bytes[WalIndex::bytes] = {};
   auto got = file->reader()(0, bytes);
+  if (in_use) keep_open_for_ever(std::move(file->file));
   return WalIndex::parse(std::span{bytes}.first(got));
 }
 
-std::string salt_line(const WalScan& scan) {
-  return fmt::format("log {:08x}{:08x}", scan.header.salt.first, scan.header.salt.second);
+/// What a note of losses is about.
+std::string name_of_file(const std::string& path) {
+  auto file = FileStamp::of(path);
+  return fmt::format("file {}", file ? file->inode : 0);
 }
 
 }  // namespace
 
-WalCheck::WalCheck(const std::string& path, const SideFiles& files, const DatabaseFile& database,
+WalCheck::WalCheck(const std::string& path, const SideFiles& files, const DatabaseFile* database,
                    Circumstances circumstances)
     : path_{path},
       files_{files},
       database_{database},
       circumstances_{circumstances},
-      log_{ByteFile::open(path + "-wal", O_RDWR)} {
+      log_{ByteFile::open(path + "-wal", database ? O_RDWR : O_RDONLY)} {
   look();
 }
 
+WalCircumstances WalCheck::what_is_known() const {
+  WalCircumstances known{.index = read_index(path_ + "-shm", in_use()),
+                         .rebooted = circumstances_.rebooted,
+                         .durability = circumstances_.durability};
+  auto mark = CommitMark::read(files_);
+  auto now = FileStamp::of(path_);
+  if (mark && now && mark->database.same_file(*now)) {
+    known.noted = WalIndex{mark->salt, mark->frames, mark->backfilled};
+    known.database_untouched = mark->telling && mark->database == *now;
+  }
+  // The first program to open a database makes the shared memory anew, of what it can read.
+  bool noted_this = known.noted && known.noted->salt == scan_.header.salt;
+  if (in_use() && !noted_this) known.index.reset();
+  return known;
+}
+
 void WalCheck::look() {
-  WalSource source{log_ ? log_->reader() : ReadAt{}, database_.bytes().reader()};
-  if (log_) scan_ = scan_wal(source.log, log_->size);
-  WalCircumstances known{read_index(path_ + "-shm"), circumstances_.rebooted,
-                         circumstances_.durability};
+  if (log_) scan_ = scan_wal(log_->reader(), log_->size);
+  auto known = what_is_known();
   verdict_ = judge_wal(scan_, known);
+  if (in_use()) return;
+  WalSource source{log_ ? log_->reader() : ReadAt{}, database_->bytes().reader()};
   if (log_) flips_ = find_flips(source, scan_);
   if (!flips_.empty()) verdict_ = judge_wal(scan_, known);
   bool headless = log_ && scan_.beginning == WalScan::Beginning::damaged && verdict_.is_loss();
   if (headless && all_in_database(source.log, log_->size, source.database))
     verdict_ = {Kind::superfluous, verdict_.what + "; everything in it is in the database", 0};
-  if (database_.bytes().size == 0 && scan_.frames > 0)
+  if (database_->bytes().size == 0 && scan_.frames > 0)
     verdict_ = {Kind::unusable, "the database is empty, but its write-ahead log is not", 1};
 }
 
@@ -86,23 +106,35 @@ void WalCheck::carry_out(StartUp& start_up) {
       start_up.losses.push_back({Damage::Kind::wal, verdict_.what});
       break;
     case Kind::superfluous:
+      if (in_use()) break;
       suspicious_ = true;
       secure_evidence(start_up, verdict_.what);
       drop_log();
       start_up.repair = "mended";
       break;
     case Kind::damaged:
+      // What is found again is what was found before.
+      if (!circumstances_.accept_loss && heed_note(start_up)) return;
+      [[fallthrough]];
     case Kind::unusable:
       lose(start_up);
       return;
   }
+  heed_note(start_up);
+}
+
+bool WalCheck::heed_note(StartUp& start_up) const {
   auto note = LossNote::read(files_);
-  if (!note) return;
-  if (note->log != salt_line(scan_)) return LossNote::forget(files_);
+  if (!note) return false;
+  if (note->about != name_of_file(path_)) {
+    LossNote::forget(files_);
+    return false;
+  }
   start_up.losses = note->losses;
-  if (circumstances_.accept_loss) return;
+  if (circumstances_.accept_loss) return true;
   start_up.level = RunLevel::read_only;
-  reason_ = note->reason;
+  start_up.reason = note->reason;
+  return true;
 }
 
 void WalCheck::note_findings(StartUp& start_up) const {
@@ -110,8 +142,8 @@ void WalCheck::note_findings(StartUp& start_up) const {
   start_up.wal_frames = scan_.frames;
   StartUp::RecoveryPoint point{.wal_frame = scan_.frames};
   struct stat info {};
-  int known = log_ && log_->size > 0 ? ::fstat(log_->file.get(), &info)
-                                     : ::fstat(database_.bytes().file.get(), &info);
+  int known =
+      log_ && log_->size > 0 ? ::fstat(log_->file.get(), &info) : ::stat(path_.c_str(), &info);
   if (known == 0) {
     auto since =
         std::chrono::seconds{info.st_mtim.tv_sec} + std::chrono::nanoseconds{info.st_mtim.tv_nsec};
@@ -122,7 +154,8 @@ void WalCheck::note_findings(StartUp& start_up) const {
 
 void WalCheck::secure_evidence(StartUp& start_up, const std::string& why) {
   kill_point(KillPoint::evidence_before_copy);
-  start_up.evidence = copy_evidence(path_, files_, circumstances_.now, why);
+  start_up.evidence = copy_evidence(path_, files_, circumstances_.now, why,
+                                    in_use() ? Evidence::log : Evidence::everything);
   kill_point(KillPoint::evidence_after_copy);
 }
 
@@ -161,15 +194,17 @@ void WalCheck::lose(StartUp& start_up) {
   secure_evidence(start_up, verdict_.what);
   start_up.losses.push_back({Damage::Kind::wal, verdict_.what});
   newly_lost_ = verdict_.kind == Kind::damaged;
+  bool unusable = verdict_.kind == Kind::unusable;
   if (circumstances_.accept_loss) {
-    if (verdict_.kind == Kind::unusable) drop_log();
+    if (unusable && !in_use()) drop_log();
     return;
   }
-  if (verdict_.kind == Kind::unusable) throw StoreUnusable{refusal()};
-  reason_ = refusal();
-  // SQLite forgets that there was more as soon as it reads what is left, so it is noted.
-  LossNote{salt_line(scan_), reason_, start_up.losses}.write(files_);
+  if (unusable) throw StoreUnusable{refusal()};
   start_up.level = RunLevel::read_only;
+  start_up.reason = refusal();
+  // SQLite forgets that there was more as soon as it reads what is left, so it is noted.
+  LossNote{name_of_file(path_), start_up.reason, start_up.losses}.write(files_);
+  CommitMark::forget(files_);
 }
 
 }  // namespace holdfast::sqlite

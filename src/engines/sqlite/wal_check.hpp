@@ -12,7 +12,7 @@
 
 namespace holdfast::sqlite {
 
-/// The log of a database that nobody has open, before SQLite sees it.
+/// The log of a database before any of us works with it.
 class WalCheck {
  public:
   struct Circumstances {
@@ -21,7 +21,10 @@ class WalCheck {
     bool accept_loss = false;
     WallTime now{};
   };
-  WalCheck(const std::string& path, const SideFiles& files, const DatabaseFile& database,
+  /// With the bytes of the database nobody has it open, and SQLite has not seen the log yet.
+  /// Without them other programs have it open: then the caller keeps them from writing, and the log
+  /// is only looked at.
+  WalCheck(const std::string& path, const SideFiles& files, const DatabaseFile* database,
            Circumstances circumstances);
 
   /// Does what must be done about it, after copying the evidence, and notes it in `start_up`.
@@ -31,22 +34,25 @@ class WalCheck {
 
   /// Something was wrong that the log alone does not tell everything about.
   bool suspicious() const { return suspicious_; }
-  std::string reason() const { return reason_; }
   /// Commits behind a gap are lost for the first time: what they did can still be read.
   bool newly_lost() const { return newly_lost_; }
 
  private:
   void look();
+  WalCircumstances what_is_known() const;
+  bool in_use() const { return !database_; }
   void note_findings(StartUp& start_up) const;
   void secure_evidence(StartUp& start_up, const std::string& why);
   void turn_back_flips(StartUp& start_up);
   void drop_log();
+  /// True: commits of this file were lost before.
+  bool heed_note(StartUp& start_up) const;
   void lose(StartUp& start_up);
   std::string refusal() const;
 
   std::string path_;
   const SideFiles& files_;
-  const DatabaseFile& database_;
+  const DatabaseFile* database_;
   Circumstances circumstances_;
   std::optional<ByteFile> log_;
   WalScan scan_{};
@@ -54,7 +60,6 @@ class WalCheck {
   WalVerdict verdict_{};
   bool suspicious_ = false;
   bool newly_lost_ = false;
-  std::string reason_{};
 };
 
 }  // namespace holdfast::sqlite

@@ -91,6 +91,50 @@ bool is_older_than(const WalIndex& index, const WalScan& scan) {
   return scan.beginning == Beginning::sound && index.frames > 0 && ahead > 0;
 }
 
+WalVerdict judge_by_index(const WalScan& scan, const WalCircumstances& known) {
+  const auto& index = known.index;
+  bool synced = known.durability == Durability::power_safe;
+  if (index && synced && is_older_than(*index, scan)) return not_the_log_that_it_was(scan, *index);
+  bool same_log = index && scan.beginning == Beginning::sound && scan.header.salt == index->salt;
+  if (same_log && scan.frames < index->frames) return shorter_than_it_was(scan, known);
+  if (index && !known.rebooted) {
+    // What the living had agreed upon is there. What lies behind it was left by processes that died
+    // while they wrote, and was overwritten in part.
+    if (same_log || index->frames == 0) return {tail_of(scan)};
+    if (scan.beginning == Beginning::empty) return shorter_than_it_was(scan, known);
+    return not_the_log_that_it_was(scan, *index);
+  }
+  if (scan.beginning == Beginning::damaged)
+    return {Kind::unusable, "the beginning of the write-ahead log is damaged", 1};
+  return judge_by_what_follows(scan, known);
+}
+
+/// Starting the log anew counts its first salt up. Only a log whose frames are all in the database
+/// is started anew.
+bool follows(const WalScan& scan, const WalIndex& noted) {
+  auto ahead = scan.header.salt.first - noted.salt.first;
+  return scan.beginning == Beginning::sound && ahead > 0 && ahead < 1'000'000;
+}
+
+/// Who removes the log and its shared memory leaves nothing that would be missed, but what we
+/// noted.
+WalVerdict judge_by_note(const WalScan& scan, const WalCircumstances& known, WalVerdict otherwise) {
+  const auto& noted = *known.noted;
+  if (scan.beginning == Beginning::sound && scan.header.salt == noted.salt) {
+    if (scan.frames >= noted.frames) return otherwise;
+    return shorter_than_it_was(scan, {noted, {}, false, known.rebooted, known.durability});
+  }
+  bool missing = known.database_untouched && noted.backfilled < noted.frames;
+  // After a power cut a file may have an older time than what is in it.
+  if (!missing || known.rebooted || follows(scan, noted)) return otherwise;
+  if (scan.frames > 0) return not_the_log_that_it_was(scan, noted);
+  return {Kind::damaged,
+          fmt::format("the write-ahead log is gone, and with it the commits of its last {} frames: "
+                      "they are not in the database either",
+                      noted.frames - noted.backfilled),
+          1};
+}
+
 }  // namespace
 
 std::optional<WalIndex> WalIndex::parse(std::span<const std::uint8_t> from) {
@@ -109,21 +153,9 @@ std::optional<WalIndex> WalIndex::parse(std::span<const std::uint8_t> from) {
 }
 
 WalVerdict judge_wal(const WalScan& scan, const WalCircumstances& known) {
-  const auto& index = known.index;
-  bool synced = known.durability == Durability::power_safe;
-  if (index && synced && is_older_than(*index, scan)) return not_the_log_that_it_was(scan, *index);
-  bool same_log = index && scan.beginning == Beginning::sound && scan.header.salt == index->salt;
-  if (same_log && scan.frames < index->frames) return shorter_than_it_was(scan, known);
-  if (index && !known.rebooted) {
-    // What the living had agreed upon is there. What lies behind it was left by processes that died
-    // while they wrote, and was overwritten in part.
-    if (same_log || index->frames == 0) return {tail_of(scan)};
-    if (scan.beginning == Beginning::empty) return shorter_than_it_was(scan, known);
-    return not_the_log_that_it_was(scan, *index);
-  }
-  if (scan.beginning == Beginning::damaged)
-    return {Kind::unusable, "the beginning of the write-ahead log is damaged", 1};
-  return judge_by_what_follows(scan, known);
+  auto verdict = judge_by_index(scan, known);
+  if (verdict.is_loss() || !known.noted) return verdict;
+  return judge_by_note(scan, known, std::move(verdict));
 }
 
 }  // namespace holdfast::sqlite

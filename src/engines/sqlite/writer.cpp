@@ -18,11 +18,6 @@ constexpr int closing_patience_ms = 100;
 /// prepared while there is memory for it.
 constexpr std::string_view roll_back_sql = "ROLLBACK";
 
-int note_wal_size(void* pages, sqlite3*, const char*, int now) {
-  *static_cast<int*>(pages) = now;
-  return SQLITE_OK;
-}
-
 /// Holds the place in the line between processes, if there are other processes at all.
 class Turn {
  public:
@@ -49,14 +44,19 @@ struct Writer::Job {
   std::binary_semaphore woken{0};
 };
 
-Writer::Writer(std::unique_ptr<Connection> connection, std::unique_ptr<FairLock> lock,
-               int large_wal_pages, std::string mark)
-    : connection_{std::move(connection)},
-      lock_{std::move(lock)},
-      large_wal_pages_{large_wal_pages},
-      mark_{std::move(mark)},
-      checkpoint_at_{large_wal_pages} {
-  sqlite3_wal_hook(connection_->handle(), note_wal_size, &wal_pages_);
+Writer::Writer(Parts parts)
+    : connection_{std::move(parts.connection)},
+      lock_{std::move(parts.lock)},
+      notes_{std::move(parts.notes)},
+      large_wal_pages_{parts.large_wal_pages},
+      mark_{std::move(parts.mark)},
+      on_checkpoint_trouble_{std::move(parts.on_checkpoint_trouble)},
+      checkpoint_at_{large_wal_pages_} {
+  auto note_size = [](void* log, sqlite3*, const char*, int now) {
+    *static_cast<Log*>(log) = {now, true};
+    return SQLITE_OK;
+  };
+  sqlite3_wal_hook(connection_->handle(), note_size, &log_);
   connection_->use(roll_back_sql);
 }
 
@@ -149,13 +149,20 @@ void Writer::run_in_transaction(std::vector<Job*>& jobs) {
       kill_point(job->points.before_commit);
     }
     leave_mark();
-    connection_->use("COMMIT").run();
-    marked_ = true;
+    commit();
   } catch (const std::exception&) {
     roll_back();
     throw;
   }
   for (Job* job : jobs) kill_point(job->points.after_commit);
+}
+
+void Writer::commit() {
+  log_.grew = false;
+  notes_->before_commit();
+  connection_->use("COMMIT").run();
+  marked_ = true;
+  if (log_.grew) notes_->committed(log_.pages);
 }
 
 bool Writer::roll_back() {
@@ -191,34 +198,48 @@ void Writer::close_properly() {
 }
 
 void Writer::checkpoint_if_large() {
-  if (wal_pages_ < wal_pages_before_) checkpoint_at_ = large_wal_pages_;  // it was started anew
-  wal_pages_before_ = wal_pages_;
-  if (!checkpoint_wanted_.exchange(false) && wal_pages_ < checkpoint_at_) return;
+  if (log_.pages < pages_before_) checkpoint_at_ = large_wal_pages_;  // it was started anew
+  pages_before_ = log_.pages;
+  if (!checkpoint_wanted_.exchange(false) && log_.pages < checkpoint_at_) return;
   checkpoint_now();
   // The next write starts the log anew. If a reader is in the way, then the next try comes when the
   // log has grown by as much again.
-  checkpoint_at_ = wal_pages_ + large_wal_pages_;
+  checkpoint_at_ = log_.pages + large_wal_pages_;
 }
 
 void Writer::checkpoint_now() {
   kill_point(KillPoint::checkpoint_before);
+  try {
+    copy_log();
+  } catch (const StoreError& error) {
+    // Somebody else writes, or there is no room. The log grows a little longer, and is copied the
+    // next time.
+    if (on_checkpoint_trouble_) on_checkpoint_trouble_(error.what());
+  }
+  kill_point(KillPoint::checkpoint_after);
+}
+
+void Writer::copy_log() {
   // This version of SQLite can lose pages when another connection starts the log anew while it is
   // copied. Its checkpoints that keep writers out give that up silently when somebody else is
   // writing, a connection of the user's for example. So a second connection keeps them out; where
   // it cannot, there is no checkpoint this time.
-  try {
-    Connection guard{sqlite3_db_filename(connection_->handle(), "main"),
-                     Connection::Mode::read_write, Durability::crash_safe};
-    sqlite3_busy_timeout(guard.handle(), checkpoint_patience_ms);
-    guard.execute("BEGIN IMMEDIATE");
-    int code = sqlite3_wal_checkpoint_v2(connection_->handle(), "main", SQLITE_CHECKPOINT_PASSIVE,
-                                         nullptr, nullptr);
-    if (is_storage_failure(connection_->handle(), code)) stop_writing(code);
-    guard.execute("ROLLBACK");
-  } catch (const StoreError&) {
-    // Somebody else writes. The log grows a little longer, and is copied the next time.
+  Connection guard{sqlite3_db_filename(connection_->handle(), "main"), Connection::Mode::read_write,
+                   Durability::crash_safe};
+  sqlite3_busy_timeout(guard.handle(), checkpoint_patience_ms);
+  guard.execute("BEGIN IMMEDIATE");
+  int frames = 0, copied = 0;
+  auto* db = connection_->handle();
+  int code = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &copied);
+  if (code == SQLITE_OK) {
+    notes_->copied(copied);
+  } else if (is_storage_failure(db, code)) {
+    stop_writing(code);
+    std::rethrow_exception(storage_failed_);
+  } else {
+    throw_sqlite_error(db, code, "copying the write-ahead log into it");
   }
-  kill_point(KillPoint::checkpoint_after);
+  guard.execute("ROLLBACK");
 }
 
 void Writer::stop_writing(int code) {

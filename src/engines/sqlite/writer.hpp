@@ -5,11 +5,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <semaphore>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engines/sqlite/commit_mark.hpp"
 #include "engines/sqlite/connection.hpp"
 #include "engines/sqlite/file_lock.hpp"
 #include "recovery/kill_point.hpp"
@@ -27,10 +29,19 @@ class Writer {
     KillPoint after_commit;
   };
 
-  /// The WAL is copied into the database when it has grown to `large_wal_pages`. The first write
-  /// leaves `mark` in the store, so that the next one to open it sees if nobody closed it.
-  Writer(std::unique_ptr<Connection> connection, std::unique_ptr<FairLock> lock,
-         int large_wal_pages, std::string mark);
+  struct Parts {
+    std::unique_ptr<Connection> connection;
+    std::unique_ptr<FairLock> lock;
+    CommitNotes notes;
+    /// The WAL is copied into the database when it has grown so large.
+    int large_wal_pages = 0;
+    /// Left in the store by the first write, so that the next one to open it sees if nobody closed
+    /// it.
+    std::string mark{};
+    /// Told why the WAL could not be copied. That is not fatal: it is tried again.
+    std::function<void(const std::string& why)> on_checkpoint_trouble{};
+  };
+  explicit Writer(Parts parts);
   /// Writes nothing: every try throws `StoreReadOnly` with the reason.
   explicit Writer(std::string why_read_only);
   bool is_read_only() const { return !connection_; }
@@ -65,25 +76,32 @@ class Writer {
   void commit_together(std::vector<Job*>& jobs);
   bool try_commit(std::vector<Job*>& jobs);
   void run_in_transaction(std::vector<Job*>& jobs);
+  void commit();
   /// Ends a transaction that was left open by a failure; false if it cannot be done yet.
   bool roll_back();
   void checkpoint_if_large();
   void checkpoint_now();
+  void copy_log();
   void stop_writing(int code);
   void leave_mark();
 
   std::unique_ptr<Connection> connection_;
-  std::unique_ptr<FairLock> lock_;  // absent for a database in memory
+  std::unique_ptr<FairLock> lock_;
+  std::optional<CommitNotes> notes_{};
   std::mutex mutex_;
   std::vector<Job*> waiting_;
   bool busy_ = false;
   const int large_wal_pages_ = 0;
   const std::string mark_{};
+  const std::function<void(const std::string& why)> on_checkpoint_trouble_{};
   const std::string why_read_only_{};
   // Touched by the leader only.
   bool marked_ = false;
-  int wal_pages_ = 0;
-  int wal_pages_before_ = 0;
+  struct Log {
+    int pages = 0;
+    bool grew = false;  // by the commit at hand
+  } log_{};
+  int pages_before_ = 0;
   int checkpoint_at_ = 0;
   std::exception_ptr storage_failed_{};
   std::atomic<bool> checkpoint_wanted_ = false;
