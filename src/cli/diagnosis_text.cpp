@@ -52,6 +52,12 @@ std::string start_up_text(const StartUp& found) {
   return text;
 }
 
+/// Where the store is halted nobody came so far as to see.
+std::string unclean_json(const Diagnosis& diagnosis) {
+  if (!diagnosis.start_up || diagnosis.level == RunLevel::halted) return "";
+  return diagnosis.start_up->unclean ? "true" : "false";
+}
+
 std::string processes_json(const std::vector<ProcessSighting>& processes) {
   std::vector<std::string> documents;
   for (const auto& process : processes)
@@ -105,7 +111,7 @@ std::string diagnosis_text(const Diagnosis& diagnosis) {
   if (diagnosis.integrity)
     for (const auto& damage : diagnosis.integrity->damage) line("", damage.what);
   if (diagnosis.start_up) {
-    line("last time", start_up_text(*diagnosis.start_up));
+    if (diagnosis.level != RunLevel::halted) line("last time", start_up_text(*diagnosis.start_up));
     for (const auto& loss : diagnosis.start_up->losses) line("lost", loss.what);
   }
   line("database",
@@ -134,7 +140,7 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
       .text("run_level", to_string(diagnosis.level))
       .text("reason", diagnosis.reason)
       .json("integrity", diagnosis.integrity ? integrity_json(*diagnosis.integrity) : "")
-      .json("unclean", diagnosis.start_up ? (diagnosis.start_up->unclean ? "true" : "false") : "")
+      .json("unclean", unclean_json(diagnosis))
       .text("repair", diagnosis.start_up ? diagnosis.start_up->repair : "")
       .json("losses", damage_json(losses))
       .text("journal_mode", diagnosis.journal_mode)

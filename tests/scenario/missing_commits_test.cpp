@@ -101,6 +101,18 @@ TEST_F(MissingCommits, AreMissedAfterAKill) {
   expect_read_only();
 }
 
+TEST_F(MissingCommits, DoNotHideThatSomebodyHasDied) {
+  fill();
+  auto worker = start({"worker", "run", "--kind", "none", "--exec", "true"});
+  ASSERT_TRUE(eventually([&] { return json({"worker", "list"}).size() == 1; }));
+  for (int i = 0; i < 3; ++i) ok({"task", "add", "mail"});
+  worker.kill();
+  auto scan = log_.scan();
+  log_.zero(scan.offset_of(scan.frames - 8) + 24, 4096);
+  expect_read_only();
+  EXPECT_EQ(boost::json::parse(cli({"--json", "doctor"}).out).at("unclean"), true);
+}
+
 TEST_F(MissingCommits, HaltTheStoreWhereTheLogWasAllThereWas) {
   add({"mail"});
   remove_log();

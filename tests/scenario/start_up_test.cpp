@@ -264,5 +264,15 @@ TEST_F(StartUps, NameWhatIsLostOfReports) {
                                 &Damage::what, HasSubstr("Reports of earlier recoveries"))));
 }
 
+TEST_F(StartUps, AFileThatCannotBeMendedHasFailedTheCheck) {
+  fill();
+  open_lasting();
+  fs::resize_file(store_.database(), 5'000);
+  const Finished doctor = cli({"doctor"});
+  EXPECT_EQ(doctor.ending.code, 4);
+  EXPECT_THAT(doctor.out, HasSubstr("integrity         FAILED"));
+  EXPECT_THAT(doctor.out, HasSubstr("restore"));
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -105,7 +105,7 @@ TEST(WalVerdict, TheIndexIsReadAsSqliteWroteIt) {
 
 TEST(WalVerdict, WhatWasNotedIsMissedWhereNothingElseKnowsOfIt) {
   WalCircumstances known{
-      .noted = WalIndex{salt, 5, 0}, .database_untouched = true, .rebooted = false};
+      .rebooted = false, .noted = WalIndex{salt, 5, 0}, .database_untouched = true};
   EXPECT_EQ(verdict({}, known), Kind::damaged) << "removed";
   EXPECT_EQ(verdict(five_commits(), known), Kind::sound);
   EXPECT_EQ(verdict(five_commits(3), known), Kind::damaged);
@@ -116,7 +116,7 @@ TEST(WalVerdict, WhatWasNotedIsMissedWhereNothingElseKnowsOfIt) {
 }
 
 TEST(WalVerdict, ALogIsNotMissedWhereSomebodyMayHaveCopiedIt) {
-  WalCircumstances known{.noted = WalIndex{salt, 5, 0}, .rebooted = false};
+  WalCircumstances known{.rebooted = false, .noted = WalIndex{salt, 5, 0}};
   EXPECT_EQ(verdict({}, known), Kind::sound) << "the database was written since";
   known.database_untouched = true;
   known.noted->backfilled = 5;

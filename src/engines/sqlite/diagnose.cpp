@@ -138,6 +138,8 @@ class Examination {
     } catch (const StoreUnusable& error) {
       found_.level = RunLevel::halted;
       found_.reason = error.what();
+      if (found_.start_up && !found_.start_up->integrity.passed)
+        found_.integrity = found_.start_up->integrity;
       advise(found_.reason);
     } catch (const StoreReadOnly& error) {
       found_.level = RunLevel::read_only;

@@ -75,13 +75,13 @@ class Ladder {
   }
 
   void climb() {
-    read_files();
-    name_lost_tasks();
-    if (start_up_.level == RunLevel::normal) {
-      connect_or_mend();
-      check();
-      shorten_log();
-      find_recovery_point();
+    try {
+      make_ready();
+    } catch (const StoreUnusable& error) {
+      start_up_.level = RunLevel::halted;
+      start_up_.reason = error.what();
+      if (options_.found) *options_.found = start_up_;
+      throw;
     }
     kill_point(KillPoint::start_up_before_ready);
     start_up_.duration = clock_.steady() - began_;
@@ -95,6 +95,19 @@ class Ladder {
   }
 
  private:
+  void make_ready() {
+    read_files();
+    auto left = what_is_left();
+    name_lost_tasks(left.get());
+    if (left && has_schema(*left)) look_for_mark(*left);
+    if (start_up_.level != RunLevel::normal) return;
+    left.reset();
+    connect_or_mend();
+    check();
+    shorten_log();
+    find_recovery_point();
+  }
+
   void read_files() {
     DatabaseFile database{path_};
     in_use_ = database.found() == DatabaseFile::Found::in_use;
@@ -157,10 +170,21 @@ class Ladder {
                     path_, opened_.files.folder())};
   }
 
+  /// The database as the commits that can be read left it; nothing if that is no store any more, or
+  /// if nothing is missing.
+  std::unique_ptr<Connection> what_is_left() const {
+    if (!newly_lost_ && start_up_.level == RunLevel::normal) return {};
+    try {
+      return open_read_only(path_, settings_.durability);
+    } catch (const StoreUnusable&) {
+      return {};  // which whoever opens it next is told
+    }
+  }
+
   /// While it is there to be read: a checkpoint forgets it.
-  void name_lost_tasks() {
+  void name_lost_tasks(Connection* left) {
     if (!newly_lost_) return;
-    auto lost = tasks_in_lost_commits();
+    auto lost = lost_tasks(path_, left);
     if (lost.empty())
       lost.push_back({Damage::Kind::wal,
                       "None of the tasks that the lost commits were about can be named: compare "
@@ -170,16 +194,6 @@ class Ladder {
     if (!note) return;
     note->losses = start_up_.losses;
     note->write(opened_.files);
-  }
-
-  std::vector<Damage> tasks_in_lost_commits() const {
-    std::unique_ptr<Connection> left;
-    try {
-      left = open_read_only(path_, settings_.durability);
-    } catch (const StoreUnusable&) {
-      // Nothing is left to compare with, which whoever opens it next is told.
-    }
-    return lost_tasks(path_, left.get());
   }
 
   void connect_or_mend() {
@@ -234,9 +248,13 @@ class Ladder {
     not_damage_ =
         db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'") > schema_version;
     refuse_newer_schema(db, path_);
-    auto marker = db.use("SELECT value FROM holdfast_meta WHERE key = 'open'");
-    start_up_.unclean = marker.step();
-    start_up_.rebooted = start_up_.unclean && marker.text(0) != boot_;
+    look_for_mark(db);
+  }
+
+  void look_for_mark(Connection& db) {
+    auto mark = db.use("SELECT value FROM holdfast_meta WHERE key = 'open'");
+    start_up_.unclean = mark.step();
+    start_up_.rebooted = start_up_.unclean && mark.text(0) != boot_;
   }
 
   /// Everything that a store has ever done may be in its log, and somebody may have removed that.

@@ -122,7 +122,7 @@ WalVerdict judge_by_note(const WalScan& scan, const WalCircumstances& known, Wal
   const auto& noted = *known.noted;
   if (scan.beginning == Beginning::sound && scan.header.salt == noted.salt) {
     if (scan.frames >= noted.frames) return otherwise;
-    return shorter_than_it_was(scan, {noted, {}, false, known.rebooted, known.durability});
+    return shorter_than_it_was(scan, {noted, known.rebooted, known.durability});
   }
   bool missing = known.database_untouched && noted.backfilled < noted.frames;
   // After a power cut a file may have an older time than what is in it.

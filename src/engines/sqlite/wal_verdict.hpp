@@ -44,12 +44,12 @@ struct WalVerdict {
 
 struct WalCircumstances {
   std::optional<WalIndex> index{};
+  bool rebooted = true;  ///< or not known: then unsynced writes may be missing
+  Durability durability = Durability::power_safe;
   /// What we noted beside the database: there was at least this.
   std::optional<WalIndex> noted{};
   /// Nobody has written to the database since, so the last commit that was noted is not in it.
   bool database_untouched = false;
-  bool rebooted = true;  ///< or not known: then unsynced writes may be missing
-  Durability durability = Durability::power_safe;
 };
 
 WalVerdict judge_wal(const WalScan& scan, const WalCircumstances& circumstances);
