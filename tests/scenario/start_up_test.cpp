@@ -274,5 +274,21 @@ TEST_F(StartUps, AFileThatCannotBeMendedHasFailedTheCheck) {
   EXPECT_THAT(doctor.out, HasSubstr("restore"));
 }
 
+TEST_F(StartUps, AnOldReportThatIsDamagedIsInNobodysWay) {
+  fill();
+  for (int deaths = 0; deaths < 2; ++deaths) {
+    auto worker = start({"worker", "run", "--kind", "none", "--exec", "true"});
+    ASSERT_TRUE(eventually([&] { return json({"worker", "list"}).size() == deaths + 1U; }));
+    worker.kill();
+    ok({"queue", "recover"});
+    OtherProgram{store_.database()}.run("UPDATE holdfast_reports SET report = '{' WHERE n = 1");
+  }
+  const auto reports = json({"queue", "recovery-report", "--last", "2"});
+  ASSERT_THAT(reports, SizeIs(2));
+  EXPECT_THAT(reports.at(0).at("errors").as_array(), IsEmpty());
+  EXPECT_THAT(reports.at(1).at("errors").as_array(), SizeIs(1));
+  EXPECT_THAT(reports.at(1).at("dead_workers").as_array(), SizeIs(1));
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace holdfast::sqlite {
 
 namespace {
@@ -37,8 +39,21 @@ void add_workers(Connection& db, StoredReport& stored) {
   }
 }
 
+/// The text of a report has no checksum. What has rows of its own is shown all the same, and nobody
+/// need be kept from working by an old report.
+RecoveryReport read_text(const Statement& row) {
+  try {
+    return report_from_json(row.text(9));
+  } catch (const StoreUnusable& damage) {
+    RecoveryReport left;
+    left.started_at = left.completed_at = row.time(2);
+    left.errors.push_back(fmt::format("This report was damaged on disk: {}", damage.what()));
+    return left;
+  }
+}
+
 StoredReport read_row(Connection& db, const Statement& row) {
-  StoredReport stored{row.integer(0), report_from_json(row.text(9))};
+  StoredReport stored{row.integer(0), read_text(row)};
   auto& report = stored.report;
   report.id = ReportId{row.task_id(1).bytes};
   if (row.integer(3) == 0) {

@@ -68,7 +68,7 @@ void read_tasks(Reader& reader, StoredReport& stored, int limit) {
 std::int64_t refused_before(Connection& db, std::int64_t row) {
   auto before = db.use(
       "SELECT json_extract(report, '$.stale_writes_refused_ever') FROM holdfast_reports"
-      " WHERE complete AND n > 0 AND n <> ? ORDER BY n DESC LIMIT 1");
+      " WHERE complete AND n > 0 AND n <> ? AND json_valid(report) ORDER BY n DESC LIMIT 1");
   before.bind(row);
   return before.step() ? before.integer(0) : 0;
 }
