@@ -20,6 +20,8 @@ const WallTime started = *parse_iso8601("2024-01-15T10:30:00.250Z");
 
 StartUp sample_start_up() {
   StartUp start_up;
+  start_up.began = started;
+  start_up.duration = 420ms;
   start_up.unclean = true;
   start_up.rebooted = true;
   start_up.recovery_point = {145, started - 1min, TaskId::make()};
@@ -40,6 +42,8 @@ StartUp sample_start_up() {
   start_up.kept_aside = "/aside";
   start_up.losses = {{Damage::Kind::lost, "A task is gone.", {}}};
   start_up.level = RunLevel::read_only;
+  start_up.reason = "Commits are lost.";
+  start_up.wal_unread = "another program writes";
   return start_up;
 }
 
@@ -122,6 +126,10 @@ TEST(Report, WhatTheStartUpFoundComesBackToo) {
   EXPECT_EQ(start_up.wal_bytes, 5'000'000'000);
   EXPECT_EQ(start_up.losses.at(0).what, "A task is gone.");
   EXPECT_EQ(start_up.level, RunLevel::read_only);
+  EXPECT_EQ(start_up.began, started);
+  EXPECT_EQ(start_up.duration, 420ms);
+  EXPECT_EQ(start_up.reason, "Commits are lost.");
+  EXPECT_EQ(start_up.wal_unread, "another program writes");
 }
 
 TEST(Report, OneOfTheFirstVersionCanStillBeRead) {
@@ -147,6 +155,7 @@ TEST(Report, CleanStartUpIsNoNewsAndEverythingElseIs) {
            [](StartUp& it) { it.unclean = true; }, [](StartUp& it) { it.integrity.passed = false; },
            [](StartUp& it) { it.wal_restored = true; },
            [](StartUp& it) { it.checkpoint_error = "no room"; },
+           [](StartUp& it) { it.wal_unread = "another program writes"; },
            [](StartUp& it) { it.repair = "reindexed"; },
            [](StartUp& it) { it.losses.emplace_back(); },
            [](StartUp& it) { it.level = RunLevel::read_only; }}) {
@@ -190,6 +199,9 @@ TEST(Report, TellsPeopleWhatWasFoundAndDecidedAndWhy) {
            std::string{"evidence:        /evidence\n"},
            std::string{"kept aside:      /aside\n"},
            std::string{"run level:       read-only\n"},
+           std::string{"reason:          Commits are lost.\n"},
+           std::string{"ready after:     420 ms\n"},
+           std::string{"WAL not read:    another program writes\n"},
            std::string{"Damage found: 1\n  row, task "},
            std::string{"Lost or partial: 1\n  lost: A task is gone.\n"},
            std::string{"Orphans found: 3: 1 run again, 1 failed, 1 could not be taken back\n"},
@@ -234,7 +246,7 @@ TEST(Report, FitsOnAScreenHoweverManyOrphansThereAre) {
   report.orphans = {};
   for (int i = 0; i < 500; ++i) report.add(task);
   auto text = to_text(report, started);
-  EXPECT_LT(std::ranges::count(text, '\n'), 80);
+  EXPECT_LT(std::ranges::count(text, '\n'), 85);
   EXPECT_THAT(text, HasSubstr("Orphans taken back: 500\n"));
   EXPECT_THAT(text, HasSubstr("and 480 more"));
 }
