@@ -1,6 +1,10 @@
 // Measures Holdfast on PostgreSQL beside a raw SKIP LOCKED loop on the same server, taking turns.
 //
 //     holdfast_postgres_bench postgres://user@host/database [TASKS [ROUNDS]]
+//     holdfast_postgres_bench postgres://user@host/database course [TASKS]
+//
+// The second runs that many tasks (a million unless told) through one store without a pause, and
+// shows whether claims become slower on the way.
 
 #include <libpq-fe.h>
 
@@ -9,11 +13,15 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <holdfast/holdfast.hpp>
+
+#include "postgres_course.hpp"
 
 namespace holdfast::bench {
 
@@ -50,6 +58,11 @@ class RawLoop {
     run("CREATE INDEX raw_queue_ready ON raw_queue (id) WHERE state = 0");
   }
   ~RawLoop() { run("DROP TABLE IF EXISTS raw_queue"); }
+
+  void insert_one_by_one(int count) {
+    for (int i = 0; i < count; ++i)
+      run(fmt::format("INSERT INTO raw_queue (payload) VALUES ('{}')", payload));
+  }
 
   void fill(int count) {
     for (int i = 0; i < count; i += batch)
@@ -93,6 +106,27 @@ void enqueue(Tasks& tasks, int count) {
     tasks.enqueue_all(std::vector<NewTask>(batch, NewTask{"noop", payload}));
 }
 
+double one_by_one(Tasks& tasks, int threads, int each) {
+  auto enqueue_each = [&] {
+    for (int i = 0; i < each; ++i) tasks.enqueue(NewTask{"noop", payload});
+  };
+  return rate(threads * each, [&] {
+    std::vector<std::jthread> running;
+    for (int i = 0; i < threads; ++i) running.emplace_back(enqueue_each);
+  });
+}
+
+void measure_single_enqueues(Tasks& tasks, const std::string& connection, int singles) {
+  RawLoop loop{connection};
+  auto raw = rate(singles, [&] { loop.insert_one_by_one(singles); });
+  auto one = one_by_one(tasks, 1, singles);
+  auto many = one_by_one(tasks, 64, singles / 4);
+  fmt::print(
+      "enqueue one by one: raw insert {:.0f}/s; 1 thread {:.0f}/s, ratio {:.2f}; 64 threads"
+      " {:.0f}/s\n",
+      raw, one, one / raw, many);
+}
+
 int measure(const std::string& address, int count, int rounds) {
   auto engine = open(address);
   Tasks tasks{engine};
@@ -112,14 +146,11 @@ int measure(const std::string& address, int count, int rounds) {
     fmt::print("round {}: enqueue {:.0f}/s, process {:.0f}/s, raw loop {:.0f}/s, ratio {:.2f}\n",
                round + 1, bulk.back(), ours.back(), raw.back(), ratios.back());
   }
-  auto singles = std::min(count / 50, 2'000);
-  auto single = rate(singles, [&] {
-    for (int i = 0; i < singles; ++i) tasks.enqueue("noop", Nothing{});
-  });
+  measure_single_enqueues(tasks, connection, std::clamp(count / 50, 4, 1'000));
   fmt::print(
-      "{} no-op tasks a round, {} rounds, medians: enqueue one by one {:.0f}/s, by 1,000 {:.0f}/s;"
+      "{} no-op tasks a round, {} rounds, medians: enqueue by 1,000 {:.0f}/s;"
       " claim, run, settle in one worker process {:.0f}/s; raw loop {:.0f}/s; ratio {:.2f}\n",
-      count, rounds, single, median(bulk), median(ours), median(raw), median(ratios));
+      count, rounds, median(bulk), median(ours), median(raw), median(ratios));
   return 0;
 }
 
@@ -129,10 +160,13 @@ int measure(const std::string& address, int count, int rounds) {
 
 int main(int count, char** words) {
   if (count < 2) {
-    fmt::print(stderr, "usage: {} ADDRESS [TASKS [ROUNDS]]\n", words[0]);
+    fmt::print(stderr, "usage: {0} ADDRESS [TASKS [ROUNDS]]\n       {0} ADDRESS course [TASKS]\n",
+               words[0]);
     return 2;
   }
   try {
+    if (count > 2 && words[2] == std::string_view{"course"})
+      return holdfast::bench::run_course(words[1], count > 3 ? std::atoi(words[3]) : 1'000'000);
     return holdfast::bench::measure(words[1], count > 2 ? std::atoi(words[2]) : 100'000,
                                     count > 3 ? std::atoi(words[3]) : 5);
   } catch (const std::exception& error) {

@@ -38,12 +38,13 @@ namespace {
   "o.kind "
 #define HOLDFAST_OF_KEY HOLDFAST_KEYED "AND t.limit_key = k.limit_key "
 
-#define HOLDFAST_WHAT_IS_READY(tasks)                               \
-  " EXISTS (SELECT 1 FROM hf.tasks t WHERE" tasks                   \
-  "AND t.suspect = false AND t.run_at = 0),"                        \
-  " EXISTS (SELECT 1 FROM hf.tasks t WHERE" tasks                   \
-  "AND t.suspect = false AND t.run_at > 0 AND t.run_at <= {wall})," \
-  " EXISTS (SELECT 1 FROM hf.tasks t WHERE" tasks "AND t.suspect = true AND t.run_at <= {wall}) "
+/// Not EXISTS: for that the planner may read all ready tasks once and look each group up in them.
+#define HOLDFAST_SOME(tasks, which) \
+  " coalesce((SELECT true FROM hf.tasks t WHERE" tasks which " LIMIT 1), false)"
+#define HOLDFAST_WHAT_IS_READY(tasks)                            \
+  HOLDFAST_SOME(tasks, "AND t.suspect = false AND t.run_at = 0") \
+  "," HOLDFAST_SOME(tasks, "AND t.suspect = false AND t.run_at > 0 AND t.run_at <= {wall}") "," \
+      HOLDFAST_SOME(tasks, "AND t.suspect = true AND t.run_at <= {wall}") " "
 
 #define HOLDFAST_EARLIEST(tasks)                                                                   \
   " least((SELECT t.run_at FROM hf.tasks t WHERE" tasks                                            \
@@ -71,8 +72,9 @@ void queue_groups_by_key(Connection& db, const ClaimRequest& request) {
            ", k.limit_key," HOLDFAST_EARLIEST(HOLDFAST_OF_KEY)
            "FROM open o CROSS JOIN LATERAL (WITH RECURSIVE k AS ((SELECT t.limit_key FROM hf.tasks"
            " t WHERE" HOLDFAST_KEYED "ORDER BY t.limit_key LIMIT 1) UNION ALL SELECT"
-           " (SELECT t.limit_key FROM hf.tasks t WHERE" HOLDFAST_KEYED "AND t.limit_key > k.limit_key"
-           " ORDER BY t.limit_key LIMIT 1) FROM k WHERE k.limit_key IS NOT NULL)"
+           " (SELECT t.limit_key FROM hf.tasks t WHERE" HOLDFAST_KEYED
+           "AND t.limit_key > k.limit_key ORDER BY t.limit_key LIMIT 1)"
+           " FROM k WHERE k.limit_key IS NOT NULL)"
            " SELECT k.limit_key FROM k WHERE k.limit_key IS NOT NULL) k"
            " WHERE o.keyed AND" HOLDFAST_KEYS_ARE_LIMITED,
            request.kinds, request.queues.empty(), request.queues);

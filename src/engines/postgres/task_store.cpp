@@ -45,8 +45,7 @@ Exchanged exchange_once(Connection& db, const Exchange& exchange, bool& woke_oth
 
 std::vector<Inserted> PostgresTaskStore::insert(std::span<const NewTask> tasks) {
   if (tasks.empty()) return {};
-  auto inserted =
-      store_.writer.write(enqueue_points, [&](Connection& db) { return insert_tasks(db, tasks); });
+  auto inserted = store_.writer.insert(enqueue_points, tasks);
   store_.session.announce_work();
   return inserted;
 }

@@ -3,7 +3,10 @@
 #include <poll.h>
 
 #include <chrono>
+#include <iterator>
 #include <string>
+
+#include "engines/postgres/statements.hpp"
 
 namespace holdfast::postgres {
 
@@ -12,62 +15,39 @@ namespace {
 constexpr int tries = 4;
 constexpr std::chrono::seconds longest_search{10};
 
+/// The tasks of all of these with one statement, and to each what became of its own.
+template <class Job>
+void insert_together(Connection& db, const std::vector<Job*>& jobs) {
+  if (jobs.size() == 1) {
+    jobs.front()->inserted = insert_tasks(db, jobs.front()->tasks);
+    return;
+  }
+  std::vector<NewTask> all;
+  for (const auto* job : jobs) all.insert(all.end(), job->tasks.begin(), job->tasks.end());
+  auto inserted = insert_tasks(db, all);
+  auto next = inserted.begin();
+  for (auto* job : jobs) {
+    auto end = next + std::ssize(job->tasks);
+    job->inserted.assign(next, end);
+    next = end;
+  }
+}
+
 }  // namespace
 
-struct Writer::Job {
-  KillPoints points;
-  std::function<void(Connection&)> work;
-  std::exception_ptr error{};
-  bool leads = false;  ///< woken to commit for the others, not because it is done
-  std::binary_semaphore woken{0};
-};
-
-void Writer::submit(KillPoints points, std::function<void(Connection&)> work) {
-  Job job{points, std::move(work)};
-  {
-    std::unique_lock lock{mutex_};
-    waiting_.push_back(&job);
-    if (busy_) {
-      lock.unlock();
-      job.woken.acquire();
-    } else {
-      busy_ = true;
-      job.leads = true;
-    }
-  }
-  if (job.leads) lead(job);
-  if (job.error) std::rethrow_exception(job.error);
+void Writer::submit(Job& job) {
+  group_.submit(job, [this](const Jobs& jobs) {
+    GroupCommit<Job>::together_or_each(jobs, [this](const Jobs& some) { return try_commit(some); });
+  });
 }
 
-void Writer::lead(Job& own) {
-  std::vector<Job*> jobs;
-  {
-    std::lock_guard lock{mutex_};
-    jobs.swap(waiting_);
-  }
-  if (!try_commit(jobs) && jobs.size() > 1) {
-    // One of them failed and took the others with it. Each on its own then, so that only the one
-    // to blame is told.
-    for (Job* job : jobs) {
-      job->error = nullptr;
-      try_commit({job});
-    }
-  }
-  {
-    std::lock_guard lock{mutex_};
-    if (waiting_.empty()) {
-      busy_ = false;
-    } else {
-      waiting_.front()->leads = true;
-      waiting_.front()->woken.release();
-    }
-  }
-  for (Job* job : jobs) {
-    if (job != &own) job->woken.release();
-  }
+std::vector<Inserted> Writer::insert(KillPoints points, std::span<const NewTask> tasks) {
+  Job job{points, {}, tasks};
+  submit(job);
+  return std::move(job.inserted);
 }
 
-bool Writer::try_commit(const std::vector<Job*>& jobs) {
+bool Writer::try_commit(const Jobs& jobs) {
   std::exception_ptr error;
   for (int attempt = 1; attempt <= tries; ++attempt) {
     try {
@@ -96,7 +76,7 @@ bool Writer::try_commit(const std::vector<Job*>& jobs) {
   return false;
 }
 
-void Writer::run_in_transaction(const std::vector<Job*>& jobs) {
+void Writer::run_in_transaction(const Jobs& jobs) {
   auto& db = link_.get();
   db.queue("BEGIN");
   db.tell_time();
@@ -105,10 +85,10 @@ void Writer::run_in_transaction(const std::vector<Job*>& jobs) {
         "SELECT set_config('lock_timeout', '10s', true),"
         " set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),"
         " set_config('enable_mergejoin', 'off', true)");
-  for (Job* job : jobs) {
-    job->work(db);
-    kill_point(job->points.before_commit);
-  }
+  Jobs inserts;
+  for (Job* job : jobs) job->work ? job->work(db) : inserts.push_back(job);
+  if (!inserts.empty()) insert_together(db, inserts);
+  for (Job* job : jobs) kill_point(job->points.before_commit);
   commit(db);
   for (Job* job : jobs) kill_point(job->points.after_commit);
 }

@@ -3,18 +3,19 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <semaphore>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "engines/postgres/link.hpp"
+#include "recovery/group_commit.hpp"
 #include "recovery/kill_point.hpp"
+#include "tasks/task_store.hpp"
 
 namespace holdfast::postgres {
 
-/// The one writing connection of this process. Threads that write at the same time share a commit:
-/// the first becomes the leader and commits for all who came meanwhile.
+/// The one writing connection of this process. Threads that write at the same time share a commit,
+/// and those who insert tasks a statement, too.
 ///
 /// A connection that breaks, or a transaction that gave way to another, is nothing that a caller
 /// hears of as long as the server comes back soon: the work is done again. If the connection breaks
@@ -37,29 +38,39 @@ class Writer {
   auto write(KillPoints points, F work) {
     using Result = decltype(work(std::declval<Connection&>()));
     if constexpr (std::is_void_v<Result>) {
-      submit(points, [&](Connection& db) { work(db); });
+      Job job{points, [&](Connection& db) { work(db); }};
+      submit(job);
     } else {
       Result result{};
-      submit(points, [&](Connection& db) { result = work(db); });
+      Job job{points, [&](Connection& db) { result = work(db); }};
+      submit(job);
       return result;
     }
   }
 
+  /// The same as `write` with `insert_tasks`, which for many at a time is one trip to the server
+  /// instead of one for each.
+  std::vector<Inserted> insert(KillPoints points, std::span<const NewTask> tasks);
+
  private:
-  struct Job;
+  struct Job {
+    KillPoints points;
+    std::function<void(Connection&)> work{};  ///< nothing: insert these
+    std::span<const NewTask> tasks{};
+    std::vector<Inserted> inserted{};
+    std::exception_ptr error{};
+  };
+  using Jobs = GroupCommit<Job>::Jobs;
   enum class Fate { committed, not_committed, unknown };
-  void submit(KillPoints points, std::function<void(Connection&)> work);
-  void lead(Job& own);
-  bool try_commit(const std::vector<Job*>& jobs);
-  void run_in_transaction(const std::vector<Job*>& jobs);
+  void submit(Job& job);
+  bool try_commit(const Jobs& jobs);
+  void run_in_transaction(const Jobs& jobs);
   void commit(Connection& db);
   Fate fate_of(std::int64_t transaction);
   void roll_back();
 
   Link link_;  // touched by the leader only
-  std::mutex mutex_;
-  std::vector<Job*> waiting_;
-  bool busy_ = false;
+  GroupCommit<Job> group_;
 };
 
 }  // namespace holdfast::postgres

@@ -36,14 +36,6 @@ class Turn {
 
 }  // namespace
 
-struct Writer::Job {
-  KillPoints points;
-  std::function<void(Connection&)> work;
-  std::exception_ptr error{};
-  bool leads = false;  ///< woken to commit for the others, not because it is done
-  std::binary_semaphore woken{0};
-};
-
 Writer::Writer(Parts parts)
     : connection_{std::move(parts.connection)},
       lock_{std::move(parts.lock)},
@@ -65,43 +57,10 @@ Writer::Writer(std::string why_read_only) : why_read_only_{std::move(why_read_on
 void Writer::submit(KillPoints points, std::function<void(Connection&)> work) {
   if (!connection_) throw StoreReadOnly{why_read_only_};
   Job job{points, std::move(work)};
-  {
-    std::unique_lock lock{mutex_};
-    waiting_.push_back(&job);
-    if (busy_) {
-      lock.unlock();
-      job.woken.acquire();
-    } else {
-      busy_ = true;
-      job.leads = true;
-    }
-  }
-  if (job.leads) lead(job);
-  if (job.error) std::rethrow_exception(job.error);
+  group_.submit(job, [this](const Jobs& jobs) { commit_together(jobs); });
 }
 
-void Writer::lead(Job& own) {
-  std::vector<Job*> jobs;
-  {
-    std::lock_guard lock{mutex_};
-    jobs.swap(waiting_);
-  }
-  commit_together(jobs);
-  {
-    std::lock_guard lock{mutex_};
-    if (waiting_.empty()) {
-      busy_ = false;
-    } else {
-      waiting_.front()->leads = true;
-      waiting_.front()->woken.release();
-    }
-  }
-  for (Job* job : jobs) {
-    if (job != &own) job->woken.release();
-  }
-}
-
-void Writer::commit_together(std::vector<Job*>& jobs) {
+void Writer::commit_together(const Jobs& jobs) {
   std::optional<Turn> turn;
   try {
     turn.emplace(lock_.get());
@@ -110,19 +69,11 @@ void Writer::commit_together(std::vector<Job*>& jobs) {
     for (Job* job : jobs) job->error = std::current_exception();
     return;
   }
-  if (!try_commit(jobs) && jobs.size() > 1) {
-    // One of them failed and took the others with it. Each on its own then, so that only the one
-    // to blame is told.
-    for (Job* job : jobs) {
-      job->error = nullptr;
-      std::vector<Job*> alone{job};
-      try_commit(alone);
-    }
-  }
+  GroupCommit<Job>::together_or_each(jobs, [this](const Jobs& some) { return try_commit(some); });
   checkpoint_if_large();
 }
 
-bool Writer::try_commit(std::vector<Job*>& jobs) {
+bool Writer::try_commit(const Jobs& jobs) {
   if (!storage_failed_) {
     try {
       run_in_transaction(jobs);
@@ -140,7 +91,7 @@ bool Writer::try_commit(std::vector<Job*>& jobs) {
   return true;
 }
 
-void Writer::run_in_transaction(std::vector<Job*>& jobs) {
+void Writer::run_in_transaction(const Jobs& jobs) {
   try {
     if (!roll_back()) throw StoreError{"cannot end a transaction that failed; out of memory?"};
     connection_->use("BEGIN IMMEDIATE").run();

@@ -4,23 +4,20 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <semaphore>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "engines/sqlite/commit_mark.hpp"
 #include "engines/sqlite/connection.hpp"
 #include "engines/sqlite/file_lock.hpp"
+#include "recovery/group_commit.hpp"
 #include "recovery/kill_point.hpp"
 
 namespace holdfast::sqlite {
 
-/// The one writing connection of this process. Threads that write at the same time share a commit:
-/// the first becomes the leader and commits for all who came meanwhile, so a sync to disk pays for
-/// many. Processes queue fairly on a file lock before SQLite's own, which would sleep and poll.
+/// The one writing connection of this process. Threads that write at the same time share a commit.
+/// Processes queue fairly on a file lock before SQLite's own, which would sleep and poll.
 class Writer {
  public:
   /// Where `killed` tests may die around this write.
@@ -70,12 +67,16 @@ class Writer {
   void close_properly();
 
  private:
-  struct Job;
+  struct Job {
+    KillPoints points;
+    std::function<void(Connection&)> work;
+    std::exception_ptr error{};
+  };
+  using Jobs = GroupCommit<Job>::Jobs;
   void submit(KillPoints points, std::function<void(Connection&)> work);
-  void lead(Job& own);
-  void commit_together(std::vector<Job*>& jobs);
-  bool try_commit(std::vector<Job*>& jobs);
-  void run_in_transaction(std::vector<Job*>& jobs);
+  void commit_together(const Jobs& jobs);
+  bool try_commit(const Jobs& jobs);
+  void run_in_transaction(const Jobs& jobs);
   void commit();
   /// Ends a transaction that was left open by a failure; false if it cannot be done yet.
   bool roll_back();
@@ -88,9 +89,7 @@ class Writer {
   std::unique_ptr<Connection> connection_;
   std::unique_ptr<FairLock> lock_;
   std::optional<CommitNotes> notes_{};
-  std::mutex mutex_;
-  std::vector<Job*> waiting_;
-  bool busy_ = false;
+  GroupCommit<Job> group_;
   const int large_wal_pages_ = 0;
   const std::string mark_{};
   const std::function<void(const std::string& why)> on_checkpoint_trouble_{};
