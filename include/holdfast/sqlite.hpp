@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <holdfast/attempt.hpp>
 #include <holdfast/tasks.hpp>
 
 struct sqlite3;
@@ -26,6 +27,15 @@ TaskId enqueue(const Engine& engine, sqlite3* db, std::string kind, const T& pay
                      {NewTask{std::move(kind), to_payload(payload), std::move(options)}})
       .front();
 }
+
+/// Completes the task of a running attempt inside the handler's own transaction: what the handler
+/// wrote in it and the end of the task commit together or not at all. Asks the same of `db` as
+/// `enqueue_all`; begin with `BEGIN IMMEDIATE` and keep it short, because nobody else writes to the
+/// file meanwhile, not even to renew leases. Commit, then return `done`; if the commit fails,
+/// throw. What is to follow is enqueued in the same transaction; what was asked for by
+/// `Attempt::then` does not happen. Throws `LeaseLost` if this worker does not hold the task any
+/// more: roll back. `result` is JSON text. A `sqlite3_update_hook` of the connection is taken off.
+void complete(const Engine& engine, sqlite3* db, const Attempt& attempt, std::string result = {});
 
 struct BackupOptions {
   bool overwrite = false;  ///< replace a file that is there

@@ -61,6 +61,8 @@ enum class KillPoint {
   limit_after_commit,
   made_before_marker,
   made_after_marker,
+  own_complete_before_write,
+  own_complete_after_write,
 };
 
 inline constexpr std::array kill_point_names = {
@@ -116,9 +118,11 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"limit_after_commit"},
     std::string_view{"made_before_marker"},
     std::string_view{"made_after_marker"},
+    std::string_view{"own_complete_before_write"},
+    std::string_view{"own_complete_after_write"},
 };
 static_assert(kill_point_names.size() ==
-              static_cast<std::size_t>(KillPoint::made_after_marker) + 1);
+              static_cast<std::size_t>(KillPoint::own_complete_after_write) + 1);
 
 #ifdef HOLDFAST_KILL_POINTS
 void kill_point(KillPoint point);

@@ -17,6 +17,7 @@
 #include <holdfast/sqlite.hpp>
 
 #include "crash/driver_calendar.hpp"
+#include "crash/driver_own.hpp"
 #include "crash/driver_tasks.hpp"
 #include "engines/sqlite/file_lock.hpp"
 #include "engines/sqlite/side_files.hpp"
@@ -164,6 +165,11 @@ int drive(const std::string& mode, const Arguments& given) {
   } else if (mode == "work") {
     add_handlers(tasks, journal);
     work(tasks, given);
+  } else if (mode == "work_own") {
+    OwnTables tables{engine, given.text("store")};
+    tables.add_handler(tasks, journal);
+    work(tasks, given);
+    tables.expect_one_row_for_each_task();
   } else if (mode == "work_programs") {
     tasks.on_json("program", exec_handler({.command = {"/bin/true"}}));
     work(tasks, given);

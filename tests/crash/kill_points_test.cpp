@@ -38,6 +38,10 @@ Scene scene_for(std::string_view point) {
     return {.mode = "work_programs", .words = {"until_empty=1"}, .orders = {"kind=program"}};
   if (begins(point, "schedule")) return {.mode = "fire", .with_schedule = true};
   if (begins(point, "limit")) return {.mode = "limit", .orders = orders};
+  if (begins(point, "own_complete"))
+    return {.mode = "work_own",
+            .words = {"until_empty=1"},
+            .orders = {"kind=own", "count=20", "attempts=100"}};
   if (begins(point, "move")) return {.mode = "cancel", .orders = orders};
   if (begins(point, "prune"))
     return {.mode = "prune",

@@ -5,6 +5,7 @@
 #include "engines/postgres/engine.hpp"
 #include "engines/postgres/statements.hpp"
 #include "engines/postgres/store.hpp"
+#include "recovery/kill_point.hpp"
 
 namespace holdfast::postgres {
 
@@ -45,6 +46,7 @@ void complete(const Engine& engine, pg_conn* connection, const Attempt& attempt,
   Settlement settlement{.lease = {attempt.task(), attempt.token()},
                         .result = std::move(result),
                         .attempt = attempt.number()};
+  kill_point(KillPoint::own_complete_before_write);
   Settling settling{std::span{&settlement, 1}};
   settling.queue(db);
   auto results = db.collect();
@@ -54,6 +56,7 @@ void complete(const Engine& engine, pg_conn* connection, const Attempt& attempt,
     throw LeaseLost{"task " + attempt.task().text() + " is not held by this worker any more"};
   if (settling.woke_others) announce(db, store.session);
   db.run("SELECT 1");  // with which goes whatever is still queued
+  kill_point(KillPoint::own_complete_after_write);
 }
 
 }  // namespace holdfast::postgres

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "engines/sqlite/row_sum.hpp"
+
 namespace holdfast::sqlite {
 
 namespace {
@@ -59,6 +61,10 @@ void adopt(sqlite3* db, Store& store, Durability durability) {
         "the connection does not sync its commits, but this store promises that acknowledged tasks "
         "survive a power cut; set PRAGMA synchronous=FULL before the transaction"};
   }
+  // Not twice: a function cannot be replaced while the caller is reading something.
+  if (borrowed.number(
+          "SELECT count(*) FROM pragma_function_list WHERE name = 'holdfast_row_sum'") == 0)
+    add_row_sum_functions(db);
   // Replaces the hook that does SQLite's automatic checkpoints, and so turns them off.
   auto wake_file = static_cast<std::intptr_t>(lasting_wake_file(store.files.wake()));
   sqlite3_wal_hook(db, wake_workers, reinterpret_cast<void*>(wake_file));

@@ -5,7 +5,6 @@
 
 #include <holdfast/sqlite.hpp>
 
-#include "engines/sqlite/adopt.hpp"
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/limits.hpp"
 #include "engines/sqlite/open_read_only.hpp"
@@ -115,19 +114,6 @@ Store& store_of(const Engine& engine) {
   auto* parts = dynamic_cast<SqliteEngine*>(&engine.parts());
   if (!parts) throw InvalidRequest{"this engine is not SQLite: " + engine.name()};
   return parts->store();
-}
-
-std::vector<TaskId> enqueue_all(const Engine& engine, sqlite3* db, std::vector<NewTask> tasks) {
-  auto& store = store_of(engine);
-  for (const auto& task : tasks) validate(task, engine.settings());
-  require_writable(engine.parts());
-  adopt(db, store, engine.settings().durability);
-  Connection borrowed{db};
-  std::vector<TaskId> ids;
-  for (const auto& one : insert_tasks(borrowed, tasks, store.clock.wall())) {
-    ids.push_back(one.id);
-  }
-  return ids;
 }
 
 }  // namespace holdfast::sqlite

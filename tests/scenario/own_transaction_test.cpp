@@ -1,0 +1,122 @@
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <memory>
+#include <stdexcept>
+
+#include <holdfast/holdfast.hpp>
+#include <holdfast/sqlite.hpp>
+
+#include "support/fake_attempt.hpp"
+#include "support/temp_store.hpp"
+
+namespace holdfast::test {
+namespace {
+
+struct Sum {
+  int n = 0;
+};
+BOOST_DESCRIBE_STRUCT(Sum, (), (n))
+
+/// The attempt that somebody had before the one that runs now.
+class EarlierAttempt final : public FakeAttempt {
+ public:
+  explicit EarlierAttempt(const Attempt& now) : now_{now} {}
+  TaskId task() const override { return now_.task(); }
+  Token token() const override { return {now_.token().value - 1}; }
+
+ private:
+  const Attempt& now_;
+};
+
+/// A program with a table of its own in the file that has the store.
+class SqliteOwnTransaction : public testing::Test {
+ protected:
+  SqliteOwnTransaction() {
+    if (sqlite3_open(store_.database().c_str(), &db_) != SQLITE_OK)
+      throw std::runtime_error{"cannot open the file"};
+    sqlite3_busy_timeout(db_, 30'000);
+    run("CREATE TABLE sums (n int)");
+  }
+  ~SqliteOwnTransaction() override { sqlite3_close(db_); }
+
+  void run(const char* sql) {
+    if (sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+      throw std::runtime_error{sqlite3_errmsg(db_)};
+  }
+  /// Rolls back what a handler leaves open because something failed: nobody else could write.
+  struct Transaction {
+    explicit Transaction(SqliteOwnTransaction& test) : db{test.db_} { test.run("BEGIN IMMEDIATE"); }
+    ~Transaction() {
+      if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr);
+    }
+    sqlite3* db;
+  };
+  int sums() {
+    int count = 0;
+    auto read = [](void* into, int, char** texts, char**) {
+      *static_cast<int*>(into) = std::stoi(texts[0]);
+      return 0;
+    };
+    sqlite3_exec(db_, "SELECT count(*) FROM sums", read, &count, nullptr);
+    return count;
+  }
+
+  TempStore store_;
+  Engine engine_ = open(store_.address());
+  Tasks tasks_{engine_};
+  sqlite3* db_ = nullptr;
+};
+
+TEST_F(SqliteOwnTransaction, WhatTheHandlerWritesAndTheEndOfItsTaskCommitTogether) {
+  tasks_.on<Sum>("sum", [&](const Sum&, Attempt& attempt) -> Outcome {
+    EXPECT_THROW(sqlite::complete(engine_, db_, attempt), InvalidRequest) << "no transaction";
+    Transaction transaction{*this};
+    run("INSERT INTO sums VALUES (1)");
+    sqlite::complete(engine_, db_, attempt, R"({"sum":1})");
+    sqlite::enqueue(engine_, db_, "next", Sum{2});
+    if (attempt.number() == 1) {
+      run("ROLLBACK");
+      return retry_in(Millis{1}, "thought better of it");
+    }
+    run("COMMIT");
+    return done;
+  });
+  tasks_.on<Sum>("next", [](const Sum&, Attempt&) { return done; });
+  auto id = tasks_.enqueue("sum", Sum{1});
+  auto waiting = tasks_.enqueue("next", Sum{3}, {.after = {id}});
+  auto summary = Worker{tasks_, {.concurrency = 1, .until_empty = true}}.run();
+  EXPECT_EQ(summary.refused, 0);
+  auto task = Inspector{engine_}.task(id);
+  EXPECT_EQ(task->state, TaskState::completed);
+  EXPECT_EQ(task->attempt, 2);
+  EXPECT_EQ(task->result, R"({"sum":1})");
+  EXPECT_EQ(sums(), 1);
+  EXPECT_EQ(Inspector{engine_}.task(waiting)->state, TaskState::completed);
+  EXPECT_EQ(Inspector{engine_}.count({.kind = "next"}), 2)
+      << "one waited, one was enqueued with it";
+}
+
+TEST_F(SqliteOwnTransaction, StaleAttemptIsRefused) {
+  bool refused = false;
+  tasks_.on<Sum>("sum", [&](const Sum&, Attempt& attempt) {
+    EarlierAttempt stale{attempt};
+    Transaction transaction{*this};
+    run("INSERT INTO sums VALUES (1)");
+    try {
+      sqlite::complete(engine_, db_, stale);
+    } catch (const LeaseLost&) {
+      refused = true;
+    }
+    run("ROLLBACK");
+    return done;
+  });
+  auto id = tasks_.enqueue("sum", Sum{1});
+  Worker{tasks_, {.concurrency = 1, .until_empty = true}}.run();
+  EXPECT_TRUE(refused);
+  EXPECT_EQ(sums(), 0);
+  EXPECT_EQ(Inspector{engine_}.task(id)->state, TaskState::completed);
+}
+
+}  // namespace
+}  // namespace holdfast::test
