@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <holdfast/blobs.hpp>
 #include <holdfast/diagnosis.hpp>
 #include <holdfast/engine.hpp>
 #include <holdfast/error.hpp>
 
+#include "engines/filesystem/blob_directory.hpp"
 #include "engines/postgres/diagnose.hpp"
 #include "engines/postgres/engine.hpp"
 #include "engines/redis/address.hpp"
@@ -89,6 +91,14 @@ Diagnosis diagnose(std::string_view address, const DiagnosisOptions& options, Se
         "is doing"};
   auto path = file_of(address, settings);
   return sqlite::diagnose(path, options, std::move(settings));
+}
+
+std::shared_ptr<BlobStore> open_blobs(std::string_view address) {
+  constexpr std::string_view scheme = "dir:";
+  if (!address.starts_with(scheme) || address.size() == scheme.size())
+    throw ConfigError{fmt::format("'{}' is not the address of a store of blobs; write dir:FOLDER",
+                                  address.substr(0, address.find(':')))};
+  return filesystem::open_blob_directory(std::string{address.substr(scheme.size())});
 }
 
 }  // namespace holdfast

@@ -63,6 +63,10 @@ enum class KillPoint {
   made_after_marker,
   own_complete_before_write,
   own_complete_after_write,
+  http_before_send,
+  http_after_answer,
+  blob_before_link,
+  blob_after_link,
 };
 
 inline constexpr std::array kill_point_names = {
@@ -120,9 +124,12 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"made_after_marker"},
     std::string_view{"own_complete_before_write"},
     std::string_view{"own_complete_after_write"},
+    std::string_view{"http_before_send"},
+    std::string_view{"http_after_answer"},
+    std::string_view{"blob_before_link"},
+    std::string_view{"blob_after_link"},
 };
-static_assert(kill_point_names.size() ==
-              static_cast<std::size_t>(KillPoint::own_complete_after_write) + 1);
+static_assert(kill_point_names.size() == static_cast<std::size_t>(KillPoint::blob_after_link) + 1);
 
 #ifdef HOLDFAST_KILL_POINTS
 void kill_point(KillPoint point);

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include <boost/json/value.hpp>
+
+#include <holdfast/blobs.hpp>
+
+namespace holdfast::http {
+
+/// Keys that payloads are encrypted with, by name. New ones are encrypted with `current`; the
+/// others are for what was encrypted before. A key is 32 bytes.
+struct Keyring {
+  std::string current{};  ///< empty: nothing is encrypted
+  std::map<std::string, std::string> keys{};
+};
+
+/// How requests and answers are kept in a store. Clients, processors and callbacks must agree on
+/// it: what one of them encrypts or puts elsewhere, another has to read.
+struct PayloadOptions {
+  std::shared_ptr<BlobStore> blobs{};  ///< none: everything is in the store itself
+  std::size_t threshold = 65'536;      ///< larger ones (bytes of JSON) go to `blobs`
+  Keyring keyring{};
+};
+
+/// Throws `ConfigError` for keys that are none.
+void validate(const PayloadOptions& options);
+
+/// The payload for `document`, encrypted and put elsewhere as the options say. `key` names the
+/// blob, if it becomes one; durable when this returns.
+std::string seal(const boost::json::value& document, const std::string& key,
+                 const PayloadOptions& options);
+
+struct Unsealed {
+  boost::json::value document;
+  std::string blob{};  ///< where it was; empty: in the payload itself
+};
+/// The way back. Throws `InvalidRequest` where the payload, the key or the blob is not what it
+/// should be, and `BlobError` where blobs cannot be reached.
+Unsealed unseal(std::string_view payload, const PayloadOptions& options);
+
+}  // namespace holdfast::http

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/http/payloads.hpp>
+#include <holdfast/http/request.hpp>
+#include <holdfast/worker.hpp>
+
+namespace holdfast::http {
+
+/// Where a processor may connect to. Checked on the address of every connection, after names were
+/// resolved, for every hop of a redirect.
+struct EgressOptions {
+  /// Everything goes: loopback, private networks, metadata services. For tests and intranets.
+  bool allow_private = false;
+  /// Exceptions: networks (`10.1.0.0/16`, `fd00::/8`) and hosts (`intranet.example.org`).
+  std::vector<std::string> allow{};
+};
+
+/// A host that fails again and again is left alone for a while; its requests wait, uncharged.
+struct BreakerOptions {
+  int failures = 10;  ///< in a row, after which it is left alone; 0: never
+  Millis pause{15'000};
+};
+
+/// `automatic`: HTTP/2 where a server offers it over TLS. Some proxies cannot bear that.
+enum class HttpVersion { automatic, http1 };
+
+struct ProcessorOptions {
+  std::vector<std::string> queues{};  ///< empty: all
+  int capacity = 256;                 ///< requests in flight; more wait in the store
+  int per_host = 0;                   ///< of them to one host; 0: as many as there are
+  int idle_connections = 100;         ///< kept open for the next request
+  Millis idle_timeout{60'000};        ///< so long
+  Millis connect_timeout{10'000};
+  Millis request_timeout{60'000};  ///< for each hop, where the request does not say
+  int max_redirects = 5;           ///< where the request does not say; 0: none is followed
+  std::size_t max_response_bytes = 1'048'576;  ///< as sent and as decoded
+  bool raise_error_responses = false;          ///< where the request does not say
+  std::string user_agent = "holdfast";
+  std::string proxy{};    ///< http:// or https:// URL; addresses are the proxy's affair then
+  std::string ca_file{};  ///< trusted certificates (PEM); empty: the system's
+  Millis dns_cache{60'000};
+  HttpVersion version = HttpVersion::automatic;
+  EgressOptions egress{};
+  BreakerOptions breaker{};
+  PayloadOptions payloads{};
+  /// The value of a secret by its name; nothing: not known, and the request fails for good.
+  std::function<std::optional<std::string>(const std::string&)> secrets{};
+  /// Signing keys by name (`whsec_` and base64, or bytes), the current one first: during a change
+  /// of keys, requests carry a signature of each.
+  std::map<std::string, std::vector<std::string>> signing_keys{};
+  bool until_empty = false;  ///< end when no request is left
+};
+
+/// Throws `ConfigError` naming the first value that makes no sense.
+void validate(const ProcessorOptions& options);
+
+enum class ProcessorState { stopped, starting, running, draining, stopping };
+std::string_view to_string(ProcessorState state);
+
+/// What a processor did.
+struct ProcessorSummary {
+  WorkerSummary tasks{};
+  std::int64_t answered = 0;  ///< by a server, with whatever status
+  std::int64_t errors = 0;    ///< attempts without an answer
+};
+
+/// Performs requests: one thread, one event loop, thousands of connections.
+class Processor {
+ public:
+  explicit Processor(Engine engine, ProcessorOptions options = {});
+  ~Processor();
+
+  /// Works until `quiet` or `stop` was asked for (or, with `until_empty`, nothing is left). From
+  /// the state `stopped` only, and so once.
+  ProcessorSummary run();
+
+  /// Takes nothing more and lets what is in flight end, for the drain timeout of the settings; then
+  /// the rest is given back uncharged. From any thread.
+  void quiet();
+  /// The same at once.
+  void stop();
+
+  ProcessorState state() const;
+  int in_flight() const;
+
+ private:
+  class State;
+  std::shared_ptr<State> impl_;
+};
+
+}  // namespace holdfast::http

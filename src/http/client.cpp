@@ -1,0 +1,82 @@
+#include <holdfast/http/client.hpp>
+
+#include "http/headers.hpp"
+#include "http/url.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+/// The attempt of a task must be longer than all of its hops together, which end by themselves.
+constexpr int most_hops = 8;
+constexpr Millis for_the_rest = std::chrono::minutes{1};
+
+}  // namespace
+
+Client::Client(Engine engine, ClientOptions options)
+    : tasks_{std::move(engine)}, options_{std::move(options)} {
+  validate(options_.payloads);
+  if (!options_.base_url.empty()) origin_of(options_.base_url);
+}
+
+Request Client::build(Method method, std::string_view url, const Call& call) const {
+  Request request;
+  request.method = method;
+  request.url = with_parameters(join_url(options_.base_url, url), call.params);
+  request.headers = merge(options_.headers, call.headers);
+  for (const auto& [name, secret] : options_.secret_headers)
+    if (!request.headers.contains(lower(name))) request.secret_headers[lower(name)] = secret;
+  request.body = call.body;
+  request.timeout = call.timeout.value_or(options_.timeout);
+  request.max_redirects = call.max_redirects;
+  request.raise_error_responses = call.raise_error_responses;
+  request.on_ambiguous = call.on_ambiguous;
+  request.sign_with = call.sign_with;
+  request.callback = call.callback;
+  request.context = call.context;
+  validate(request);
+  return request;
+}
+
+NewTask Client::task_for(const Request& request, std::optional<TaskId> id) const {
+  validate(request);
+  NewTask task{request_kind, {}, options_.task};
+  task.options.id = id ? *id : TaskId::make();
+  task.options.max_attempts = options_.persistence.attempts;
+  task.options.backoff = options_.persistence.backoff;
+  task.options.timeout = request.timeout.value_or(options_.timeout) * most_hops + for_the_rest;
+  task.payload = seal(to_json(request), task.options.id->text(), options_.payloads);
+  return task;
+}
+
+TaskId Client::enqueue(const Request& request, std::optional<TaskId> id) {
+  return tasks_.enqueue(task_for(request, id));
+}
+
+std::vector<TaskId> Client::enqueue_all(const std::vector<Request>& requests) {
+  std::vector<NewTask> tasks;
+  tasks.reserve(requests.size());
+  for (const auto& request : requests) tasks.push_back(task_for(request, {}));
+  return tasks_.enqueue_all(std::move(tasks));
+}
+
+TaskId Client::get(std::string_view url, Call call) {
+  return enqueue(build(Method::get, url, call), call.id);
+}
+TaskId Client::post(std::string_view url, Call call) {
+  return enqueue(build(Method::post, url, call), call.id);
+}
+TaskId Client::put(std::string_view url, Call call) {
+  return enqueue(build(Method::put, url, call), call.id);
+}
+TaskId Client::patch(std::string_view url, Call call) {
+  return enqueue(build(Method::patch, url, call), call.id);
+}
+TaskId Client::delete_(std::string_view url, Call call) {
+  return enqueue(build(Method::delete_, url, call), call.id);
+}
+TaskId Client::head(std::string_view url, Call call) {
+  return enqueue(build(Method::head, url, call), call.id);
+}
+
+}  // namespace holdfast::http

@@ -1,0 +1,93 @@
+#include "http/ending.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "http/phase.hpp"
+#include "http/retry_after.hpp"
+#include "http/url.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+/// The server says that it may go better next time.
+bool is_passing(int status) {
+  constexpr std::array passing{408, 425, 429, 502, 503, 504};
+  return std::ranges::count(passing, status) > 0;
+}
+
+bool is_passing(ErrorType type) {
+  return type == ErrorType::timeout || type == ErrorType::connection || type == ErrorType::unknown;
+}
+
+class Deciding {
+ public:
+  Deciding(const Request& request, const AttemptFacts& facts, bool maybe_sent)
+      : request_{request}, facts_{facts}, maybe_sent_{maybe_sent} {}
+
+  Ending operator()(const Response& response) const {
+    auto said = fmt::format("{} answered {}", without_query(response.url), response.status);
+    if (is_passing(response.status) && facts_.number < facts_.max_attempts)
+      return {Retry{said, parse_retry_after(response.header("retry-after"), facts_.now)}, {}};
+    if (response.status >= 400 && facts_.raise_error_responses) return deliver(raised(response));
+    boost::json::value summary{{"status", response.status},
+                               {"duration", response.duration},
+                               {"bytes", response.body.size()}};
+    boost::json::value document{{"response", to_json(response)}};
+    if (request_.callback.empty()) return {Done{std::move(document)}, {}};
+    return {Done{std::move(summary)}, std::move(document)};
+  }
+
+  Ending operator()(const RequestError& error) const {
+    auto said = fmt::format("{}: {}", to_string(error.type), error.message);
+    if (is_only_once(request_) && maybe_sent_ && is_passing(error.type))
+      return {fail(fmt::format("It may have been sent, and is not sent again by itself; {}. "
+                               "'holdfast task retry' sends it again.",
+                               said)),
+              {}};
+    if (is_passing(error.type) && facts_.number < facts_.max_attempts) return {retry(said), {}};
+    return deliver(error);
+  }
+
+  Ending operator()(const Postponed& postponed) const { return {snooze(postponed.wait), {}}; }
+  Ending operator()(const Cancelled&) const { return {retry("it was broken off"), {}}; }
+
+ private:
+  static RequestError raised(const Response& response) {
+    RequestError error;
+    error.type = ErrorType::http;
+    error.message = fmt::format("{} answered {}", without_query(response.url), response.status);
+    error.duration = response.duration;
+    error.request_id = response.request_id;
+    error.url = response.url;
+    error.method = response.method;
+    error.redirects = response.redirects;
+    error.context = response.context;
+    error.response = response;
+    return error;
+  }
+
+  Ending deliver(const RequestError& error) const {
+    if (request_.callback.empty())
+      return {fail(fmt::format("{}: {}", to_string(error.type), error.message)), {}};
+    boost::json::object summary{
+        {"error", to_string(error.type)}, {"message", error.message}, {"duration", error.duration}};
+    if (error.response) summary["status"] = error.response->status;
+    return {Done{std::move(summary)}, boost::json::value{{"error", to_json(error)}}};
+  }
+
+  const Request& request_;
+  const AttemptFacts& facts_;
+  bool maybe_sent_;
+};
+
+}  // namespace
+
+Ending decide_ending(const Request& request, const Answer& answer, const AttemptFacts& facts) {
+  return std::visit(Deciding{request, facts, answer.maybe_sent}, answer.what);
+}
+
+}  // namespace holdfast::http

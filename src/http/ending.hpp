@@ -1,0 +1,27 @@
+#pragma once
+
+#include <holdfast/outcome.hpp>
+
+#include "http/job.hpp"
+
+namespace holdfast::http {
+
+/// What becomes of a request after an attempt.
+struct Ending {
+  Outcome outcome{Done{}};
+  /// For the callback: `{"response": ...}` or `{"error": ...}`; null: nothing is delivered yet.
+  boost::json::value delivery{};
+};
+
+struct AttemptFacts {
+  int number = 1;
+  int max_attempts = 1;
+  bool raise_error_responses = false;
+  WallTime now{};
+};
+
+/// The policy: what is tried again, when, and what is final. Without a callback the answer is the
+/// result of the request's task.
+Ending decide_ending(const Request& request, const Answer& answer, const AttemptFacts& facts);
+
+}  // namespace holdfast::http

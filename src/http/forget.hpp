@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include <holdfast/attempt.hpp>
+#include <holdfast/blobs.hpp>
+#include <holdfast/engine.hpp>
+
+namespace holdfast::http {
+
+/// The kind of tasks that remove a blob. One comes into being in the same step that completes the
+/// task whose payload the blob was, so it is neither removed too early nor left behind.
+inline constexpr const char* forget_kind = "holdfast.http.forget";
+
+void forget_when_done(Attempt& attempt, const std::string& blob);
+/// Does it; returns the blob's key.
+std::string forget(std::string_view payload, BlobStore& blobs);
+
+/// Removes blobs older than `least_age` whose task is gone or completed: those of a process that
+/// died between writing the blob and the task, and of tasks that history has let go. Returns how
+/// many.
+int sweep(const Engine& engine, BlobStore& blobs, std::chrono::seconds least_age);
+
+}  // namespace holdfast::http

@@ -1,0 +1,88 @@
+#include "http/headers.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+#include "recovery/plain_text.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+bool is_token_character(char c) {
+  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         others.find(c) != std::string_view::npos;
+}
+
+bool is_allowed_in_value(char c) {
+  auto byte = static_cast<unsigned char>(c);
+  return byte == '\t' || (byte >= 0x20 && byte != 0x7f);
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view space = " \t\r\n";
+  auto begin = text.find_first_not_of(space);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(space) - begin + 1);
+}
+
+std::string as_utf8(std::string_view text) {
+  if (is_utf8(text)) return std::string{text};
+  std::string utf8;
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      utf8 += c;
+    } else {
+      utf8 += static_cast<char>(0xc0 | byte >> 6);
+      utf8 += static_cast<char>(0x80 | (byte & 0x3f));
+    }
+  }
+  return utf8;
+}
+
+}  // namespace
+
+std::string lower(std::string_view text) {
+  std::string result{text};
+  std::ranges::transform(result, result.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return result;
+}
+
+void check_header(std::string_view name, std::string_view value) {
+  if (name.empty() || !std::ranges::all_of(name, is_token_character))
+    throw InvalidRequest{
+        fmt::format("'{}' is not the name of a header: letters, digits and !#$%&'*+-.^_`|~ are "
+                    "allowed",
+                    plain(name))};
+  if (!std::ranges::all_of(value, is_allowed_in_value))
+    throw InvalidRequest{
+        fmt::format("the value of header '{}' has control characters such as line ends, which are "
+                    "not allowed",
+                    name)};
+  if (!is_utf8(value))
+    throw InvalidRequest{fmt::format("the value of header '{}' is not valid UTF-8", name)};
+}
+
+Headers merge(const Headers& under, const Headers& over) {
+  Headers merged;
+  for (const auto& [name, value] : under) merged[lower(name)] = value;
+  for (const auto& [name, value] : over) merged[lower(name)] = value;
+  return merged;
+}
+
+void add_header_line(Headers& headers, std::string_view line) {
+  auto colon = line.find(':');
+  if (colon == std::string_view::npos || colon == 0) return;
+  auto name = as_utf8(lower(trimmed(line.substr(0, colon))));
+  auto value = as_utf8(trimmed(line.substr(colon + 1)));
+  auto [at, is_new] = headers.emplace(name, value);
+  if (!is_new) at->second += ", " + value;
+}
+
+}  // namespace holdfast::http

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <holdfast/http/request.hpp>
+
+namespace holdfast::http {
+
+std::string lower(std::string_view text);
+
+/// Throws `InvalidRequest` for a name or a value that would break the request apart: libcurl sends
+/// what it is given.
+void check_header(std::string_view name, std::string_view value);
+
+/// Both, with lower-case names; where both have one, `over` wins.
+Headers merge(const Headers& under, const Headers& over);
+
+/// Takes one line of a response into `headers`. Bytes that are not UTF-8 are read as Latin-1, so
+/// that every answer can be written as JSON.
+void add_header_line(Headers& headers, std::string_view line);
+
+}  // namespace holdfast::http

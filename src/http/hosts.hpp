@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+
+#include <holdfast/http/processor.hpp>
+
+#include "http/url.hpp"
+
+namespace holdfast::http {
+
+/// Who may be connected to right now: so many at once, not while a host is down, and one at a time
+/// until its name is resolved, because libcurl starts a thread for every look-up. Time is given, so
+/// that tests need not wait.
+class Hosts {
+ public:
+  Hosts(int per_host, BreakerOptions breaker, Millis dns_cache)
+      : per_host_{per_host}, breaker_{breaker}, dns_cache_{dns_cache} {}
+
+  enum class Entry { go, wait, closed };
+  /// `go` counts it in, until it leaves.
+  Entry enter(const Origin& origin, Millis now);
+  /// For how long a closed one stays closed.
+  Millis closed_for(const Origin& origin, Millis now) const;
+  /// Its name is known; who waits for that may enter.
+  void resolved(const Origin& origin, Millis now);
+  void leave(const Origin& origin, bool failed, Millis now);
+
+ private:
+  struct Host {
+    int inside = 0;
+    bool resolving = false;
+    Millis resolved_until{0};
+    int failures = 0;  ///< in a row
+    Millis closed_until{0};
+  };
+
+  int per_host_;
+  BreakerOptions breaker_;
+  Millis dns_cache_;
+  std::map<Origin, Host> hosts_;
+};
+
+}  // namespace holdfast::http

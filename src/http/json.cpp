@@ -1,0 +1,111 @@
+#include "http/json.hpp"
+
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+#include "http/base64.hpp"
+#include "recovery/plain_text.hpp"
+
+namespace holdfast::http {
+
+boost::json::value body_json(std::string_view bytes) {
+  if (bytes.empty()) return nullptr;
+  if (is_utf8(bytes)) return {{"encoding", "text"}, {"value", bytes}};
+  return {{"encoding", "base64"}, {"value", base64(bytes)}};
+}
+
+Reading::Reading(const boost::json::value& json, std::string_view what)
+    : object_{json.if_object()}, what_{what} {
+  if (!object_) throw InvalidRequest{fmt::format("{} is not a JSON object", what)};
+}
+
+void Reading::refuse(std::string_view name, std::string_view wanted) const {
+  throw InvalidRequest{fmt::format("'{}' of {} is not {}", name, what_, wanted)};
+}
+
+const boost::json::value* Reading::find(std::string_view name) const {
+  const auto* value = object_->if_contains(name);
+  return value && !value->is_null() ? value : nullptr;
+}
+
+std::string Reading::text(std::string_view name) const {
+  const auto* value = find(name);
+  if (!value) return {};
+  if (!value->is_string()) refuse(name, "a text");
+  return std::string{value->get_string()};
+}
+
+std::int64_t Reading::number(std::string_view name) const {
+  const auto* value = find(name);
+  if (!value) return 0;
+  boost::json::error_code error;
+  auto number = value->to_number<std::int64_t>(error);
+  if (error) refuse(name, "a whole number");
+  return number;
+}
+
+double Reading::fraction(std::string_view name) const {
+  const auto* value = find(name);
+  if (!value) return 0;
+  boost::json::error_code error;
+  auto number = value->to_number<double>(error);
+  if (error) refuse(name, "a number");
+  return number;
+}
+
+bool Reading::flag(std::string_view name) const {
+  const auto* value = find(name);
+  if (!value) return false;
+  if (!value->is_bool()) refuse(name, "true or false");
+  return value->get_bool();
+}
+
+std::vector<std::string> Reading::texts(std::string_view name) const {
+  std::vector<std::string> texts;
+  const auto* value = find(name);
+  if (!value) return texts;
+  if (!value->is_array()) refuse(name, "a list of texts");
+  for (const auto& one : value->get_array()) {
+    if (!one.is_string()) refuse(name, "a list of texts");
+    texts.emplace_back(one.get_string());
+  }
+  return texts;
+}
+
+Headers Reading::headers(std::string_view name) const {
+  Headers headers;
+  const auto* value = find(name);
+  if (!value) return headers;
+  if (!value->is_object()) refuse(name, "an object of texts");
+  for (const auto& [header, content] : value->get_object()) {
+    if (!content.is_string()) refuse(name, "an object of texts");
+    headers.emplace(header, content.get_string());
+  }
+  return headers;
+}
+
+std::string Reading::body(std::string_view name) const {
+  const auto* value = find(name);
+  if (!value) return {};
+  if (value->is_string()) return std::string{value->get_string()};
+  Reading body{*value, "the body"};
+  auto encoding = body.text("encoding");
+  if (encoding == "text") return body.text("value");
+  if (encoding != "base64") refuse(name, "encoded as text or base64");
+  auto bytes = from_base64(body.text("value"));
+  if (!bytes) refuse(name, "valid base64");
+  return *bytes;
+}
+
+Method Reading::method(std::string_view name) const {
+  auto method = parse_method(text(name));
+  if (!method) refuse(name, "one of get, post, put, patch, delete, head");
+  return *method;
+}
+
+boost::json::value Reading::any(std::string_view name) const {
+  const auto* value = find(name);
+  return value ? *value : boost::json::value{};
+}
+
+}  // namespace holdfast::http

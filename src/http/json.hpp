@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <holdfast/http/request.hpp>
+
+namespace holdfast::http {
+
+/// Bytes as JSON: `{"encoding":"text","value":...}`, base64 where they are not valid UTF-8, null
+/// where there are none. Whatever a server sends can be kept.
+boost::json::value body_json(std::string_view bytes);
+
+/// Reads members of an object that somebody else wrote. Each throws `InvalidRequest` that names the
+/// member.
+class Reading {
+ public:
+  Reading(const boost::json::value& json, std::string_view what);
+
+  /// Null: it is not there, or null.
+  const boost::json::value* find(std::string_view name) const;
+  std::string text(std::string_view name) const;  ///< empty: it is not there
+  std::int64_t number(std::string_view name) const;
+  double fraction(std::string_view name) const;
+  bool flag(std::string_view name) const;
+  std::vector<std::string> texts(std::string_view name) const;
+  Headers headers(std::string_view name) const;
+  std::string body(std::string_view name) const;
+  Method method(std::string_view name) const;
+  boost::json::value any(std::string_view name) const;
+
+  [[noreturn]] void refuse(std::string_view name, std::string_view wanted) const;
+
+ private:
+  const boost::json::object* object_;
+  std::string_view what_;
+};
+
+}  // namespace holdfast::http

@@ -1,0 +1,276 @@
+#include "http/loop.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+namespace holdfast::http {
+
+namespace {
+
+constexpr int longest_wait_ms = 1'000;
+
+int checked(int descriptor) {
+  if (descriptor < 0) throw Error{"the event loop for requests could not be set up"};
+  return descriptor;
+}
+
+}  // namespace
+
+Loop::Loop(const ProcessorOptions& options)
+    : options_{options},
+      egress_{options_.egress},
+      site_{options_, egress_},
+      hosts_{options_.per_host, options_.breaker, options_.dns_cache} {
+  static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
+  multi_ = curl_multi_init();
+  if (initialised != CURLE_OK || !multi_) throw Error{"libcurl could not be set up"};
+  epoll_ = checked(::epoll_create1(EPOLL_CLOEXEC));
+  wake_ = checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  epoll_event event{.events = EPOLLIN, .data = {.fd = wake_}};
+  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event);
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Loop::on_socket);
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Loop::on_timer);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
+  curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
+  // Counts those in use, too: with fewer than are in flight, none would ever be used again.
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS,
+                    static_cast<long>(std::max(options_.capacity, options_.idle_connections)));
+  thread_ = std::jthread{[this](std::stop_token stop) { run(stop); }};
+}
+
+Loop::~Loop() {
+  thread_.request_stop();
+  std::uint64_t one = 1;
+  [[maybe_unused]] auto written = ::write(wake_, &one, sizeof one);
+  thread_.join();
+  for (auto& [ticket, running] : running_)
+    if (running.added) curl_multi_remove_handle(multi_, running.transfer->handle());
+  running_.clear();
+  curl_multi_cleanup(multi_);
+  ::close(wake_);
+  ::close(epoll_);
+}
+
+Millis Loop::now() {
+  return std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+Loop::Ticket Loop::perform(Job job) {
+  Ticket ticket = 0;
+  bool first = false;
+  {
+    std::lock_guard lock{mutex_};
+    ticket = ++last_ticket_;
+    first = orders_.empty();
+    orders_.push_back({ticket, std::make_unique<Job>(std::move(job))});
+  }
+  std::uint64_t one = 1;
+  if (first) [[maybe_unused]]
+    auto written = ::write(wake_, &one, sizeof one);
+  return ticket;
+}
+
+void Loop::cancel(Ticket ticket) {
+  {
+    std::lock_guard lock{mutex_};
+    orders_.push_back({ticket, {}});
+  }
+  std::uint64_t one = 1;
+  [[maybe_unused]] auto written = ::write(wake_, &one, sizeof one);
+}
+
+void Loop::run(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    take_orders();
+    collect_finished();
+    wait_for_events();
+  }
+  while (!running_.empty()) {
+    auto ticket = running_.begin()->first;
+    end(ticket, running_.begin()->second.transfer->cancelled());
+  }
+}
+
+void Loop::take_orders() {
+  std::vector<Order> orders;
+  {
+    std::lock_guard lock{mutex_};
+    orders.swap(orders_);
+  }
+  for (auto& [ticket, job] : orders) {
+    if (job) {
+      begin(ticket, std::move(*job));
+    } else if (auto at = running_.find(ticket); at != running_.end()) {
+      end(ticket, at->second.transfer->cancelled());
+    }
+  }
+}
+
+void Loop::begin(Ticket ticket, Job job) {
+  auto& running = running_[ticket];
+  running.transfer = std::make_unique<Transfer>(std::move(job), site_);
+  ++in_flight_;
+  enter(ticket);
+}
+
+void Loop::enter(Ticket ticket) {
+  auto& running = running_.at(ticket);
+  auto& transfer = *running.transfer;
+  switch (hosts_.enter(transfer.origin(), now())) {
+    case Hosts::Entry::wait:
+      waiting_[transfer.origin()].push_back(ticket);
+      return;
+    case Hosts::Entry::closed:
+      end(ticket, {Postponed{hosts_.closed_for(transfer.origin(), now())}, false});
+      return;
+    case Hosts::Entry::go:
+      break;
+  }
+  running.added = true;
+  by_handle_[transfer.handle()] = ticket;
+  try {
+    transfer.prepare();
+  } catch (const InvalidRequest& error) {
+    end(ticket, transfer.failed(ErrorType::blocked_address, error.what()));
+    return;
+  }
+  if (!Address::parse(transfer.origin().host)) resolving_.push_back(ticket);
+  curl_multi_add_handle(multi_, transfer.handle());
+}
+
+/// Those who waited for a host try again, in order, until one has to wait.
+void Loop::let_in(const Origin& origin) {
+  auto at = waiting_.find(origin);
+  if (at == waiting_.end()) return;
+  auto queue = std::move(at->second);
+  waiting_.erase(at);
+  while (!queue.empty()) {
+    auto ticket = queue.front();
+    queue.pop_front();
+    if (!running_.contains(ticket)) continue;  // cancelled meanwhile
+    enter(ticket);
+    if (auto again = waiting_.find(origin); again != waiting_.end()) {
+      again->second.insert(again->second.end(), queue.begin(), queue.end());
+      return;
+    }
+  }
+}
+
+void Loop::collect_finished() {
+  // A name that is known now lets others in; there is no call for that, so it is looked at.
+  for (auto ticket : std::exchange(resolving_, {})) {
+    auto at = running_.find(ticket);
+    if (at == running_.end() || !at->second.added) continue;
+    if (!at->second.transfer->resolved()) {
+      resolving_.push_back(ticket);
+      continue;
+    }
+    auto origin = at->second.transfer->origin();
+    hosts_.resolved(origin, now());
+    let_in(origin);
+  }
+  int left = 0;
+  while (auto* message = curl_multi_info_read(multi_, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    if (auto at = by_handle_.find(message->easy_handle); at != by_handle_.end())
+      hop_ended(at->second, message->data.result);
+  }
+}
+
+void Loop::hop_ended(Ticket ticket, CURLcode code) {
+  auto& running = running_.at(ticket);
+  auto& transfer = *running.transfer;
+  auto origin = transfer.origin();
+  bool resolved = transfer.resolved();
+  curl_multi_remove_handle(multi_, transfer.handle());
+  auto answer = transfer.finish(code);
+  running.added = false;
+  by_handle_.erase(transfer.handle());
+  // Where a server answers at all, it is there.
+  bool down = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+              code == CURLE_OPERATION_TIMEDOUT || code == CURLE_SSL_CONNECT_ERROR;
+  if (resolved) hosts_.resolved(origin, now());
+  hosts_.leave(origin, down, now());
+  if (answer) {
+    end(ticket, std::move(*answer));
+  } else {
+    enter(ticket);
+  }
+  let_in(origin);
+}
+
+void Loop::end(Ticket ticket, Answer answer) {
+  auto node = running_.extract(ticket);
+  auto& running = node.mapped();
+  auto origin = running.transfer->origin();
+  if (running.added) {
+    curl_multi_remove_handle(multi_, running.transfer->handle());
+    by_handle_.erase(running.transfer->handle());
+    hosts_.leave(origin, false, now());
+  }
+  --in_flight_;
+  running.transfer->job().done(std::move(answer));
+  bool was_inside = running.added;
+  node = {};
+  if (was_inside) let_in(origin);
+}
+
+void Loop::wait_for_events() {
+  int wait = longest_wait_ms;
+  if (timer_due_ >= Millis{0})
+    wait = static_cast<int>(std::clamp<std::int64_t>((timer_due_ - now()).count(), 0, wait));
+  std::array<epoll_event, 256> events;
+  int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), wait);
+  int still_running = 0;
+  for (int i = 0; i < count; ++i) {
+    const auto& event = events[static_cast<std::size_t>(i)];
+    if (event.data.fd == wake_) {
+      std::uint64_t wakes = 0;
+      [[maybe_unused]] auto got = ::read(wake_, &wakes, sizeof wakes);
+      continue;
+    }
+    int flags = (event.events & EPOLLIN ? CURL_CSELECT_IN : 0) |
+                (event.events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+                (event.events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
+    curl_multi_socket_action(multi_, event.data.fd, flags, &still_running);
+  }
+  if (timer_due_ >= Millis{0} && now() >= timer_due_) {
+    timer_due_ = Millis{-1};
+    curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &still_running);
+  }
+}
+
+int Loop::on_socket(CURL*, curl_socket_t socket, int what, void* data, void* known) {
+  auto& self = *static_cast<Loop*>(data);
+  if (what == CURL_POLL_REMOVE) {
+    ::epoll_ctl(self.epoll_, EPOLL_CTL_DEL, socket, nullptr);
+    return 0;
+  }
+  epoll_event event{};
+  event.data.fd = socket;
+  if (what & CURL_POLL_IN) event.events |= EPOLLIN;
+  if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
+  if (!known) {
+    ::epoll_ctl(self.epoll_, EPOLL_CTL_ADD, socket, &event);
+    curl_multi_assign(self.multi_, socket, &self);
+  } else {
+    ::epoll_ctl(self.epoll_, EPOLL_CTL_MOD, socket, &event);
+  }
+  return 0;
+}
+
+int Loop::on_timer(CURLM*, long milliseconds, void* data) {
+  auto& self = *static_cast<Loop*>(data);
+  self.timer_due_ = milliseconds < 0 ? Millis{-1} : now() + Millis{milliseconds};
+  return 0;
+}
+
+}  // namespace holdfast::http

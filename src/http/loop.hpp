@@ -1,0 +1,82 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "http/hosts.hpp"
+#include "http/transfer.hpp"
+
+namespace holdfast::http {
+
+/// Performs jobs: one thread around libcurl's multi interface and epoll. Knows nothing of stores.
+class Loop {
+ public:
+  explicit Loop(const ProcessorOptions& options);
+  ~Loop();  ///< what is in flight ends as cancelled
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  using Ticket = std::uint64_t;
+  /// From any thread; returns at once. `job.done` is called from the loop's thread.
+  Ticket perform(Job job);
+  /// From any thread. Its job ends as cancelled, unless it has ended already.
+  void cancel(Ticket ticket);
+
+  int in_flight() const { return in_flight_; }
+
+ private:
+  struct Order {
+    Ticket ticket = 0;
+    std::unique_ptr<Job> job{};  ///< none: cancel
+  };
+
+  void run(std::stop_token stop);
+  void take_orders();
+  void begin(Ticket ticket, Job job);
+  /// Lets a transfer into its host, or leaves it waiting, or ends it.
+  void enter(Ticket ticket);
+  void let_in(const Origin& origin);
+  void collect_finished();
+  void hop_ended(Ticket ticket, CURLcode code);
+  void end(Ticket ticket, Answer answer);
+  void wait_for_events();
+
+  static int on_socket(CURL* easy, curl_socket_t socket, int what, void* self, void* known);
+  static int on_timer(CURLM* multi, long milliseconds, void* self);
+  static Millis now();
+
+  ProcessorOptions options_;
+  Egress egress_;
+  Site site_;
+  Hosts hosts_;
+
+  struct Running {
+    std::unique_ptr<Transfer> transfer;
+    bool added = false;  ///< to libcurl, and counted in at its host
+  };
+  std::unordered_map<Ticket, Running> running_;
+  std::unordered_map<CURL*, Ticket> by_handle_;
+  std::map<Origin, std::deque<Ticket>> waiting_;
+  std::vector<Ticket> resolving_;  ///< the first at a host whose name is not known yet
+
+  CURLM* multi_ = nullptr;
+  int epoll_ = -1;
+  int wake_ = -1;
+  Millis timer_due_{-1};
+  std::atomic<int> in_flight_ = 0;
+
+  std::mutex mutex_;  // guards the two below
+  std::vector<Order> orders_;
+  Ticket last_ticket_ = 0;
+
+  std::jthread thread_;
+};
+
+}  // namespace holdfast::http

@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+#include <holdfast/http/processor.hpp>
+#include <holdfast/http/signature.hpp>
+
+#include "http/egress.hpp"
+#include "http/headers.hpp"
+#include "http/url.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+/// One slot of the worker's board each.
+constexpr int most_capacity = 16'384;
+
+template <class Number>
+void check_range(const char* name, Number value, Number least, Number most) {
+  if (value < least || value > most)
+    throw ConfigError{fmt::format("{} is {}; {} to {} is allowed", name, value, least, most)};
+}
+
+void check_time(const char* name, Millis value, Millis least, Millis most) {
+  if (value < least || value > most)
+    throw ConfigError{fmt::format("{} is {} ms; {} to {} is allowed", name, value.count(),
+                                  least.count(), most.count())};
+}
+
+void check_proxy(const std::string& proxy) {
+  if (proxy.empty()) return;
+  auto lowered = lower(proxy);
+  if (!lowered.starts_with("http://") && !lowered.starts_with("https://"))
+    throw ConfigError{"the proxy must be an http:// or https:// URL"};
+}
+
+}  // namespace
+
+void validate(const ProcessorOptions& options) {
+  constexpr Millis day = std::chrono::hours{24};
+  check_range("capacity", options.capacity, 1, most_capacity);
+  check_range("requests per host", options.per_host, 0, most_capacity);
+  check_range("idle connections", options.idle_connections, 0, most_capacity);
+  check_time("the idle timeout", options.idle_timeout, Millis{1'000}, day);
+  check_time("the connect timeout", options.connect_timeout, Millis{1}, day);
+  check_time("the request timeout", options.request_timeout, Millis{1}, day);
+  check_time("the time that names are kept", options.dns_cache, Millis{0}, day);
+  check_range("max redirects", options.max_redirects, 0, 50);
+  check_range<std::size_t>("max response bytes", options.max_response_bytes, 1, 1u << 30);
+  check_range("failures before a host is left alone", options.breaker.failures, 0, 1'000'000);
+  check_time("the pause of a host", options.breaker.pause, Millis{1}, day);
+  check_proxy(options.proxy);
+  try {
+    check_header("user-agent", options.user_agent);
+  } catch (const InvalidRequest& error) {
+    throw ConfigError{error.what()};
+  }
+  Egress{options.egress};
+  for (const auto& [name, keys] : options.signing_keys) {
+    if (keys.empty()) throw ConfigError{fmt::format("signing key '{}' has no key", name)};
+    for (const auto& key : keys) signing_key(key);
+  }
+  validate(options.payloads);
+}
+
+}  // namespace holdfast::http

@@ -1,0 +1,164 @@
+#include <holdfast/http/processor.hpp>
+
+#include <sys/resource.h>
+
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+#include <holdfast/http/signature.hpp>
+
+#include "http/forget.hpp"
+#include "http/headers.hpp"
+#include "http/phase.hpp"
+#include "http/processor_state.hpp"
+#include "recovery/kill_point.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+/// Every connection is a descriptor, and the usual limit is for programs with few.
+void allow_many_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+WorkerOptions worker_options(const ProcessorOptions& options) {
+  return {.queues = options.queues,
+          .concurrency = options.capacity,
+          .until_empty = options.until_empty};
+}
+
+}  // namespace
+
+Processor::State::State(Engine engine, ProcessorOptions options)
+    : engine_{engine},
+      options_{(validate(options), std::move(options))},
+      worker_{handlers(), worker_options(options_)} {}
+
+Tasks Processor::State::handlers() {
+  Tasks tasks{engine_};
+  tasks.on_async(request_kind, [this](auto attempt) { begin(std::move(attempt)); });
+  if (!options_.payloads.blobs) return tasks;
+  return tasks.on_async(forget_kind, [this](std::shared_ptr<OpenAttempt> attempt) {
+    put_on_desk([this, attempt] {
+      forget(attempt->payload(), *options_.payloads.blobs);
+      attempt->end(done);
+    });
+  });
+}
+
+ProcessorSummary Processor::State::run() {
+  auto expected = ProcessorState::stopped;
+  if (loop_ || !state_.compare_exchange_strong(expected, ProcessorState::starting))
+    throw InvalidRequest{"a processor runs once; make another one"};
+  allow_many_descriptors();
+  loop_ = std::make_unique<Loop>(options_);
+  desk_thread_ = std::jthread{[this](std::stop_token stop) { work_at_desk(stop); }};
+  if (options_.payloads.blobs) put_on_desk([this] { sweep_blobs(); });
+  state_ = ProcessorState::running;
+  ProcessorSummary summary;
+  summary.tasks = worker_.run();
+  // Whatever the worker gave up is broken off here, and then nobody is left who could end it.
+  loop_.reset();
+  desk_thread_ = {};
+  state_ = ProcessorState::stopped;
+  summary.answered = answered_;
+  summary.errors = errors_;
+  return summary;
+}
+
+void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
+  auto held = std::make_shared<Held>();
+  held->attempt = std::move(attempt);
+  auto unsealed = unseal(held->attempt->payload(), options_.payloads);
+  held->blob = std::move(unsealed.blob);
+  held->request = request_from_json(unsealed.document);
+  auto job = job_for(held);
+  if (is_only_once(held->request) && !begin_sending(*held->attempt, engine_)) {
+    held->attempt->end(
+        fail("It may have been sent by an earlier attempt, and is not sent again by itself. "
+             "'holdfast task retry' sends it again."));
+    return;
+  }
+  kill_point(KillPoint::http_before_send);
+  std::lock_guard lock{held->mutex};
+  ++in_flight_;
+  auto ticket = loop_->perform(std::move(job));
+  held->on_stop.emplace(held->attempt->stop_token(), [this, ticket] { loop_->cancel(ticket); });
+}
+
+Job Processor::State::job_for(const HeldPtr& held) const {
+  Job job;
+  job.request = held->request;
+  job.id = held->attempt->task().text();
+  job.timeout = held->request.timeout.value_or(options_.request_timeout);
+  job.max_redirects = held->request.max_redirects.value_or(options_.max_redirects);
+  add_identity(job, *held->attempt);
+  add_secrets(job);
+  sign(job);
+  auto* self = const_cast<State*>(this);
+  job.done = [self, held](Answer answer) {
+    held->answer = std::move(answer);
+    kill_point(KillPoint::http_after_answer);
+    self->put_on_desk([self, held] { self->end(*held); });
+  };
+  return job;
+}
+
+void Processor::State::add_identity(Job& job, const Attempt& attempt) const {
+  auto& headers = job.request.headers;
+  headers["x-request-id"] = job.id;
+  headers.emplace("idempotency-key", attempt.idempotency_key());
+  headers.emplace("user-agent", options_.user_agent);
+}
+
+void Processor::State::add_secrets(Job& job) const {
+  for (const auto& [header, name] : job.request.secret_headers) {
+    auto value = options_.secrets ? options_.secrets(name) : std::nullopt;
+    if (!value)
+      throw InvalidRequest{fmt::format(
+          "header '{}' needs the secret '{}', which this processor does not have", header, name)};
+    check_header(header, *value);
+    job.secrets[header] = std::move(*value);
+  }
+}
+
+void Processor::State::sign(Job& job) const {
+  const auto& name = job.request.sign_with;
+  if (name.empty()) return;
+  auto at = options_.signing_keys.find(name);
+  if (at == options_.signing_keys.end())
+    throw InvalidRequest{
+        fmt::format("it is to be signed with '{}', a key that this processor does not have", name)};
+  std::vector<std::string> keys;
+  for (const auto& key : at->second) keys.push_back(signing_key(key));
+  auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  auto& headers = job.request.headers;
+  headers["webhook-id"] = job.id;
+  headers["webhook-timestamp"] = std::to_string(now.time_since_epoch().count());
+  headers["webhook-signature"] = signature(job.id, now, job.request.body, keys);
+}
+
+void Processor::State::quiet() {
+  auto expected = ProcessorState::running;
+  state_.compare_exchange_strong(expected, ProcessorState::draining);
+  worker_.drain();
+}
+
+void Processor::State::stop() {
+  if (state_ != ProcessorState::stopped) state_ = ProcessorState::stopping;
+  worker_.hurry();
+}
+
+Processor::Processor(Engine engine, ProcessorOptions options)
+    : impl_{std::make_shared<State>(std::move(engine), std::move(options))} {}
+Processor::~Processor() = default;
+ProcessorSummary Processor::run() { return impl_->run(); }
+void Processor::quiet() { impl_->quiet(); }
+void Processor::stop() { impl_->stop(); }
+ProcessorState Processor::state() const { return impl_->state(); }
+int Processor::in_flight() const { return impl_->in_flight(); }
+
+}  // namespace holdfast::http

@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+#include "http/forget.hpp"
+#include "http/phase.hpp"
+#include "http/processor_state.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+/// A blob without a task may be one whose task is about to come.
+constexpr std::chrono::hours until_it_is_an_orphan{1};
+
+WallTime wall_now() {
+  return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+}
+
+}  // namespace
+
+void Processor::State::put_on_desk(std::function<void()> work) {
+  {
+    std::lock_guard lock{mutex_};
+    desk_.push_back(std::move(work));
+    if (desk_.size() > 1) return;
+  }
+  desk_filled_.notify_one();
+}
+
+void Processor::State::work_at_desk(std::stop_token stop) {
+  while (true) {
+    std::deque<std::function<void()>> work;
+    {
+      std::unique_lock lock{mutex_};
+      // What is there when it is told to stop is still done.
+      desk_filled_.wait(lock, stop, [&] { return !desk_.empty(); });
+      if (desk_.empty()) return;
+      work.swap(desk_);
+    }
+    for (const auto& one : work) {
+      try {
+        one();
+      } catch (const std::exception& error) {
+        // Of one attempt, which by letting go of it is tried again.
+        engine_.events().emit(StoreTrouble{"keeping the answer to a request", error.what()});
+      }
+    }
+  }
+}
+
+void Processor::State::end(Held& held) {
+  {
+    std::lock_guard lock{held.mutex};
+    held.on_stop.reset();
+    --in_flight_;
+  }
+  if (std::holds_alternative<Response>(held.answer.what)) ++answered_;
+  if (std::holds_alternative<RequestError>(held.answer.what)) ++errors_;
+  settle(held);
+}
+
+void Processor::State::settle(Held& held) {
+  auto& attempt = *held.attempt;
+  AttemptFacts facts{.number = attempt.number(),
+                     .max_attempts = attempt.max_attempts(),
+                     .raise_error_responses = held.request.raise_error_responses.value_or(
+                         options_.raise_error_responses),
+                     .now = wall_now()};
+  auto ending = decide_ending(held.request, held.answer, facts);
+  bool goes_on = std::holds_alternative<Retry>(ending.outcome) ||
+                 std::holds_alternative<Snooze>(ending.outcome);
+  bool known = std::holds_alternative<Response>(held.answer.what) || !held.answer.maybe_sent;
+  if (is_only_once(held.request) && goes_on && known) may_be_sent_again(attempt);
+  deliver(held, std::move(ending));
+}
+
+void Processor::State::deliver(Held& held, Ending ending) {
+  auto& attempt = *held.attempt;
+  if (!ending.delivery.is_null()) {
+    TaskOptions options;
+    options.id = TaskId::make();
+    if (!held.request.callback_queue.empty()) options.queue = held.request.callback_queue;
+    auto payload = seal(ending.delivery, options.id->text(), options_.payloads);
+    try {
+      attempt.then_json(held.request.callback, std::move(payload), options);
+    } catch (const InvalidRequest& error) {
+      if (ending.delivery.as_object().contains("error")) throw;
+      // It does not fit into a payload. Then that is what the callback is told.
+      auto& response = std::get<Response>(held.answer.what);
+      RequestError too_large{.type = ErrorType::response_too_large,
+                             .message = fmt::format("the answer cannot be kept: {}; with a store "
+                                                    "of blobs it could",
+                                                    error.what()),
+                             .duration = response.duration,
+                             .request_id = response.request_id,
+                             .url = response.url,
+                             .method = response.method,
+                             .redirects = response.redirects,
+                             .context = response.context};
+      held.answer.what = std::move(too_large);
+      return settle(held);
+    }
+  }
+  bool completes = std::holds_alternative<Done>(ending.outcome);
+  if (completes && !held.blob.empty()) forget_when_done(attempt, held.blob);
+  attempt.end(std::move(ending.outcome));
+}
+
+void Processor::State::sweep_blobs() {
+  sweep(engine_, *options_.payloads.blobs, until_it_is_an_orphan);
+}
+
+}  // namespace holdfast::http

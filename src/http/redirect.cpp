@@ -1,0 +1,55 @@
+#include "http/redirect.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+#include "http/url.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+bool is_redirect(int status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+}  // namespace
+
+bool is_credential(std::string_view header) {
+  return header == "authorization" || header == "cookie" || header == "proxy-authorization";
+}
+
+std::variant<Stay, Follow, WrongTurn> decide_redirect(int status, const std::string& location,
+                                                      const std::string& url, Method method,
+                                                      const std::vector<std::string>& redirects,
+                                                      int max_redirects) {
+  if (!is_redirect(status) || location.empty() || max_redirects == 0) return Stay{};
+  if (static_cast<int>(redirects.size()) >= max_redirects)
+    return WrongTurn{ErrorType::too_many_redirects,
+                     fmt::format("more than {} redirects, the last one to {}", max_redirects,
+                                 without_query(location))};
+  std::string next;
+  try {
+    next = resolve(url, location);
+  } catch (const InvalidRequest& error) {
+    return WrongTurn{ErrorType::blocked_address,
+                     fmt::format("it was redirected to what cannot be followed: {}", error.what())};
+  }
+  bool seen = next == url || std::ranges::count(redirects, next) > 0;
+  if (seen)
+    return WrongTurn{ErrorType::recursive_redirect,
+                     fmt::format("it was redirected to {} again", without_query(next))};
+  Follow follow{.method = method, .url = next};
+  auto from = origin_of(url), to = origin_of(next);
+  if (from.scheme == "https" && to.scheme == "http")
+    return WrongTurn{ErrorType::blocked_address,
+                     fmt::format("it was redirected from https to {}", without_query(next))};
+  follow.keep_credentials = from == to;
+  follow.keep_body = status == 307 || status == 308;
+  if (!follow.keep_body && method != Method::head) follow.method = Method::get;
+  return follow;
+}
+
+}  // namespace holdfast::http

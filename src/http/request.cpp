@@ -1,0 +1,59 @@
+#include <holdfast/http/request.hpp>
+
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+#include "http/headers.hpp"
+#include "http/url.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+constexpr std::size_t longest_url = 16'000;
+constexpr std::size_t longest_secret_name = 200;
+constexpr Millis longest_timeout = std::chrono::hours{24};
+constexpr int most_redirects = 50;
+
+template <class... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw InvalidRequest{fmt::format(format, std::forward<Args>(args)...)};
+}
+
+/// What is ours to say, or what would make two requests out of one.
+void check_ours(const std::string& name) {
+  for (auto ours : {"content-length", "transfer-encoding", "host", "connection"})
+    if (lower(name) == ours) refuse("the header '{}' is set by the processor", ours);
+}
+
+}  // namespace
+
+void validate(const Request& request) {
+  if (request.url.size() > longest_url)
+    refuse("the URL has {} bytes; at most {} are allowed", request.url.size(), longest_url);
+  origin_of(request.url);
+  for (const auto& [name, value] : request.headers) {
+    check_header(name, value);
+    check_ours(name);
+  }
+  for (const auto& [name, secret] : request.secret_headers) {
+    check_header(name, "");
+    check_ours(name);
+    if (secret.empty() || secret.size() > longest_secret_name)
+      refuse("the secret of header '{}' needs a name of 1 to {} bytes", name, longest_secret_name);
+    if (request.headers.contains(lower(name)))
+      refuse("header '{}' has a value and a secret; keep one", name);
+  }
+  bool may_have_body = request.method == Method::post || request.method == Method::put ||
+                       request.method == Method::patch;
+  if (!request.body.empty() && !may_have_body)
+    refuse("a {} request has no body", to_string(request.method));
+  if (request.timeout && (*request.timeout <= Millis{0} || *request.timeout > longest_timeout))
+    refuse("the timeout is {} ms; 1 to {} (a day) is allowed", request.timeout->count(),
+           longest_timeout.count());
+  if (request.max_redirects &&
+      (*request.max_redirects < 0 || *request.max_redirects > most_redirects))
+    refuse("max redirects is {}; 0 to {} is allowed", *request.max_redirects, most_redirects);
+}
+
+}  // namespace holdfast::http

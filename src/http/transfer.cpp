@@ -1,0 +1,221 @@
+#include "http/transfer.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+#include "http/curl_errors.hpp"
+#include "http/headers.hpp"
+#include "http/redirect.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+constexpr std::size_t most_header_bytes = 65'536;
+/// Of a transfer, for receiving. Answers are small, and there are thousands of them at once.
+constexpr long receive_buffer = 8'192;
+
+template <class Value>
+void set(CURL* handle, CURLoption option, Value value) {
+  curl_easy_setopt(handle, option, value);
+}
+
+}  // namespace
+
+Transfer::Transfer(Job job, const Site& site)
+    : job_{std::move(job)}, site_{site}, handle_{curl_easy_init()} {
+  if (!handle_) throw std::bad_alloc{};
+  origin_ = origin_of(job_.request.url);
+}
+
+void Transfer::prepare() {
+  auto redirects = std::move(response_.redirects);
+  response_ = {};
+  response_.redirects = std::move(redirects);
+  header_bytes_ = 0;
+  refused_.reset();
+  resolved_ = false;
+  auto* handle = handle_.get();
+  curl_easy_reset(handle);
+  check_host();
+  set(handle, CURLOPT_URL, job_.request.url.c_str());
+  set(handle, CURLOPT_PRIVATE, this);
+  set(handle, CURLOPT_ERRORBUFFER, error_);
+  set(handle, CURLOPT_NOSIGNAL, 1L);
+  set(handle, CURLOPT_BUFFERSIZE, receive_buffer);
+  set(handle, CURLOPT_ACCEPT_ENCODING, "gzip, br, deflate");
+  set(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(job_.timeout.count()));
+  set(handle, CURLOPT_CONNECTTIMEOUT_MS,
+      static_cast<long>(std::min(site_.options.connect_timeout, job_.timeout).count()));
+  set(handle, CURLOPT_DNS_CACHE_TIMEOUT,
+      static_cast<long>(site_.options.dns_cache / std::chrono::seconds{1}));
+  set(handle, CURLOPT_MAXAGE_CONN,
+      static_cast<long>(site_.options.idle_timeout / std::chrono::seconds{1}));
+  set(handle, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
+  set(handle, CURLOPT_WRITEDATA, this);
+  set(handle, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
+  set(handle, CURLOPT_HEADERDATA, this);
+  set_security();
+  set_method();
+  set_headers();
+}
+
+void Transfer::set_security() {
+  auto* handle = handle_.get();
+  const auto& options = site_.options;
+  set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  set(handle, CURLOPT_PROXY, options.proxy.c_str());  // empty: none, not even the environment's
+  set(handle, CURLOPT_FOLLOWLOCATION, 0L);
+  set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  set(handle, CURLOPT_SSL_VERIFYPEER, 1L);
+  set(handle, CURLOPT_SSL_VERIFYHOST, 2L);
+  if (!options.ca_file.empty()) set(handle, CURLOPT_CAINFO, options.ca_file.c_str());
+  auto version =
+      options.version == HttpVersion::http1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS;
+  set(handle, CURLOPT_HTTP_VERSION, static_cast<long>(version));
+  set(handle, CURLOPT_OPENSOCKETFUNCTION, &Transfer::on_socket);
+  set(handle, CURLOPT_OPENSOCKETDATA, this);
+  set(handle, CURLOPT_PREREQFUNCTION, &Transfer::on_send);
+  set(handle, CURLOPT_PREREQDATA, this);
+}
+
+/// Two readers of URLs that disagree about the host are how guards are fooled.
+void Transfer::check_host() {
+  std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url{curl_url(), &curl_url_cleanup};
+  char* part = nullptr;
+  bool read = curl_url_set(url.get(), CURLUPART_URL, job_.request.url.c_str(), 0) == CURLUE_OK &&
+              curl_url_get(url.get(), CURLUPART_HOST, &part, 0) == CURLUE_OK;
+  auto host = read ? lower(part) : std::string{};
+  curl_free(part);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host != origin_.host)
+    throw InvalidRequest{fmt::format("the host of '{}' can be read in two ways; write it plainly",
+                                     without_query(job_.request.url))};
+}
+
+void Transfer::set_method() {
+  auto* handle = handle_.get();
+  const auto& request = job_.request;
+  switch (request.method) {
+    case Method::get:
+      set(handle, CURLOPT_HTTPGET, 1L);
+      return;
+    case Method::head:
+      set(handle, CURLOPT_NOBODY, 1L);
+      return;
+    case Method::delete_:
+      set(handle, CURLOPT_CUSTOMREQUEST, "DELETE");
+      return;
+    case Method::post:
+    case Method::put:
+    case Method::patch:
+      break;
+  }
+  set(handle, CURLOPT_POST, 1L);
+  set(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+  set(handle, CURLOPT_POSTFIELDS, request.body.c_str());
+  if (request.method != Method::post)
+    set(handle, CURLOPT_CUSTOMREQUEST, std::string{to_string(request.method)}.c_str());
+}
+
+void Transfer::set_headers() {
+  curl_slist* lines = nullptr;
+  auto add = [&](const std::string& name, const std::string& value) {
+    // A header without a value is written with a semicolon, or libcurl would leave it out.
+    auto line = value.empty() ? name + ";" : fmt::format("{}: {}", name, value);
+    lines = curl_slist_append(lines, line.c_str());
+  };
+  for (const auto& [name, value] : job_.request.headers) add(name, value);
+  for (const auto& [name, value] : job_.secrets) add(name, value);
+  // What libcurl would add by itself: asking for permission first, and a type for every body.
+  lines = curl_slist_append(lines, "Expect:");
+  if (!job_.request.headers.contains("content-type"))
+    lines = curl_slist_append(lines, "Content-Type:");
+  header_lines_.reset(lines);
+  set(handle_.get(), CURLOPT_HTTPHEADER, lines);
+}
+
+std::size_t Transfer::on_body(char* bytes, std::size_t size, std::size_t count, void* self) {
+  return static_cast<Transfer*>(self)->take_body({bytes, size * count}) ? size * count : 0;
+}
+
+bool Transfer::take_body(std::string_view bytes) {
+  auto most = site_.options.max_response_bytes;
+  if (response_.body.size() + bytes.size() > most) {
+    refused_ = ErrorType::response_too_large;
+    refusal_ = fmt::format("the answer has more than {} bytes", most);
+    return false;
+  }
+  response_.body.append(bytes);
+  return true;
+}
+
+std::size_t Transfer::on_header(char* bytes, std::size_t size, std::size_t count, void* self) {
+  return static_cast<Transfer*>(self)->take_header({bytes, size * count}) ? size * count : 0;
+}
+
+bool Transfer::take_header(std::string_view line) {
+  header_bytes_ += line.size();
+  if (header_bytes_ > most_header_bytes) {
+    refused_ = ErrorType::response_too_large;
+    refusal_ = fmt::format("the headers of the answer have more than {} bytes", most_header_bytes);
+    return false;
+  }
+  // Every answer begins anew: before the one that counts there may be others (100, 103).
+  if (line.starts_with("HTTP/")) {
+    response_.headers.clear();
+    return true;
+  }
+  add_header_line(response_.headers, line);
+  auto length = response_.headers.find("content-length");
+  if (length == response_.headers.end() || job_.request.method == Method::head) return true;
+  std::size_t announced = 0;
+  const auto& text = length->second;
+  std::from_chars(text.data(), text.data() + text.size(), announced);
+  if (announced <= site_.options.max_response_bytes) return true;
+  refused_ = ErrorType::response_too_large;
+  refusal_ = fmt::format("the answer is said to have {} bytes, and at most {} are allowed",
+                         announced, site_.options.max_response_bytes);
+  return false;
+}
+
+curl_socket_t Transfer::on_socket(void* data, curlsocktype, curl_sockaddr* address) {
+  auto& self = *static_cast<Transfer*>(data);
+  self.resolved_ = true;
+  // Where there is a proxy, it is what we connect to, and somebody chose it.
+  if (self.site_.options.proxy.empty()) {
+    auto to = Address::of(address->addr);
+    auto why = to ? self.site_.egress.refusal(self.origin_.host, *to, self.origin_.port)
+                  : std::string{"it has no address of the internet"};
+    if (!why.empty()) {
+      self.refused_ = ErrorType::blocked_address;
+      self.refusal_ = std::move(why);
+      return CURL_SOCKET_BAD;
+    }
+  }
+  self.refused_.reset();  // an earlier address of the same name may have been refused
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+int Transfer::on_send(void* data, char* ip, char*, int, int) {
+  auto& self = *static_cast<Transfer*>(data);
+  // A connection that is used again was not opened for this request.
+  auto address = Address::parse(ip ? ip : "");
+  if (self.site_.options.proxy.empty() && address) {
+    auto why = self.site_.egress.refusal(self.origin_.host, *address, self.origin_.port);
+    if (!why.empty()) {
+      self.refused_ = ErrorType::blocked_address;
+      self.refusal_ = std::move(why);
+      return CURL_PREREQFUNC_ABORT;
+    }
+  }
+  self.maybe_sent_ = true;
+  return CURL_PREREQFUNC_OK;
+}
+
+}  // namespace holdfast::http

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <curl/curl.h>
+
+#include "http/egress.hpp"
+#include "http/job.hpp"
+#include "http/url.hpp"
+
+namespace holdfast::http {
+
+/// What all transfers of a processor share.
+struct Site {
+  const ProcessorOptions& options;
+  const Egress& egress;
+};
+
+/// One request on its way, hop by hop: a libcurl handle and what came back so far. Follows
+/// redirects itself, because every hop has to be checked.
+class Transfer {
+ public:
+  /// Throws `InvalidRequest` for what cannot be sent.
+  Transfer(Job job, const Site& site);
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  CURL* handle() const { return handle_.get(); }
+  const Origin& origin() const { return origin_; }
+  const Job& job() const { return job_; }
+  bool resolved() const { return resolved_; }
+
+  /// Gets the handle ready for the next hop. Throws `InvalidRequest` for what cannot be sent.
+  void prepare();
+  /// The hop is over. Nothing: another one follows, after `prepare`, at another `origin`.
+  std::optional<Answer> finish(CURLcode code);
+  /// The end without a hop.
+  Answer cancelled() const { return {Cancelled{}, maybe_sent_}; }
+  Answer failed(ErrorType type, std::string message) const;
+
+ private:
+  void set_method();
+  void set_headers();
+  void set_security();
+  void check_host();
+  std::optional<Answer> follow(const struct Follow& follow);
+  Answer broken(CURLcode code) const;
+
+  static std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* self);
+  static std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* self);
+  static curl_socket_t on_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
+  static int on_send(void* self, char* ip, char* local, int port, int local_port);
+  bool take_body(std::string_view bytes);
+  bool take_header(std::string_view line);
+
+  struct EndHandle {
+    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+  };
+  struct FreeList {
+    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+  };
+
+  Job job_;
+  const Site& site_;
+  std::unique_ptr<CURL, EndHandle> handle_;
+  std::unique_ptr<curl_slist, FreeList> header_lines_;
+  char error_[CURL_ERROR_SIZE] = {};
+  Origin origin_{};
+  bool resolved_ = false;
+  bool maybe_sent_ = false;
+
+  // Of this hop.
+  Response response_{};
+  std::size_t header_bytes_ = 0;
+  std::optional<ErrorType> refused_{};
+  std::string refusal_;
+};
+
+}  // namespace holdfast::http

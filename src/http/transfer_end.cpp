@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+#include "http/curl_errors.hpp"
+#include "http/redirect.hpp"
+#include "http/transfer.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+double duration_of(CURL* handle) {
+  curl_off_t micros = 0;
+  curl_easy_getinfo(handle, CURLINFO_TOTAL_TIME_T, &micros);
+  return static_cast<double>(micros) / 1e6;
+}
+
+}  // namespace
+
+Answer Transfer::failed(ErrorType type, std::string message) const {
+  RequestError error;
+  error.type = type;
+  error.message = std::move(message);
+  error.duration = duration_of(handle_.get());
+  error.request_id = job_.id;
+  error.url = job_.request.url;
+  error.method = job_.request.method;
+  error.redirects = response_.redirects;
+  error.context = job_.request.context;
+  return {std::move(error), maybe_sent_};
+}
+
+Answer Transfer::broken(CURLcode code) const {
+  if (refused_) return failed(*refused_, refusal_);
+  std::string_view said = error_[0] ? error_ : curl_easy_strerror(code);
+  return failed(error_type_of(code), fmt::format("{}: {}", origin_.host, said));
+}
+
+std::optional<Answer> Transfer::finish(CURLcode code) {
+  if (code != CURLE_OK) return broken(code);
+  long status = 0;
+  curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
+  response_.status = static_cast<int>(status);
+  auto turn =
+      decide_redirect(response_.status, std::string{response_.header("location")}, job_.request.url,
+                      job_.request.method, response_.redirects, job_.max_redirects);
+  if (const auto* wrong = std::get_if<WrongTurn>(&turn)) return failed(wrong->type, wrong->message);
+  if (const auto* next = std::get_if<Follow>(&turn)) return follow(*next);
+  response_.duration = duration_of(handle_.get());
+  response_.request_id = job_.id;
+  response_.url = job_.request.url;
+  response_.method = job_.request.method;
+  response_.context = job_.request.context;
+  return Answer{std::move(response_), true};
+}
+
+std::optional<Answer> Transfer::follow(const Follow& next) {
+  auto& request = job_.request;
+  response_.redirects.push_back(request.url);
+  request.url = next.url;
+  origin_ = origin_of(request.url);
+  request.method = next.method;
+  if (!next.keep_body) {
+    request.body.clear();
+    request.headers.erase("content-type");
+  }
+  if (!next.keep_credentials) {
+    std::erase_if(request.headers, [](const auto& header) { return is_credential(header.first); });
+    job_.secrets.clear();
+  }
+  return {};
+}
+
+}  // namespace holdfast::http

@@ -1,0 +1,90 @@
+#include "http/url.hpp"
+
+#include <fmt/format.h>
+#include <boost/url.hpp>
+#include <holdfast/error.hpp>
+
+#include "http/headers.hpp"
+#include "recovery/plain_text.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+namespace urls = boost::urls;
+
+urls::url_view parse(std::string_view text) {
+  auto parsed = urls::parse_uri_reference({text.data(), text.size()});
+  if (parsed.has_error())
+    throw InvalidRequest{
+        fmt::format("'{}' is not a URL: {}", plain(without_query(text)), parsed.error().message())};
+  return *parsed;
+}
+
+std::string text_of(const urls::url& url) { return {url.buffer().data(), url.buffer().size()}; }
+
+bool is_absolute(std::string_view url) {
+  auto lowered = lower(url.substr(0, 8));
+  return lowered.starts_with("http://") || lowered.starts_with("https://");
+}
+
+}  // namespace
+
+std::string without_query(std::string_view url) {
+  return std::string{url.substr(0, url.find_first_of("?#"))};
+}
+
+Origin origin_of(std::string_view text) {
+  auto url = parse(text);
+  Origin origin;
+  origin.scheme = lower({url.scheme().data(), url.scheme().size()});
+  if (origin.scheme != "http" && origin.scheme != "https")
+    throw InvalidRequest{
+        fmt::format("'{}' is not an http or https URL", plain(without_query(text)))};
+  // A user name in a URL would be in logs and histories; that is what headers are for.
+  if (url.has_userinfo())
+    throw InvalidRequest{"a URL must not have a user name or password; use a secret header"};
+  origin.host = lower(url.host_address());
+  if (origin.host.empty())
+    throw InvalidRequest{fmt::format("'{}' names no host", plain(without_query(text)))};
+  origin.port = origin.scheme == "https" ? 443 : 80;
+  if (!url.port().empty()) {
+    if (url.port_number() == 0)
+      throw InvalidRequest{fmt::format("'{}' has no usable port", plain(without_query(text)))};
+    origin.port = url.port_number();
+  }
+  return origin;
+}
+
+std::string join_url(std::string_view base, std::string_view path) {
+  if (base.empty() || is_absolute(path)) return std::string{path};
+  // What is before the query of the base, with exactly one slash between the two.
+  auto query_at = base.find_first_of("?#");
+  auto front = base.substr(0, query_at);
+  if (path.empty()) return std::string{base};
+  if (path.front() == '?') return std::string{front} + std::string{path};
+  while (front.ends_with('/')) front.remove_suffix(1);
+  while (path.starts_with('/')) path.remove_prefix(1);
+  return fmt::format("{}/{}", front, path);
+}
+
+std::string with_parameters(std::string_view text, const Parameters& params) {
+  if (params.empty()) return std::string{text};
+  urls::url url{parse(text)};
+  for (const auto& [name, value] : params) url.params().append({name, value});
+  return text_of(url);
+}
+
+std::string resolve(std::string_view text, std::string_view location) {
+  urls::url resolved;
+  auto result = urls::resolve(urls::url{parse(text)}, parse(location), resolved);
+  if (result.has_error())
+    throw InvalidRequest{fmt::format("'{}' leads nowhere: {}", plain(without_query(location)),
+                                     result.error().message())};
+  resolved.remove_fragment();
+  auto answer = text_of(resolved);
+  origin_of(answer);
+  return answer;
+}
+
+}  // namespace holdfast::http

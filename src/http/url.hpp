@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <holdfast/http/client.hpp>
+
+namespace holdfast::http {
+
+/// What a connection is made to.
+struct Origin {
+  std::string scheme;
+  std::string host;  ///< lower-case, an IPv6 address without its brackets
+  int port = 0;
+  auto operator<=>(const Origin&) const = default;
+};
+
+/// Throws `InvalidRequest` for what is not an absolute http or https URL with a host and without a
+/// user name.
+Origin origin_of(std::string_view url);
+
+/// `path` below `base`: `https://a/v1` and `users?x=1` are `https://a/v1/users?x=1`, with and
+/// without a slash at the end or the beginning. An absolute URL stays what it is.
+std::string join_url(std::string_view base, std::string_view path);
+
+/// Adds parameters to those that the URL has.
+std::string with_parameters(std::string_view url, const Parameters& params);
+
+/// Where a `Location` leads to that was found at `url`; fragments are dropped. Throws
+/// `InvalidRequest` for one that leads nowhere.
+std::string resolve(std::string_view url, std::string_view location);
+
+/// The URL without what may be secret (its query), for messages.
+std::string without_query(std::string_view url);
+
+}  // namespace holdfast::http
