@@ -38,6 +38,12 @@ void add_limit_remove(CLI::App& parent, Context& context);
 void add_worker_run(CLI::App& parent, Context& context);
 void add_worker_list(CLI::App& parent, Context& context);
 
+/// One for each method.
+void add_http_requests(CLI::App& parent, Context& context);
+void add_http_run(CLI::App& parent, Context& context);
+void add_http_list(CLI::App& parent, Context& context);
+void add_http_stats(CLI::App& parent, Context& context);
+
 void add_migrate(CLI::App& parent, Context& context);
 void add_doctor(CLI::App& parent, Context& context);
 void add_backup(CLI::App& parent, Context& context);

@@ -59,6 +59,11 @@ void add_commands(CLI::App& app, Context& context) {
   CLI::App& worker = add_group(app, "worker", "Run a worker, list workers");
   add_worker_run(worker, context);
   add_worker_list(worker, context);
+  CLI::App& web = add_group(app, "http", "Make HTTP requests that survive kill -9");
+  add_http_requests(web, context);
+  add_http_run(web, context);
+  add_http_list(web, context);
+  add_http_stats(web, context);
   CLI::App& config = add_group(app, "config", "Configuration files");
   add_config_check(config, context);
   add_doctor(app, context);

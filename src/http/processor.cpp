@@ -50,9 +50,8 @@ Tasks Processor::State::handlers() {
 }
 
 ProcessorSummary Processor::State::run() {
-  auto expected = ProcessorState::stopped;
-  if (loop_ || !state_.compare_exchange_strong(expected, ProcessorState::starting))
-    throw InvalidRequest{"a processor runs once; make another one"};
+  if (ran_.exchange(true)) throw InvalidRequest{"a processor runs once; make another one"};
+  state_ = ProcessorState::starting;
   allow_many_descriptors();
   loop_ = std::make_unique<Loop>(options_);
   desk_thread_ = std::jthread{[this](std::stop_token stop) { work_at_desk(stop); }};

@@ -58,6 +58,7 @@ class Processor::State {
   Engine engine_;
   ProcessorOptions options_;
   Worker worker_;
+  std::atomic<bool> ran_ = false;
   std::atomic<ProcessorState> state_ = ProcessorState::stopped;
   std::atomic<int> in_flight_ = 0;
   std::atomic<std::int64_t> answered_ = 0;

@@ -1,0 +1,101 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <holdfast/http/processor.hpp>
+
+#include "cli/command.hpp"
+#include "cli/duration.hpp"
+#include "cli/http_options.hpp"
+#include "cli/interrupts.hpp"
+#include "cli/json.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {
+  http::ProcessorOptions processor;
+  std::string timeout, connect_timeout;
+  EgressFlags egress;
+};
+
+void print_summary(const Context& context, const http::ProcessorSummary& summary) {
+  if (context.json)
+    context.print_json(JsonObject{}
+                           .number("answered", summary.answered)
+                           .number("errors", summary.errors)
+                           .number("completed", summary.tasks.completed)
+                           .number("given_back", summary.tasks.given_back)
+                           .number("refused", summary.tasks.refused)
+                           .str());
+  else
+    context.confirm(fmt::format("{} answered, {} errors, {} given back, {} stale writes refused",
+                                summary.answered, summary.errors, summary.tasks.given_back,
+                                summary.tasks.refused));
+}
+
+void wind_down(http::Processor& processor, const Context& context, int count) {
+  if (count > 2) ::_exit(static_cast<int>(Exit::interrupted));
+  if (!context.quiet)
+    fmt::print(stderr, "holdfast: {}\n",
+               count == 1 ? "finishing what is in flight; once more to give it back now"
+                          : "giving back what is in flight");
+  count == 1 ? processor.quiet() : processor.stop();
+}
+
+Exit run(Context& context, const Options& options) {
+  auto processing = options.processor;
+  apply(options.egress, processing);
+  if (!options.timeout.empty())
+    processing.request_timeout = parse_duration(options.timeout, "--timeout");
+  if (!options.connect_timeout.empty())
+    processing.connect_timeout = parse_duration(options.connect_timeout, "--connect-timeout");
+  Interrupts interrupts;
+  const Engine engine = context.engine(Stay::lasting);
+  log_to_stderr(engine, Severity::warning);
+  http::Processor processor{engine, processing};
+  const InterruptWatch watch{interrupts, [&](int count) { wind_down(processor, context, count); }};
+  print_summary(context, processor.run());
+  return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
+}
+
+void add_limits(CLI::App& command, Options& options) {
+  auto& processor = options.processor;
+  command.add_option("--capacity", processor.capacity, "Requests in flight; default: 256")
+      ->check(CLI::Range(1, 16'384));
+  command.add_option("--per-host", processor.per_host, "Of them to one host; default: 0, no limit")
+      ->check(CLI::Range(0, 16'384));
+  command.add_option("--timeout", options.timeout, "For each hop, such as 5s; default: 60s")
+      ->type_name("TIME");
+  command.add_option("--connect-timeout", options.connect_timeout, "Default: 10s")
+      ->type_name("TIME");
+  command
+      .add_option("--max-redirects", processor.max_redirects,
+                  "Follow so many; default: 5, 0 follows none")
+      ->check(CLI::Range(0, 50));
+  command
+      .add_option("--max-response", processor.max_response_bytes,
+                  "Largest answer in bytes, decoded; default: 1048576")
+      ->check(CLI::Range(1, 1 << 30));
+  command
+      .add_option("--user-agent", processor.user_agent, "Who we say that we are; default: holdfast")
+      ->type_name("TEXT");
+}
+
+}  // namespace
+
+void add_http_run(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = parent.add_subcommand("run", "Perform requests, thousands at once");
+  command->add_option("--queue", options->processor.queues, "Take from this queue only; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("QUEUE");
+  add_limits(*command, *options);
+  add_egress_flags(*command, options->egress);
+  command->add_flag("--until-empty", options->processor.until_empty, "End when no request is left");
+  chosen(*command, context, options, run);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,207 @@
+
+#include <fmt/format.h>
+
+#include "http/processor_scenario.hpp"
+
+namespace holdfast::http {
+namespace {
+
+using test::answer;
+using test::HttpServer;
+using test::Reply;
+using test::ServedRequest;
+using testing::HasSubstr;
+
+/// A million zeros, compressed by gzip into a thousand bytes.
+std::string gzip_bomb(const test::TempStore& store) {
+  auto path = (store.folder() / "bomb.gz").string();
+  auto made = test::run({"/bin/sh", "-c", "head -c 50000000 /dev/zero | gzip -9 > " + path});
+  EXPECT_TRUE(made.ending.ok());
+  return test::run({"/bin/cat", path}).out;
+}
+
+/// Answers as badly as the path of the request says.
+Reply misbehave(const std::string& how, const std::string& bomb, int port) {
+  auto self = fmt::format("http://127.0.0.1:{}", port);
+  if (how == "/never") return {.never = true};
+  if (how == "/drip")
+    return {.bytes = answer(200, std::string(100'000, 'x')).bytes, .piece = 1, .pause = Millis{20}};
+  if (how == "/drip_headers")
+    return {
+        .bytes = "HTTP/1.1 200 OK\r\n" + std::string(9'000, 'X'), .piece = 1, .pause = Millis{20}};
+  if (how == "/huge") return answer(200, std::string(3'000'000, 'x'));
+  if (how == "/huge_without_length")
+    return {.bytes = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + std::string(3'000'000, 'x'),
+            .then = Reply::Then::close};
+  if (how == "/bomb") return answer(200, bomb, "Content-Encoding: gzip\r\n");
+  if (how == "/not_gzip") return answer(200, "plain", "Content-Encoding: gzip\r\n");
+  if (how == "/headers") return answer(200, "", "X: " + std::string(70'000, 'x') + "\r\n");
+  if (how == "/many_headers") {
+    std::string lines;
+    for (int i = 0; i < 5'000; ++i) lines += fmt::format("X-{}: yyyyyyyyyyyyyyy\r\n", i);
+    return answer(200, "", lines);
+  }
+  if (how == "/informational") {
+    std::string flood;
+    for (int i = 0; i < 5'000; ++i) flood += "HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n";
+    return {.bytes = flood + answer(200).bytes};
+  }
+  if (how.starts_with("/endless"))
+    return answer(302, "", fmt::format("Location: {}{}x\r\n", self, how));
+  if (how == "/loop") return answer(302, "", "Location: /loop\r\n");
+  if (how == "/to_file") return answer(302, "", "Location: file:///etc/passwd\r\n");
+  if (how == "/reset")
+    return {.bytes = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf",
+            .then = Reply::Then::reset};
+  if (how == "/short")
+    return {.bytes = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort",
+            .then = Reply::Then::close};
+  if (how == "/nothing") return {.bytes = "", .then = Reply::Then::close};
+  if (how == "/nonsense")
+    return {.bytes = "\x16\x03\x01 hello\r\n\r\n", .then = Reply::Then::close};
+  if (how == "/chunks")
+    return {.bytes =
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                "fffffffffffffffff\r\nx\r\n",
+            .then = Reply::Then::close};
+  if (how == "/two_lengths")
+    return {.bytes = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nabcde",
+            .then = Reply::Then::close};
+  return answer(200, "honest");
+}
+
+class Adversaries : public ProcessorScenario {
+ protected:
+  ErrorType expected_of(const std::string& how) const {
+    if (how == "/never" || how.starts_with("/drip")) return ErrorType::timeout;
+    for (auto large :
+         {"/huge", "/huge_without_length", "/bomb", "/headers", "/many_headers", "/informational"})
+      if (how == large) return ErrorType::response_too_large;
+    if (how == "/endless") return ErrorType::too_many_redirects;
+    if (how == "/loop") return ErrorType::recursive_redirect;
+    if (how == "/to_file") return ErrorType::blocked_address;
+    return ErrorType::connection;
+  }
+};
+
+TEST_F(Adversaries, EachGetsItsErrorAndHonestServersAreNotHeldUp) {
+  const std::vector<std::string> adversaries{
+      "/never",   "/drip",          "/drip_headers", "/huge",  "/huge_without_length",
+      "/bomb",    "/not_gzip",      "/headers",      "/loop",  "/many_headers",
+      "/endless", "/informational", "/to_file",      "/reset", "/short",
+      "/nothing", "/nonsense",      "/chunks"};
+  auto bomb = gzip_bomb(store_);
+  int port = 0;
+  HttpServer server{
+      [&](const ServedRequest& request) { return misbehave(request.target, bomb, port); }};
+  port = server.port();
+  for (const auto& how : adversaries) {
+    auto impatient = call(how);
+    impatient.timeout = Millis{3'000};
+    client_.get(server.url(how), impatient);
+    client_.get(server.url("/honest"), call("honest beside " + how));
+  }
+  auto told = perform();
+  for (const auto& how : adversaries) {
+    ASSERT_TRUE(told.errors.contains(how)) << how;
+    EXPECT_EQ(to_string(told.errors[how].type), to_string(expected_of(how)))
+        << how << ": " << told.errors[how].message;
+    EXPECT_EQ(told.responses["honest beside " + how].body, "honest");
+  }
+  EXPECT_EQ(told.calls, static_cast<int>(2 * adversaries.size()));
+}
+
+TEST_F(Adversaries, ALengthThatIsSaidTwiceIsNotBelievedTwice) {
+  HttpServer server{[](const ServedRequest&) { return misbehave("/two_lengths", "", 0); }};
+  client_.get(server.url(), call("x"));
+  auto told = perform();
+  EXPECT_EQ(told.calls, 1);
+  EXPECT_LE(told.responses["x"].body.size(), 5u);
+}
+
+TEST_F(Adversaries, NothingInsideIsReachedUnlessAllowed) {
+  HttpServer server{[](const ServedRequest&) { return answer(200, "inside"); }};
+  auto guarded = lenient();
+  guarded.egress.allow_private = false;
+  auto port = server.port();
+  std::vector<std::string> urls{server.url(),
+                                fmt::format("http://localhost:{}/", port),
+                                fmt::format("http://[::ffff:127.0.0.1]:{}/", port),
+                                fmt::format("http://0.0.0.0:{}/", port),
+                                fmt::format("http://2130706433:{}/", port),
+                                fmt::format("http://0x7f.1:{}/", port),
+                                fmt::format("http://0177.0.0.1:{}/", port),
+                                fmt::format("http://127.1:{}/", port),
+                                "http://169.254.169.254/latest/meta-data/",
+                                "http://[fd00:ec2::254]/",
+                                "http://[64:ff9b::7f00:1]/"};
+  for (const auto& url : urls) client_.get(url, call(url));
+  auto told = perform(guarded);
+  for (const auto& url : urls)
+    EXPECT_EQ(told.errors[url].type, ErrorType::blocked_address)
+        << url << ": " << told.errors[url].message << told.responses[url].body;
+  EXPECT_EQ(server.served(), 0);
+
+  guarded.egress.allow = {"127.0.0.0/8"};
+  client_.get(server.url(), call("x"));
+  EXPECT_EQ(perform(guarded).responses["x"].body, "inside");
+}
+
+TEST_F(Adversaries, ARedirectToTheInsideIsNotFollowed) {
+  HttpServer inside{[](const ServedRequest&) { return answer(200, "inside"); }};
+  HttpServer outside{[&](const ServedRequest&) {
+    return answer(302, "", fmt::format("Location: http://127.0.0.2:{}/\r\n", inside.port()));
+  }};
+  auto guarded = lenient();
+  guarded.egress = {.allow_private = false, .allow = {"127.0.0.1/32"}};
+  client_.get(outside.url(), call("x"));
+  auto told = perform(guarded);
+  EXPECT_EQ(told.errors["x"].type, ErrorType::blocked_address);
+  EXPECT_THAT(told.errors["x"].message, HasSubstr("loopback"));
+  EXPECT_EQ(inside.served(), 0);
+}
+
+class Tls : public ProcessorScenario {
+ protected:
+  void SetUp() override {
+    certificate_ = store_.folder() / "cert.pem";
+    auto key = store_.folder() / "key.pem";
+    auto made = test::run({"/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
+                           "-keyout", key, "-out", certificate_, "-days", "2", "-subj",
+                           "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"});
+    ASSERT_TRUE(made.ending.ok()) << made.err;
+    server_.emplace(std::vector<std::string>{"/usr/bin/openssl", "s_server", "-accept",
+                                             "127.0.0.1:0", "-cert", certificate_, "-key", key,
+                                             "-www"});
+    ASSERT_TRUE(
+        test::eventually([&] { return server_->out().find("ACCEPT") != std::string::npos; }));
+    auto said = server_->out();
+    auto line = said.substr(said.find("ACCEPT"));
+    line = line.substr(0, line.find('\n'));
+    url_ = "https://127.0.0.1:" + line.substr(line.rfind(':') + 1) + "/";
+  }
+
+  std::string certificate_;
+  std::optional<test::Process> server_;
+  std::string url_;
+};
+
+TEST_F(Tls, ACertificateThatNobodyTrustsIsAnError) {
+  client_.get(url_, call("x"));
+  EXPECT_EQ(perform().errors["x"].type, ErrorType::ssl);
+}
+
+TEST_F(Tls, OneThatIsTrustedIsFineForItsOwnNameOnly) {
+  auto options = lenient();
+  options.ca_file = certificate_;
+  client_.get(url_, call("good"));
+  auto other = url_;
+  other.replace(other.find("127.0.0.1"), 9, "localhost");
+  client_.get(other, call("other name"));
+  auto told = perform(options);
+  EXPECT_EQ(told.responses["good"].status, 200) << told.errors["good"].message;
+  EXPECT_EQ(told.errors["other name"].type, ErrorType::ssl);
+}
+
+}  // namespace
+}  // namespace holdfast::http

@@ -1,0 +1,83 @@
+#include <boost/json/parse.hpp>
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "http/program_scenario.hpp"
+
+namespace holdfast::http {
+namespace {
+
+using test::answer;
+using test::HttpServer;
+using test::ServedRequest;
+using testing::HasSubstr;
+
+class HttpCommands : public ProgramScenario {};
+
+TEST_F(HttpCommands, PrintTheAnswerToARequest) {
+  HttpServer server{[](const ServedRequest& request) {
+    return answer(request.target == "/missing" ? 404 : 200,
+                  request.method + request.headers.at("x-a") + request.body);
+  }};
+  auto printed = cli({"http", "post", server.url("/?q=1"), "--header", "X-A: b", "--data", "body",
+                      "--print", "--allow-private"});
+  EXPECT_EQ(printed.out, "POSTbbody") << printed.err;
+  EXPECT_TRUE(printed.ending.ok());
+  auto missing = cli(
+      {"http", "get", server.url("/missing"), "--header", "X-A: b", "--print", "--allow-private"});
+  EXPECT_EQ(missing.ending.code, 1);
+  auto blocked = cli({"http", "get", server.url(), "--print"});
+  EXPECT_NE(blocked.ending.code, 0);
+  EXPECT_THAT(blocked.err, HasSubstr("loopback"));
+}
+
+TEST_F(HttpCommands, RunListAndCountRequests) {
+  std::ofstream{store_.folder() / "token"} << "s3cret\n";
+  std::string seen;
+  HttpServer server{[&](const ServedRequest& request) {
+    if (request.headers.contains("authorization")) seen = request.headers.at("authorization");
+    test::Reply reply = answer(200);
+    reply.never = request.target == "/never";
+    return reply;
+  }};
+  for (auto path : {"/", "/never"}) {
+    auto added = cli({"http", "get", server.url(path), "--callback", "keep", "--context", "\"x\"",
+                      "--secret-header", "Authorization: token"});
+    ASSERT_TRUE(added.ending.ok()) << added.err;
+    EXPECT_TRUE(TaskId::parse(added.out.substr(0, 26)));
+  }
+  test::Process processor{command(run_words({"--secrets", store_.folder().string()}))};
+  ASSERT_TRUE(test::eventually([&] {
+    return server.served() == 2 &&
+           inspector_.count({.states = {TaskState::completed}, .kind = request_kind}) == 1;
+  }));
+  EXPECT_EQ(seen, "s3cret");
+  auto listed = boost::json::parse(cli({"--json", "http", "list"}).out);
+  EXPECT_EQ(listed.at("method"), "get");
+  EXPECT_EQ(listed.at("host"), fmt::format("127.0.0.1:{}", server.port()));
+  auto stats = boost::json::parse(cli({"--json", "http", "stats"}).out);
+  EXPECT_EQ(stats.at("requests").at("completed"), 1);
+  EXPECT_EQ(stats.at("statuses").at("200"), 1);
+  EXPECT_EQ(stats.at("processes").at(0).at("capacity"), 1'000);
+  EXPECT_EQ(stats.at("processes").at(0).at("in_flight"), 1);
+  EXPECT_THAT(cli({"http", "stats"}).out, HasSubstr("answered 200"));
+}
+
+TEST_F(HttpCommands, RefuseWhatMakesNoSense) {
+  auto refusal = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "http");
+    auto done = cli(words);
+    EXPECT_EQ(done.ending.code, 1);
+    return done.err;
+  };
+  EXPECT_THAT(refusal({"get", "ftp://a/"}), HasSubstr("not an http or https URL"));
+  EXPECT_THAT(refusal({"get", "http://a/", "--header", "nonsense"}), HasSubstr("--header"));
+  EXPECT_THAT(refusal({"get", "http://a/", "--print", "--callback", "x"}), HasSubstr("not both"));
+  EXPECT_THAT(refusal({"run", "--allow", "10.0.0.0/99"}), HasSubstr("10.0.0.0/99"));
+  EXPECT_THAT(refusal({"run", "--blobs", "ftp:x"}), HasSubstr("dir:FOLDER"));
+}
+
+}  // namespace
+}  // namespace holdfast::http

@@ -1,0 +1,139 @@
+#include "http/egress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <holdfast/error.hpp>
+
+#include "http/hosts.hpp"
+
+namespace holdfast::http {
+namespace {
+
+std::string refusal(const std::string& address, const EgressOptions& options = {}, int port = 443) {
+  return Egress{options}.refusal("host.example", *Address::parse(address), port);
+}
+
+TEST(Egress, RefusesEverySpecialAddressAndWhatCarriesOne) {
+  for (auto address : {"0.0.0.0",
+                       "0.1.2.3",
+                       "10.0.0.1",
+                       "10.255.255.255",
+                       "100.64.0.1",
+                       "100.127.255.255",
+                       "127.0.0.1",
+                       "127.255.255.254",
+                       "168.63.129.16",
+                       "169.254.169.254",
+                       "169.254.0.1",
+                       "172.16.0.1",
+                       "172.31.255.255",
+                       "192.0.0.8",
+                       "192.0.2.1",
+                       "192.88.99.1",
+                       "192.168.1.1",
+                       "198.18.0.1",
+                       "198.19.255.255",
+                       "198.51.100.7",
+                       "203.0.113.9",
+                       "224.0.0.1",
+                       "239.255.255.255",
+                       "240.0.0.1",
+                       "255.255.255.255",
+                       "::",
+                       "::1",
+                       "::ffff:127.0.0.1",
+                       "::ffff:10.1.2.3",
+                       "::127.0.0.1",
+                       "64:ff9b::127.0.0.1",
+                       "64:ff9b::a9fe:a9fe",
+                       "64:ff9b:1::1",
+                       "100::1",
+                       "2001::1",
+                       "2001:db8::1",
+                       "2002:7f00:1::",
+                       "2002:a9fe:a9fe::",
+                       "3fff::1",
+                       "5f00::1",
+                       "fc00::1",
+                       "fd00:ec2::254",
+                       "fe80::1",
+                       "febf::1",
+                       "fec0::1",
+                       "ff02::1"})
+    EXPECT_NE(refusal(address), "") << address;
+}
+
+TEST(Egress, LetsOrdinaryAddressesThrough) {
+  for (auto address : {"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255",
+                       "100.128.0.0", "126.255.255.255", "128.0.0.1", "172.15.255.255",
+                       "172.32.0.0", "192.167.255.255", "223.255.255.255", "2606:4700::1111",
+                       "64:ff9b::8.8.8.8", "2002:808:808::", "::ffff:8.8.8.8"})
+    EXPECT_EQ(refusal(address), "") << address;
+}
+
+TEST(Egress, OtherServicesThanTheWebAreNotSpokenTo) {
+  EXPECT_NE(refusal("8.8.8.8", {}, 25), "");
+  EXPECT_EQ(refusal("8.8.8.8", {}, 80), "");
+  EXPECT_EQ(refusal("8.8.8.8", {}, 8080), "");
+}
+
+TEST(Egress, HasExceptions) {
+  EXPECT_EQ(refusal("127.0.0.1", {.allow_private = true}, 25), "");
+  EXPECT_EQ(refusal("10.1.2.3", {.allow = {"10.1.0.0/16"}}), "");
+  EXPECT_NE(refusal("10.2.2.3", {.allow = {"10.1.0.0/16"}}), "");
+  EXPECT_EQ(refusal("::ffff:10.1.2.3", {.allow = {"10.1.0.0/16"}}), "");
+  EXPECT_EQ(refusal("10.1.2.3", {.allow = {"HOST.example"}}), "");
+  EXPECT_EQ(refusal("fd00::5", {.allow = {"fd00::/8"}}), "");
+  for (auto bad : {"10.0.0.0/33", "10.0.0.0/x", "host name", ""})
+    EXPECT_THROW(Egress({.allow = {bad}}), ConfigError) << bad;
+}
+
+class HostsTest : public testing::Test {
+ protected:
+  using Entry = Hosts::Entry;
+  Entry enter(Millis now = Millis{0}) { return hosts_.enter(origin_, now); }
+
+  Origin origin_{"https", "192.0.2.1", 443};
+  Hosts hosts_{2, {.failures = 3, .pause = Millis{1'000}}, Millis{100}};
+};
+
+TEST_F(HostsTest, LetsSoManyInAtOnce) {
+  EXPECT_EQ(enter(), Entry::go);
+  EXPECT_EQ(enter(), Entry::go);
+  EXPECT_EQ(enter(), Entry::wait);
+  EXPECT_EQ(hosts_.enter({"https", "192.0.2.2", 443}, Millis{0}), Entry::go);
+  hosts_.leave(origin_, false, Millis{0});
+  EXPECT_EQ(enter(), Entry::go);
+}
+
+TEST_F(HostsTest, OneLooksUpTheNameAndTheOthersWaitForThat) {
+  origin_.host = "a.example";
+  EXPECT_EQ(enter(), Entry::go);
+  EXPECT_EQ(enter(), Entry::wait);
+  hosts_.resolved(origin_, Millis{0});
+  EXPECT_EQ(enter(), Entry::go);
+  hosts_.leave(origin_, false, Millis{0});
+  hosts_.leave(origin_, false, Millis{0});
+  EXPECT_EQ(enter(Millis{200}), Entry::go);
+  EXPECT_EQ(enter(Millis{200}), Entry::wait) << "the name is not known any more";
+}
+
+TEST_F(HostsTest, AHostThatFailsAllTheTimeIsLeftAloneAndThenTriedByOne) {
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(enter(), Entry::go);
+    hosts_.leave(origin_, true, Millis{0});
+  }
+  EXPECT_EQ(enter(Millis{400}), Entry::closed);
+  EXPECT_EQ(hosts_.closed_for(origin_, Millis{400}), Millis{600});
+  EXPECT_EQ(enter(Millis{1'000}), Entry::go);
+  EXPECT_EQ(enter(Millis{1'000}), Entry::wait);
+  hosts_.leave(origin_, true, Millis{1'000});
+  EXPECT_EQ(enter(Millis{1'999}), Entry::closed);
+  EXPECT_EQ(enter(Millis{2'000}), Entry::go);
+  hosts_.leave(origin_, false, Millis{2'000});
+  EXPECT_EQ(enter(Millis{2'000}), Entry::go);
+  EXPECT_EQ(enter(Millis{2'000}), Entry::go);
+}
+
+}  // namespace
+}  // namespace holdfast::http

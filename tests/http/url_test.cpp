@@ -1,0 +1,102 @@
+#include "http/url.hpp"
+
+#include <gtest/gtest.h>
+
+#include <holdfast/error.hpp>
+
+#include "http/redirect.hpp"
+#include "http/retry_after.hpp"
+
+namespace holdfast::http {
+namespace {
+
+TEST(Url, JoinsBaseAndPathWithOneSlash) {
+  for (auto base : {"https://a/v1", "https://a/v1/"})
+    for (auto path : {"users?x=1", "/users?x=1"})
+      EXPECT_EQ(join_url(base, path), "https://a/v1/users?x=1");
+  EXPECT_EQ(join_url("https://a/v1?k=1", "users"), "https://a/v1/users");
+  EXPECT_EQ(join_url("https://a/v1", ""), "https://a/v1");
+  EXPECT_EQ(join_url("https://a/v1", "?q=1"), "https://a/v1?q=1");
+  EXPECT_EQ(join_url("https://a/v1", "HTTPS://b/x"), "HTTPS://b/x");
+  EXPECT_EQ(join_url("", "https://b/x"), "https://b/x");
+}
+
+TEST(Url, EncodesParameters) {
+  EXPECT_EQ(with_parameters("https://a/p?x=1", {{"q", "a b&c=d+/é"}, {"q", ""}}),
+            "https://a/p?x=1&q=a%20b%26c=d%2B/%C3%A9&q=");
+}
+
+TEST(Url, KnowsWhereItLeadsTo) {
+  EXPECT_EQ(origin_of("HTTP://Example.ORG/x"), (Origin{"http", "example.org", 80}));
+  EXPECT_EQ(origin_of("https://[::1]:8443/"), (Origin{"https", "::1", 8443}));
+}
+
+TEST(Url, RefusesWhatIsNoPlainWebAddress) {
+  for (auto bad : {"ftp://a/", "file:///etc/passwd", "gopher://a/", "//a/b", "a/b", "https://",
+                   "https://user:pw@a/", "https://a:0/", "https://a b/", "http://a\\@b/",
+                   "https://a/\r\nX: y", ""})
+    EXPECT_THROW(origin_of(bad), InvalidRequest) << bad;
+}
+
+TEST(Url, ResolvesLocations) {
+  EXPECT_EQ(resolve("https://a/b/c?d", "../e#f"), "https://a/e");
+  EXPECT_EQ(resolve("https://a/b", "//c/d"), "https://c/d");
+  EXPECT_THROW(resolve("https://a/b", "file:///etc/passwd"), InvalidRequest);
+}
+
+auto redirect(int status, const std::string& location, Method method = Method::post,
+              std::vector<std::string> before = {}, int most = 5) {
+  return decide_redirect(status, location, "https://a/x", method, before, most);
+}
+
+TEST(Redirect, OnlySomeAreFollowedAndOnlyWithAPlace) {
+  for (int status : {200, 300, 304, 305, 400})
+    EXPECT_TRUE(std::holds_alternative<Stay>(redirect(status, "/y")));
+  EXPECT_TRUE(std::holds_alternative<Stay>(redirect(302, "")));
+  EXPECT_TRUE(std::holds_alternative<Stay>(redirect(302, "/y", Method::get, {}, 0)));
+}
+
+TEST(Redirect, BecomesAGetUnlessTheServerSaysOtherwise) {
+  for (int status : {301, 302, 303}) {
+    auto follow = std::get<Follow>(redirect(status, "/y"));
+    EXPECT_EQ(follow.method, Method::get);
+    EXPECT_FALSE(follow.keep_body);
+    EXPECT_EQ(follow.url, "https://a/y");
+    EXPECT_TRUE(follow.keep_credentials);
+  }
+  for (int status : {307, 308}) {
+    auto follow = std::get<Follow>(redirect(status, "/y"));
+    EXPECT_EQ(follow.method, Method::post);
+    EXPECT_TRUE(follow.keep_body);
+  }
+  EXPECT_EQ(std::get<Follow>(redirect(302, "/y", Method::head)).method, Method::head);
+}
+
+TEST(Redirect, CredentialsStayAtTheirOrigin) {
+  for (auto other : {"https://b/y", "https://a:8443/y"})
+    EXPECT_FALSE(std::get<Follow>(redirect(302, other)).keep_credentials) << other;
+}
+
+TEST(Redirect, WrongTurnsAreErrors) {
+  auto type = [](const auto& turn) { return std::get<WrongTurn>(turn).type; };
+  EXPECT_EQ(type(redirect(302, "/z", Method::get, {"https://a/1", "https://a/2"}, 2)),
+            ErrorType::too_many_redirects);
+  EXPECT_EQ(type(redirect(302, "/x")), ErrorType::recursive_redirect);
+  EXPECT_EQ(type(redirect(302, "/1", Method::get, {"https://a/1"})), ErrorType::recursive_redirect);
+  for (auto bad : {"http://a/y", "file:///etc/passwd", "gopher://a", "https://u:p@a/"})
+    EXPECT_EQ(type(redirect(302, bad)), ErrorType::blocked_address) << bad;
+}
+
+TEST(RetryAfter, IsSecondsOrADate) {
+  WallTime now{std::chrono::sys_days{std::chrono::year{2026} / 11 / 15}};
+  EXPECT_EQ(parse_retry_after("120", now), std::chrono::seconds{120});
+  EXPECT_EQ(parse_retry_after(" 0 ", now), Millis{0});
+  EXPECT_EQ(parse_retry_after("Sun, 15 Nov 2026 00:00:10 GMT", now), std::chrono::seconds{10});
+  EXPECT_EQ(parse_retry_after("Sunday, 15-Nov-26 00:00:10 GMT", now), std::chrono::seconds{10});
+  EXPECT_EQ(parse_retry_after("Sun, 15 Nov 2020 00:00:10 GMT", now), Millis{0});
+  EXPECT_EQ(parse_retry_after("99999999999999999999999", now), std::chrono::hours{24});
+  for (auto bad : {"", "soon", "-5", "1.5", "12 s"}) EXPECT_FALSE(parse_retry_after(bad, now));
+}
+
+}  // namespace
+}  // namespace holdfast::http

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <queue>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace holdfast::test {
+
+struct ServedRequest {
+  std::string method;
+  std::string target;
+  std::map<std::string, std::string> headers{};  ///< names in lower case
+  std::string body{};
+};
+
+/// What the server does with a request. It can be as bad as a test wants it.
+struct Reply {
+  enum class Then { stay, close, reset };
+
+  std::string bytes{};                 ///< everything, from the status line on
+  std::chrono::milliseconds after{0};  ///< before the first byte
+  std::size_t piece = 1u << 20;        ///< so many at once,
+  std::chrono::milliseconds pause{0};  ///< with a pause between them
+  Then then = Then::stay;
+  bool never = false;  ///< no byte ever
+};
+
+/// A whole answer with a body and its length.
+Reply answer(int status, const std::string& body = {}, const std::string& header_lines = {});
+
+/// An HTTP server on loopback in a thread of its own. Holds thousands of connections.
+class HttpServer {
+ public:
+  using Handler = std::function<Reply(const ServedRequest&)>;
+  explicit HttpServer(Handler handler);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  std::string url(const std::string& path = "/") const;
+  int port() const { return port_; }
+  int served() const { return served_; }              ///< requests that were read to their end
+  int most_at_once() const { return most_at_once_; }  ///< of them waiting for an answer
+
+ private:
+  struct Client;
+  struct Due {
+    std::chrono::steady_clock::time_point at;
+    std::weak_ptr<Client> client;
+    bool operator>(const Due& other) const { return at > other.at; }
+  };
+
+  void run();
+  void accept_all();
+  void read_from(const std::shared_ptr<Client>& client);
+  void take_requests(const std::shared_ptr<Client>& client);
+  void write_to(const std::shared_ptr<Client>& client);
+  void drop(const std::shared_ptr<Client>& client, bool reset);
+  int run_due();
+
+  Handler handler_;
+  int listener_ = -1, epoll_ = -1, wake_ = -1, port_ = 0;
+  std::map<int, std::shared_ptr<Client>> clients_;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  std::atomic<int> served_ = 0, most_at_once_ = 0;
+  int waiting_ = 0;
+  std::atomic<bool> ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace holdfast::test
