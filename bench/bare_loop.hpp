@@ -1,0 +1,8 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+/// Performs `count` GET requests, `at_once` of them in flight, with libcurl's multi interface and
+/// nothing else: what a program could reach that keeps nothing. Returns how long it took.
+std::chrono::duration<double> run_bare_loop(const std::string& url, int count, int at_once);

@@ -1,0 +1,99 @@
+// Requests against nginx on this machine: a bare loop of libcurl beside a processor with durable
+// requests and callbacks. Needs nginx (Debian: nginx-light), which it starts on loopback.
+//
+//     holdfast_http_bench [REQUESTS] [AT ONCE]
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include <holdfast/holdfast.hpp>
+#include <holdfast/http.hpp>
+
+#include "bare_loop.hpp"
+#include "support/process.hpp"
+#include "support/redis_server.hpp"
+#include "support/temp_store.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+constexpr int port = 18'480;
+const std::string url = fmt::format("http://127.0.0.1:{}/", port);
+
+/// nginx with a body of 100 bytes.
+holdfast::test::Process start_nginx(const std::filesystem::path& folder) {
+  auto config = folder / "nginx.conf";
+  std::ofstream{config} << fmt::format(
+      "daemon off; pid {0}/nginx.pid; error_log {0}/error.log; worker_processes 1;\n"
+      "worker_rlimit_nofile 20000; events {{ worker_connections 20000; }}\n"
+      "http {{ access_log off; keepalive_requests 1000000;\n"
+      "  client_body_temp_path {0}/a; proxy_temp_path {0}/b; fastcgi_temp_path {0}/c;\n"
+      "  uwsgi_temp_path {0}/d; scgi_temp_path {0}/e;\n"
+      "  server {{ listen 127.0.0.1:{1} backlog=16384; location / {{ return 200 \"{2}\"; }} }} "
+      "}}\n",
+      folder.string(), port, std::string(100, 'x'));
+  return holdfast::test::Process{
+      {"/usr/sbin/nginx", "-c", config.string(), "-e", (folder / "error.log").string()}};
+}
+
+void report(const std::string& what, int count, Seconds took, double bare) {
+  auto rate = count / took.count();
+  fmt::print("{:<44} {:>8.0f}/s {:>6.2f} of the bare loop\n", what, rate, rate / bare);
+}
+
+void measure(const std::string& what, const std::string& address, int count, int at_once,
+             double bare) {
+  auto engine = holdfast::open(address);
+  holdfast::http::Client client{engine};
+  std::vector<holdfast::http::Request> requests(
+      1'000,
+      client.build(holdfast::http::Method::get, url, holdfast::http::callback("answered", 1)));
+  auto began = Clock::now();
+  for (int done = 0; done < count; done += 1'000) client.enqueue_all(requests);
+  report(what + ", handed over", count, Clock::now() - began, bare);
+  holdfast::http::ProcessorOptions options;
+  options.capacity = at_once;
+  options.egress.allow_private = true;
+  options.until_empty = true;
+  began = Clock::now();
+  auto summary = holdfast::http::Processor{engine, options}.run();
+  report(what + ", performed", static_cast<int>(summary.answered), Clock::now() - began, bare);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int count = argc > 1 ? std::atoi(argv[1]) : 50'000;
+  int at_once = argc > 2 ? std::atoi(argv[2]) : 100;
+  if (::access("/usr/sbin/nginx", X_OK) != 0) {
+    fmt::print(stderr, "nginx is not there; install nginx-light\n");
+    return 1;
+  }
+  holdfast::test::TempStore store;
+  auto nginx = start_nginx(store.folder());
+  bool up = holdfast::test::eventually([&] {
+    return holdfast::test::run(
+               {"/bin/bash", "-c", fmt::format("exec 3<>/dev/tcp/127.0.0.1/{}", port)})
+        .ending.ok();
+  });
+  if (!up) {
+    fmt::print(stderr, "nginx does not start: {}\n", nginx.err());
+    return 1;
+  }
+  fmt::print("{} requests, {} at once\n", count, at_once);
+  auto took = run_bare_loop(url, count, at_once);
+  auto bare = count / took.count();
+  report("bare libcurl", count, took, bare);
+  measure("SQLite, power-safe", store.address(), count, at_once, bare);
+  measure("SQLite, crash-safe",
+          "sqlite:" + (store.folder() / "b.db").string() + "?durability=crash-safe", count, at_once,
+          bare);
+  measure("Redis", holdfast::test::shared_lasting_redis().address() + "?prefix=bench", count,
+          at_once, bare);
+}
