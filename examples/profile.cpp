@@ -21,14 +21,14 @@ void explain(const holdfast::http::RequestError& error, const Reader& reader) {
 int main(int argc, char** argv) {
   auto engine = holdfast::open("sqlite:profile.db");
 
-  holdfast::http::Client api{
-      engine,
-      {.base_url = argc > 1 ? argv[1] : "https://example.org", .timeout = holdfast::Millis{5'000}}};
+  holdfast::http::Client api{engine, {.base_url = argc > 1 ? argv[1] : "https://example.org"}};
   api.get("readers/7", holdfast::http::callback("store_profile", Reader{.number = 7}));
 
-  holdfast::http::Processor processor{engine,
-                                      {.egress = {.allow_private = argc > 1}, .until_empty = true}};
-  processor.run();  // in another process, most often
+  // In another process, most often: there it is `holdfast http run`.
+  holdfast::http::ProcessorOptions options;
+  options.egress.allow = {"127.0.0.1"};
+  options.until_empty = true;
+  holdfast::http::Processor{engine, options}.run();
 
   holdfast::Tasks tasks{engine};
   holdfast::http::on<Reader>(tasks, "store_profile", store, explain);

@@ -54,6 +54,7 @@ class Loop {
 
   ProcessorOptions options_;
   Egress egress_;
+  SpareHandles handles_;
   Site site_;
   Hosts hosts_;
 

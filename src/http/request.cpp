@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
+#include <holdfast/tasks.hpp>
 
 #include "http/headers.hpp"
 #include "http/url.hpp"
@@ -54,6 +55,12 @@ void validate(const Request& request) {
   if (request.max_redirects &&
       (*request.max_redirects < 0 || *request.max_redirects > most_redirects))
     refuse("max redirects is {}; 0 to {} is allowed", *request.max_redirects, most_redirects);
+  // Where the answer could not be delivered, it is too late to say so.
+  if (!request.callback.empty()) {
+    NewTask callback{request.callback, "{}"};
+    if (!request.callback_queue.empty()) callback.options.queue = request.callback_queue;
+    holdfast::validate(callback, {});
+  }
 }
 
 }  // namespace holdfast::http

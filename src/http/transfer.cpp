@@ -10,6 +10,7 @@
 
 #include "http/curl_errors.hpp"
 #include "http/headers.hpp"
+#include "http/phase.hpp"
 #include "http/redirect.hpp"
 
 namespace holdfast::http {
@@ -25,11 +26,32 @@ void set(CURL* handle, CURLoption option, Value value) {
   curl_easy_setopt(handle, option, value);
 }
 
+constexpr std::size_t most_spare_handles = 256;
+
 }  // namespace
 
+SpareHandles::~SpareHandles() {
+  for (auto* handle : spare_) curl_easy_cleanup(handle);
+}
+
+CURL* SpareHandles::take() {
+  if (!spare_.empty()) {
+    auto* handle = spare_.back();
+    spare_.pop_back();
+    return handle;
+  }
+  if (auto* handle = curl_easy_init()) return handle;
+  throw std::bad_alloc{};
+}
+
+void SpareHandles::give(CURL* handle) {
+  if (spare_.size() >= most_spare_handles) return curl_easy_cleanup(handle);
+  curl_easy_reset(handle);
+  spare_.push_back(handle);
+}
+
 Transfer::Transfer(Job job, const Site& site)
-    : job_{std::move(job)}, site_{site}, handle_{curl_easy_init()} {
-  if (!handle_) throw std::bad_alloc{};
+    : job_{std::move(job)}, site_{site}, handle_{site.handles.take(), {&site.handles}} {
   origin_ = origin_of(job_.request.url);
 }
 
@@ -70,7 +92,11 @@ void Transfer::set_security() {
   const auto& options = site_.options;
   set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   set(handle, CURLOPT_PROXY, options.proxy.c_str());  // empty: none, not even the environment's
+  set(handle, CURLOPT_NOPROXY, "");
   set(handle, CURLOPT_FOLLOWLOCATION, 0L);
+  // On a connection that turns out to be closed, libcurl sends a second time by itself. On a new
+  // one it does not.
+  set(handle, CURLOPT_FRESH_CONNECT, is_only_once(job_.request) ? 1L : 0L);
   set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   set(handle, CURLOPT_SSL_VERIFYPEER, 1L);
   set(handle, CURLOPT_SSL_VERIFYHOST, 2L);

@@ -11,10 +11,25 @@
 
 namespace holdfast::http {
 
+/// Handles of libcurl that are not in use: making one takes longer than many a request.
+class SpareHandles {
+ public:
+  SpareHandles() = default;
+  ~SpareHandles();
+  SpareHandles(const SpareHandles&) = delete;
+  SpareHandles& operator=(const SpareHandles&) = delete;
+  CURL* take();
+  void give(CURL* handle);
+
+ private:
+  std::vector<CURL*> spare_;
+};
+
 /// What all transfers of a processor share.
 struct Site {
   const ProcessorOptions& options;
   const Egress& egress;
+  SpareHandles& handles;
 };
 
 /// One request on its way, hop by hop: a libcurl handle and what came back so far. Follows
@@ -54,8 +69,9 @@ class Transfer {
   bool take_body(std::string_view bytes);
   bool take_header(std::string_view line);
 
-  struct EndHandle {
-    void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+  struct GiveBack {
+    SpareHandles* handles;
+    void operator()(CURL* handle) const { handles->give(handle); }
   };
   struct FreeList {
     void operator()(curl_slist* list) const { curl_slist_free_all(list); }
@@ -63,7 +79,7 @@ class Transfer {
 
   Job job_;
   const Site& site_;
-  std::unique_ptr<CURL, EndHandle> handle_;
+  std::unique_ptr<CURL, GiveBack> handle_;
   std::unique_ptr<curl_slist, FreeList> header_lines_;
   char error_[CURL_ERROR_SIZE] = {};
   Origin origin_{};

@@ -81,6 +81,14 @@ TEST(HttpValues, HeadersThatWouldBreakTheRequestApartAreRefused) {
   EXPECT_THROW(validate(with("Content-Length", "5")), InvalidRequest);
 }
 
+TEST(HttpValues, ACallbackThatCannotBeIsRefusedBeforeAnythingIsSent) {
+  auto request = full_request();
+  request.callback = "a\nb";
+  EXPECT_THROW(validate(request), InvalidRequest);
+  request.callback = std::string(10'000, 'k');
+  EXPECT_THROW(validate(request), InvalidRequest);
+}
+
 TEST(HttpValues, HeadersAreMergedWithoutCase) {
   EXPECT_EQ(merge({{"Accept", "a"}, {"X", "1"}}, {{"accept", "b"}}),
             (Headers{{"accept", "b"}, {"x", "1"}}));

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "support/http_server.hpp"
 #include "support/process.hpp"
 #include "support/temp_store.hpp"
 
@@ -19,9 +20,10 @@ using testing::Not;
 /// Runs the examples as a newcomer would: each in a folder of its own, which it uses for its store.
 class Examples : public testing::Test {
  protected:
-  std::vector<std::string> in_folder(const std::string& example) const {
-    auto line = fmt::format("cd '{}' && exec '{}/{}'", store_.folder().string(),
-                            HOLDFAST_EXAMPLES_FOLDER, example);
+  std::vector<std::string> in_folder(const std::string& example,
+                                     const std::string& argument = {}) const {
+    auto line = fmt::format("cd '{}' && exec '{}/{}' {}", store_.folder().string(),
+                            HOLDFAST_EXAMPLES_FOLDER, example, argument);
     return {"/bin/sh", "-c", line};
   }
   std::string output_of(const std::string& example) const {
@@ -79,6 +81,14 @@ TEST_F(Examples, OwnTransactionEnqueuesIfItCommits) {
   auto again = output_of("own_transaction");
   EXPECT_THAT(again, HasSubstr("Grace did not"));
   EXPECT_THAT(again, Not(HasSubstr("welcome")));
+}
+
+TEST_F(Examples, ProfileIsFetchedAndGivenToItsCallback) {
+  HttpServer server{[](const ServedRequest& request) {
+    return answer(request.target == "/v1/readers/7" ? 200 : 404);
+  }};
+  auto finished = run(in_folder("profile", server.url("/v1")));
+  EXPECT_EQ(finished.out, "reader 7: 200\n") << finished.err;
 }
 
 TEST_F(Examples, TenantsGetTheirShare) {
