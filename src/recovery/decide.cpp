@@ -34,11 +34,11 @@ int max_uncharged_of(const Orphan& orphan, const Settings::Recovery& settings) {
 }
 
 Part part_of(const Orphan& orphan, const Remains* remains, int max_uncharged) {
-  if (orphan.expired) return Part::unknown_worker_silent;
   bool restarted = remains && remains->machine_restarted;
-  bool known = remains && remains->readable && !restarted;
+  bool known = remains && remains->readable && !restarted && !orphan.expired;
   bool once_too_often = orphan.suspect && orphan.recoveries >= max_uncharged;
   if (!known && once_too_often) return Part::culprit_without_record;
+  if (orphan.expired) return Part::unknown_worker_silent;
   if (restarted) return Part::swept_away;
   if (known && std::ranges::count(remains->running, orphan.lease) == 0) return Part::bystander;
   if (orphan.kind == runs_in_company && orphan.recoveries < most_recoveries_in_company)
@@ -66,10 +66,10 @@ std::string what_happened(const Orphan& orphan, const Remains* remains, Part par
     case Part::culprit_without_record:
       return fmt::format(
           "{} while worker {} was to run this task and nothing else; it had been taken back {} "
-          "times "
-          "before",
-          remains && remains->machine_restarted ? "The machine was restarted"
-                                                : "Everything ended without a record",
+          "times before",
+          orphan.expired                          ? "A lease ran out"
+          : remains && remains->machine_restarted ? "The machine was restarted"
+                                                  : "Everything ended without a record",
           worker, orphan.recoveries);
     case Part::suspect:
       break;
@@ -102,7 +102,8 @@ class Judge {
       return end(TaskState::cancelled, "it had been asked to stop, so it is cancelled");
     // Where running twice is worse than not at all, only what was not running may run again.
     bool ends = settings_.action == RecoveryAction::fail;
-    if (part_ == Part::swept_away && !ends) return sweep();
+    bool nobodys_fault = part_ == Part::swept_away || part_ == Part::unknown_worker_silent;
+    if (nobodys_fault && !ends) return sweep();
     if (part_ == Part::bystander) {
       verdict_.suspect = orphan_.suspect;
       return run_again_uncharged("it runs again at once and no attempt is charged");
@@ -115,7 +116,7 @@ class Judge {
       return end(TaskState::failed, "the recovery action is `fail`, so it is a dead letter");
     if (part_ == Part::in_company)
       return run_again_uncharged("it is sent again and no attempt is charged");
-    verdict_.suspect = part_ != Part::unknown_worker_silent || orphan_.suspect;
+    verdict_.suspect = true;
     if (part_ == Part::suspect)
       return run_again_uncharged("it runs again, alone, and no attempt is charged");
     if (settings_.action == RecoveryAction::pending)
@@ -128,10 +129,15 @@ class Judge {
     return part_ == Part::culprit || part_ == Part::culprit_without_record;
   }
 
-  /// A task that takes the whole machine with it leaves no trace but that it was there each time.
+  /// A task that takes the whole machine with it, or keeps its worker from everything else, leaves
+  /// no trace but that it was there each time.
   Verdict sweep() {
     bool again = orphan_.recoveries + 1 >= max_uncharged_;
     verdict_.suspect = orphan_.suspect || again;
+    // A worker that is too slow to renew will not be quicker in a moment.
+    if (part_ == Part::unknown_worker_silent && settings_.action == RecoveryAction::retry &&
+        orphan_.recoveries > 0)
+      verdict_.delay = backoff_delay(orphan_.backoff, orphan_.recoveries, random01_);
     return run_again_uncharged(again ? "that is once too often, so it runs again alone, and no "
                                        "attempt is charged yet"
                                      : "it runs again at once and no attempt is charged");
@@ -155,7 +161,7 @@ class Judge {
       return end(TaskState::failed, fmt::format("that was attempt {} of {}, so it is a dead letter",
                                                 orphan_.attempt, orphan_.max_attempts));
     // The first time costs no wait: most often the machine or the operator is to blame.
-    int earlier = is_culprit() ? verdict_.crashes - 1 : orphan_.recoveries;
+    int earlier = verdict_.crashes - 1;
     if (earlier > 0) verdict_.delay = backoff_delay(orphan_.backoff, earlier, random01_);
     verdict_.reason =
         fmt::format("{}; attempt {} of {} is charged and it runs again{}.", happened_,

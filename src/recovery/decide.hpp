@@ -9,15 +9,15 @@ namespace holdfast {
 
 /// What is to become of an orphan: the policy of recovery, without any store.
 ///
-/// An orphan whose lease ran out (`orphan.expired`) has a worker that may be alive, so nothing is
-/// known about a crash. Otherwise its worker is dead, and `remains` (null if there are none) says
-/// what that was running: work that was not among it had not started and is innocent; work that was
-/// running beside other work is a suspect and runs alone next; work that was running alone is
-/// charged with the crash, and held when it has been charged `max_recovery_attempts` times.
+/// If its worker is dead, `remains` (null if there are none) says what that was running: work that
+/// was not among it had not started and is innocent; work that was running beside other work is a
+/// suspect and runs alone next; work that was running alone is charged with the crash, and held
+/// when it has been charged `max_recovery_attempts` times.
 ///
-/// Where the machine went down with the worker, or nothing says what that was running, no task is
-/// to blame: unless that happens again and again. What was taken back `max_uncharged_recoveries`
-/// times runs alone from then on, and is charged if it happens once more.
+/// Where only the lease ran out (`orphan.expired`: the worker may be alive), where the machine went
+/// down with the worker, or nothing says what that was running, no task is to blame: unless that
+/// happens again and again. What was taken back `max_uncharged_recoveries` times runs alone from
+/// then on, and is charged if it happens once more.
 ///
 /// `random01` in [0, 1) spreads the back-off.
 Verdict decide(const Orphan& orphan, const Remains* remains, const Settings::Recovery& settings,

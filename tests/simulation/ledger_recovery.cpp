@@ -135,18 +135,21 @@ void Ledger::check_charge(const Entry& task, const Verdict& verdict, RecoveryAct
   bool alone = died && running && truth.running_at_death.size() == 1;
   bool charged = verdict.attempt == before.attempt;
   bool crash_charged = verdict.crashes != before.crashes;
+  // Ran alone, or was to, each time that leases ran out.
+  bool often = silent && before.suspect &&
+               before.recoveries >= Settings::Recovery{}.max_uncharged_recoveries;
   auto wrong = [&](std::string_view what) {
     find(Defect::wrong_charge, fmt::format("{}: {}", name(task), what));
   };
-  if (crash_charged && (!alone || verdict.crashes != before.crashes + 1))
+  if (crash_charged && (!(alone || often) || verdict.crashes != before.crashes + 1))
     wrong("charged with a crash, and did not run alone");
-  if (verdict.to != TaskState::cancelled && charged && !silent && !alone &&
+  if (verdict.to != TaskState::cancelled && charged && !often && !alone &&
       action != RecoveryAction::fail)
     wrong("charged with an attempt that was not its fault");
   if (!charged && verdict.attempt != before.attempt - 1) wrong("an attempt was made up");
   if (verdict.to == TaskState::pending && before.suspect && !verdict.suspect)
     wrong("no suspect any more although it did not finish");
-  if (verdict.suspect && !before.suspect && !running && !truth.retired)
+  if (verdict.suspect && !before.suspect && !running && !truth.retired && !silent)
     wrong("a suspect although it was not running");
   if (verdict.to == TaskState::held && verdict.crashes < most_crashes_)
     wrong("quarantined before its time");

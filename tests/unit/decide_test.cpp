@@ -229,16 +229,33 @@ TEST(Decide, WithActionFailACrashAloneBelowTheLimitIsADeadLetter) {
   EXPECT_EQ(verdict.crashes, 1);
 }
 
-TEST(Decide, AnExpiredLeaseChargesTheAttemptButNeverACrash) {
+TEST(Decide, AnExpiredLeaseIsNoTasksFault) {
   auto silent = orphan();
   silent.expired = true;
+  silent.attempt = silent.max_attempts;
   auto verdict = decide(silent, &alone, RecoveryAction::retry, max_crashes, middle);
-  EXPECT_EQ(verdict.to, TaskState::pending);
+  EXPECT_EQ(verdict.to, TaskState::pending) << "no attempt of it has failed";
   EXPECT_TRUE(verdict.expired);
-  EXPECT_EQ(verdict.attempt, 2);
+  EXPECT_EQ(verdict.attempt, silent.max_attempts - 1);
   EXPECT_EQ(verdict.crashes, 0);
   EXPECT_FALSE(verdict.suspect);
   EXPECT_EQ(verdict.delay, Millis{0});
+}
+
+TEST(Decide, LeasesThatExpireAgainAndAgainAreChargedInTheEnd) {
+  const int often = Settings::Recovery{}.max_uncharged_recoveries;
+  auto silent = orphan();
+  silent.expired = true;
+  silent.recoveries = often - 1;
+  auto warned = decide(silent, nullptr, RecoveryAction::retry, max_crashes, middle);
+  EXPECT_TRUE(warned.suspect) << "the next time nothing else is there that could be to blame";
+  EXPECT_EQ(warned.crashes, 0);
+  silent.recoveries = often;
+  silent.suspect = true;
+  EXPECT_EQ(decide(silent, nullptr, RecoveryAction::retry, max_crashes, middle).crashes, 1);
+  silent.crashes = max_crashes - 1;
+  EXPECT_EQ(decide(silent, nullptr, RecoveryAction::retry, max_crashes, middle).to,
+            TaskState::held);
 }
 
 TEST(Decide, AnExpiredLeaseThatWasRecoveredBeforeWaits) {
@@ -247,19 +264,14 @@ TEST(Decide, AnExpiredLeaseThatWasRecoveredBeforeWaits) {
   silent.recoveries = 2;
   EXPECT_EQ(decide(silent, nullptr, RecoveryAction::retry, max_crashes, middle).delay,
             Millis{2'000});
+  EXPECT_EQ(decide(silent, nullptr, RecoveryAction::pending, max_crashes, middle).delay, Millis{0});
 }
 
-TEST(Decide, AnExpiredLeaseFollowsTheAction) {
+TEST(Decide, AnExpiredLeaseIsADeadLetterWithActionFail) {
   auto silent = orphan();
   silent.expired = true;
   EXPECT_EQ(decide(silent, nullptr, RecoveryAction::fail, max_crashes, middle).to,
             TaskState::failed);
-  EXPECT_EQ(decide(silent, nullptr, RecoveryAction::pending, max_crashes, middle).attempt, 1);
-  silent.attempt = silent.max_attempts;
-  EXPECT_EQ(decide(silent, nullptr, RecoveryAction::retry, max_crashes, middle).to,
-            TaskState::failed);
-  EXPECT_EQ(decide(silent, nullptr, RecoveryAction::pending, max_crashes, middle).to,
-            TaskState::pending);
 }
 
 TEST(Decide, WorkThatWasAskedToStopIsCancelledHoweverItsWorkerEnded) {
