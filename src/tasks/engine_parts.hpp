@@ -13,6 +13,7 @@
 #include "tasks/schedule_store.hpp"
 #include "tasks/task_admin.hpp"
 #include "tasks/task_store.hpp"
+#include "tasks/task_transfer.hpp"
 
 namespace holdfast {
 
@@ -29,6 +30,7 @@ class EngineParts {
   /// Nothing: this engine cannot keep them.
   virtual ScheduleStore* schedule_store() { return nullptr; }
   virtual LimitStore* limit_store() { return nullptr; }
+  virtual TaskTransfer* task_transfer() { return nullptr; }
   virtual const Clock& clock() const = 0;
   virtual std::string name() const = 0;
 
@@ -56,6 +58,7 @@ class EngineParts {
   /// The same for who needs them: throw `InvalidRequest` for an engine that cannot keep them.
   ScheduleStore& schedules();
   LimitStore& limits();
+  TaskTransfer& transfer();
 
   const Settings& settings() const { return settings_; }
   Events& events() { return events_; }

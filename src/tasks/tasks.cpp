@@ -98,4 +98,9 @@ LimitStore& EngineParts::limits() {
   throw InvalidRequest{name() + " cannot keep limits; use another engine for them"};
 }
 
+TaskTransfer& EngineParts::transfer() {
+  if (auto* tasks = task_transfer()) return *tasks;
+  throw InvalidRequest{name() + " can neither give tasks to another store nor take them"};
+}
+
 }  // namespace holdfast

@@ -9,6 +9,7 @@
 #include "engines/postgres/store.hpp"
 #include "engines/postgres/task_admin.hpp"
 #include "engines/postgres/task_store.hpp"
+#include "engines/postgres/transfer.hpp"
 #include "engines/postgres/worker_registry.hpp"
 
 namespace holdfast::postgres {
@@ -25,7 +26,8 @@ class PostgresEngine final : public EngineParts {
         workers_{store_},
         reports_{store_},
         schedules_{store_},
-        limits_{store_} {}
+        limits_{store_},
+        transfer_{store_, admin_} {}
 
   TaskStore& tasks() override { return tasks_; }
   TaskAdmin& admin() override { return admin_; }
@@ -33,6 +35,7 @@ class PostgresEngine final : public EngineParts {
   Reports& reports() override { return reports_; }
   ScheduleStore* schedule_store() override { return &schedules_; }
   LimitStore* limit_store() override { return &limits_; }
+  TaskTransfer* task_transfer() override { return &transfer_; }
   const Clock& clock() const override { return store_.clock; }
   std::string name() const override { return store_.dialect->address().name; }
   RunLevel run_level() const override {
@@ -52,6 +55,7 @@ class PostgresEngine final : public EngineParts {
   PostgresReports reports_;
   PostgresScheduleStore schedules_;
   PostgresLimitStore limits_;
+  PostgresTaskTransfer transfer_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "engines/postgres/statements.hpp"
+#include "engines/postgres/transfer.hpp"
 #include "recovery/backoff.hpp"
 
 namespace holdfast::postgres {
@@ -23,7 +24,8 @@ struct Existing {
 /// Inserts many tasks with few statements, whatever is special about some of them.
 class Inserting {
  public:
-  Inserting(Connection& db, std::span<const NewTask> tasks) : db_{db}, tasks_{tasks} {
+  Inserting(Connection& db, std::span<const NewTask> tasks, InsertAs as)
+      : db_{db}, tasks_{tasks}, as_{as} {
     for (const auto& task : tasks)
       answers_.push_back({task.options.id ? *task.options.id : TaskId::make(), false});
   }
@@ -116,7 +118,11 @@ class Inserting {
       payloads.add(tasks_[i].payload);
     }
     if (ids.size() == 0) return 0;
-    auto rows = db_.run(
+    if (as_ == InsertAs::new_work) {
+      db_.queue("SELECT pg_advisory_xact_lock_shared" HOLDFAST_LOCK_OF_MOVES);
+      db_.queue("SELECT value FROM hf.notes WHERE key = 'moved_to'");
+    }
+    db_.queue(
         "INSERT INTO hf.tasks (id, queue, kind, state, priority, run_at, created_at, max_attempts,"
         " timeout, backoff, unique_key, limit_key, keyed, tags, payload)"
         " SELECT n.id, n.queue, n.kind, n.state, n.priority, CASE WHEN n.at IS NOT NULL THEN n.at"
@@ -132,9 +138,16 @@ class Inserting {
         ids.value(), queues.value(), kinds.value(), states.value(), priorities.value(), at.value(),
         delays.value(), attempts.value(), timeouts.value(), backoffs.value(), keys.value(),
         limits.value(), tags.value(), payloads.value());
+    auto results = db_.collect();
+    if (as_ == InsertAs::new_work) expect_not_moved(results[results.size() - 2]);
+    auto& rows = results.back();
     auto refused = ids.size() - static_cast<std::size_t>(rows.count());
     note_created(rows, refused == 0);
     return refused;
+  }
+
+  static void expect_not_moved(Rows& moved_to) {
+    if (moved_to.next()) refuse_because_moved("this store", moved_to.text(0));
   }
 
   void note_created(Rows& rows, bool all) {
@@ -224,6 +237,7 @@ class Inserting {
 
   Connection& db_;
   std::span<const NewTask> tasks_;
+  InsertAs as_;
   std::vector<Inserted> answers_;
   std::vector<bool> open_;  // neither inserted nor found to be there
   std::vector<std::vector<TaskId>> waits_for_;
@@ -232,9 +246,9 @@ class Inserting {
 
 }  // namespace
 
-std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> tasks) {
+std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> tasks, InsertAs as) {
   if (tasks.empty()) return {};
-  return Inserting{db, tasks}.run();
+  return Inserting{db, tasks, as}.run();
 }
 
 }  // namespace holdfast::postgres

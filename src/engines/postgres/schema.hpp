@@ -8,5 +8,7 @@ namespace holdfast::postgres {
 extern const std::string_view schema_1;
 /// schema_2.sql: from there to version 2.
 extern const std::string_view schema_2;
+/// schema_3.sql: from there to version 3.
+extern const std::string_view schema_3;
 
 }  // namespace holdfast::postgres

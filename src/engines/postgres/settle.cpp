@@ -96,7 +96,7 @@ void Settling::finish(Connection& db, Rows accepted, Rows blocked) {
 void Settling::insert_follow_ups(Connection& db, const std::vector<NewTask>& follow_ups,
                                  WallTime now) {
   if (follow_ups.empty()) return;
-  auto inserted = insert_tasks(db, follow_ups);
+  auto inserted = insert_tasks(db, follow_ups, InsertAs::follow_up);
   for (std::size_t i = 0; i < inserted.size(); ++i) {
     if (!inserted[i].created) continue;
     Transition step{{}, inserted[i].state, "client", {}, {}, 0, now};

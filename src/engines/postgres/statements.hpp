@@ -22,7 +22,15 @@
 /// The steps of the store, each inside a transaction that the caller has begun.
 namespace holdfast::postgres {
 
-std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> tasks);
+enum class InsertAs {
+  new_work,   ///< refused with `StoreMoved` if the store is closed
+  follow_up,  ///< what running tasks ask for is inserted even then
+};
+std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> tasks,
+                                   InsertAs as = InsertAs::new_work);
+
+/// Removes tasks with all that belongs to them; returns how many.
+std::int64_t remove_tasks(Connection& db, const std::vector<TaskId>& ids);
 
 /// Room for tasks in a claim.
 struct Room {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engines/postgres/statements.hpp"
 #include "engines/postgres/task_admin.hpp"
 
 namespace holdfast::postgres {
@@ -47,20 +48,6 @@ std::vector<TaskId> oldest(Connection& db, std::int64_t limit) {
              limit));
 }
 
-std::int64_t remove(Connection& db, const std::vector<TaskId>& ids) {
-  if (ids.empty()) return 0;
-  static constexpr std::array statements = {
-      "DELETE FROM hf.history WHERE task = ANY($1)",
-      "DELETE FROM hf.log WHERE task = ANY($1)",
-      "DELETE FROM hf.effects WHERE task = ANY($1)",
-      "DELETE FROM hf.progress WHERE task = ANY($1)",
-      "DELETE FROM hf.blocks WHERE on_task = ANY($1)",
-      "DELETE FROM hf.blocks WHERE task = ANY($1)",
-  };
-  for (const char* sql : statements) db.queue(sql, ids);
-  return db.run("DELETE FROM hf.tasks WHERE id = ANY($1) AND state IN (2, 3, 4)", ids).changed();
-}
-
 std::int64_t number(Connection& db, const char* sql) {
   auto row = db.run(sql);
   return row.next() ? row.integer(0) : 0;
@@ -88,6 +75,20 @@ bool too_large(Connection& db, std::int64_t most) {
 
 }  // namespace
 
+std::int64_t remove_tasks(Connection& db, const std::vector<TaskId>& ids) {
+  if (ids.empty()) return 0;
+  static constexpr std::array statements = {
+      "DELETE FROM hf.history WHERE task = ANY($1)",
+      "DELETE FROM hf.log WHERE task = ANY($1)",
+      "DELETE FROM hf.effects WHERE task = ANY($1)",
+      "DELETE FROM hf.progress WHERE task = ANY($1)",
+      "DELETE FROM hf.blocks WHERE on_task = ANY($1)",
+      "DELETE FROM hf.blocks WHERE task = ANY($1)",
+  };
+  for (const char* sql : statements) db.queue(sql, ids);
+  return db.run("DELETE FROM hf.tasks WHERE id = ANY($1) AND state IN (2, 3, 4, 6)", ids).changed();
+}
+
 TaskAdmin::Pruned PostgresTaskAdmin::prune(const Settings::Retention& retention, int limit) {
   struct Want {
     bool old = false;
@@ -109,7 +110,7 @@ TaskAdmin::Pruned PostgresTaskAdmin::prune(const Settings::Retention& retention,
         if (want.too_large || want.excess > 0)
           chosen = oldest(db, want.too_large ? limit : std::min<std::int64_t>(want.excess, limit));
         if (chosen.empty() && want.old) chosen = too_old(db, retention, limit);
-        return remove(db, chosen);
+        return remove_tasks(db, chosen);
       });
   return {removed, removed > 0 && (want.excess > removed || want.too_large)};
 }

@@ -10,6 +10,7 @@
 #include "engines/redis/store.hpp"
 #include "engines/redis/task_admin.hpp"
 #include "engines/redis/task_store.hpp"
+#include "engines/redis/transfer.hpp"
 #include "engines/redis/worker_registry.hpp"
 
 namespace holdfast::redis {
@@ -48,6 +49,7 @@ class RedisEngine final : public EngineParts {
   Reports& reports() override { return reports_; }
   ScheduleStore* schedule_store() override { return &schedules_; }
   LimitStore* limit_store() override { return &limits_; }
+  TaskTransfer* task_transfer() override { return &transfer_; }
   const Clock& clock() const override { return store_.clock(); }
   std::string name() const override { return store_.server.address().name(); }
   std::string durability() const override { return persistence_.mode; }
@@ -65,6 +67,7 @@ class RedisEngine final : public EngineParts {
   RedisReports reports_{store_};
   RedisScheduleStore schedules_{store_};
   RedisLimitStore limits_{store_};
+  RedisTaskTransfer transfer_{store_};
 };
 
 }  // namespace

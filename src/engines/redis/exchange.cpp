@@ -47,7 +47,7 @@ Claimed read_claimed(const Value& list, std::size_t first) {
 }
 
 Exchanged read_exchanged(const Value& answer) {
-  expect_valid(answer);
+  expect_valid(answer, {});
   Exchanged exchanged;
   for (std::size_t i = 0; i < answer[1].size(); ++i)
     exchanged.settled.push_back(static_cast<Settled>(answer[1][i].number()));

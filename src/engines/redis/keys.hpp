@@ -49,6 +49,7 @@ namespace holdfast::redis {
 ///     {p}:report:<id>     hash, with :tasks, :workers and :taken; {p}:reports lists them
 ///     {p}:totals          hash: what recovery did since the store was made
 ///     {p}:meta            hash: format, id of the store
+///     {p}:move            hash: note about a move to another store, and closed_to, its name
 ///     {p}:news            channel: `work` and `control` wake who waits
 ///
 /// Fields of a task: s state (number of enum TaskState), l lane, o order (priority and time of

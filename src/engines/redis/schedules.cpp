@@ -96,7 +96,7 @@ std::vector<AppliedChange> RedisScheduleStore::apply(std::span<const ScheduleCha
   arguments.add(changes.size());
   for (const auto& change : changes) add(arguments, change);
   auto answer = store_.run(schedule_points, scripts::apply_schedules, arguments);
-  expect_valid(answer);
+  expect_valid(answer, store_.server.address().name());
   std::vector<AppliedChange> applied;
   for (std::size_t i = 0; i < answer[1].size(); ++i) {
     auto one = answer[1][i];

@@ -23,6 +23,7 @@ class Script {
 /// Each is described where it is written: in `lua/`, with its arguments and its result.
 namespace scripts {
 
+extern const Script adopt;
 extern const Script apply_schedules;
 extern const Script beat;
 extern const Script bury;
@@ -31,6 +32,7 @@ extern const Script clear;
 extern const Script complete_report;
 extern const Script enlist;
 extern const Script exchange;
+extern const Script forget;
 extern const Script insert;
 extern const Script move;
 extern const Script new_life;

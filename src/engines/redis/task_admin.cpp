@@ -102,31 +102,14 @@ std::vector<QueueStatus> RedisTaskAdmin::queues() {
 std::vector<RecordedTransition> RedisTaskAdmin::recorded_history(TaskId id) {
   auto rows = store_.server.call({"LRANGE", store_.keys.key("h:" + id.text()), "0", "-1"});
   std::vector<RecordedTransition> history;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    auto parts = split(rows[i].text(), 9);
-    RecordedTransition row;
-    row.transition.from = static_cast<TaskState>(parse_number(parts[0]));
-    row.transition.to = static_cast<TaskState>(parse_number(parts[1]));
-    row.transition.actor = parts[2];
-    row.transition.token = Token{parse_number(parts[3])};
-    row.transition.attempt = static_cast<int>(parse_number(parts[4]));
-    if (!parts[5].empty()) row.claimed_at = wall_time(parse_number(parts[5]));
-    row.worker = WorkerId::parse(parts[6]);
-    row.transition.at = wall_time(parse_number(parts[7]));
-    row.transition.reason = parts[8];
-    history.push_back(std::move(row));
-  }
+  for (std::size_t i = 0; i < rows.size(); ++i) history.push_back(parse_history(rows[i].text()));
   return history;
 }
 
 std::vector<LogLine> RedisTaskAdmin::logs(TaskId id) {
   auto rows = store_.server.call({"LRANGE", store_.keys.key("log:" + id.text()), "0", "-1"});
   std::vector<LogLine> lines;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    auto parts = split(rows[i].text(), 3);
-    lines.push_back(
-        {wall_time(parse_number(parts[0])), static_cast<int>(parse_number(parts[1])), parts[2]});
-  }
+  for (std::size_t i = 0; i < rows.size(); ++i) lines.push_back(parse_log(rows[i].text()));
   return lines;
 }
 

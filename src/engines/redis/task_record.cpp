@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace holdfast::redis {
 
 namespace {
@@ -77,6 +79,41 @@ std::vector<TaskRecord> read_records(Store& store, std::span<const TaskId> ids) 
     }
   }
   return records;
+}
+
+RecordedTransition parse_history(std::string_view text) {
+  auto parts = split(text, 9);
+  RecordedTransition row;
+  row.transition.from = static_cast<TaskState>(parse_number(parts[0]));
+  row.transition.to = static_cast<TaskState>(parse_number(parts[1]));
+  row.transition.actor = parts[2];
+  row.transition.token = Token{parse_number(parts[3])};
+  row.transition.attempt = static_cast<int>(parse_number(parts[4]));
+  if (!parts[5].empty()) row.claimed_at = wall_time(parse_number(parts[5]));
+  row.worker = WorkerId::parse(parts[6]);
+  row.transition.at = wall_time(parse_number(parts[7]));
+  row.transition.reason = parts[8];
+  return row;
+}
+
+std::string history_text(const RecordedTransition& row) {
+  const auto& step = row.transition;
+  auto claimed = row.claimed_at ? std::to_string(row.claimed_at->time_since_epoch().count()) : "";
+  return fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}{0}{7}{0}{8}{0}{9}", separator,
+                     static_cast<int>(step.from.value_or(TaskState::pending)),
+                     static_cast<int>(step.to), step.actor, step.token.value, step.attempt, claimed,
+                     row.worker ? row.worker->text() : "", step.at.time_since_epoch().count(),
+                     step.reason);
+}
+
+LogLine parse_log(std::string_view text) {
+  auto parts = split(text, 3);
+  return {wall_time(parse_number(parts[0])), static_cast<int>(parse_number(parts[1])), parts[2]};
+}
+
+std::string log_text(const LogLine& line) {
+  return fmt::format("{1}{0}{2}{0}{3}", separator, line.at.time_since_epoch().count(), line.attempt,
+                     line.text);
 }
 
 }  // namespace holdfast::redis

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tasks/task_transfer.hpp"
+
 namespace holdfast::redis {
 
 namespace {
@@ -26,10 +28,11 @@ struct AddNote {
 
 }  // namespace
 
-void expect_valid(const Value& answer) {
+void expect_valid(const Value& answer, std::string_view store) {
   auto what = answer[0].text();
   if (what == "ok") return;
   auto id = answer[1].text();
+  if (what == "moved") refuse_because_moved(store, id);
   if (what == "unknown")
     throw InvalidRequest{fmt::format(
         "cannot wait for task {}: it is not in the store (if it finished long ago it may have been "
@@ -57,7 +60,7 @@ std::vector<Inserted> RedisTaskStore::insert(std::span<const NewTask> tasks) {
   arguments.add(tasks.size());
   for (const auto& task : tasks) arguments.add(task);
   auto answer = store_.run(enqueue_points, scripts::insert, arguments);
-  expect_valid(answer);
+  expect_valid(answer, store_.server.address().name());
   return read_inserted(answer[1]);
 }
 

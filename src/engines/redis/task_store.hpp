@@ -34,7 +34,7 @@ class RedisTaskStore final : public TaskStore {
 };
 
 /// What is wrong with a new task, if a script said so instead of `ok`.
-void expect_valid(const Value& answer);
+void expect_valid(const Value& answer, std::string_view store);
 /// What a script says about tasks that it inserted.
 std::vector<Inserted> read_inserted(const Value& list);
 

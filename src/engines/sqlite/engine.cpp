@@ -15,6 +15,7 @@
 #include "engines/sqlite/store.hpp"
 #include "engines/sqlite/task_admin.hpp"
 #include "engines/sqlite/task_store.hpp"
+#include "engines/sqlite/transfer.hpp"
 #include "engines/sqlite/worker_registry.hpp"
 
 namespace holdfast::sqlite {
@@ -34,7 +35,8 @@ class SqliteEngine final : public EngineParts {
         workers_{store_},
         reports_{store_},
         schedules_{store_},
-        limits_{store_} {}
+        limits_{store_},
+        transfer_{store_, admin_} {}
 
   TaskStore& tasks() override { return tasks_; }
   TaskAdmin& admin() override { return admin_; }
@@ -42,6 +44,7 @@ class SqliteEngine final : public EngineParts {
   Reports& reports() override { return reports_; }
   ScheduleStore* schedule_store() override { return &schedules_; }
   LimitStore* limit_store() override { return &limits_; }
+  TaskTransfer* task_transfer() override { return &transfer_; }
   const Clock& clock() const override { return store_.clock; }
   std::string name() const override { return "sqlite:" + store_.path; }
   RunLevel run_level() const override { return store_.level; }
@@ -77,6 +80,7 @@ class SqliteEngine final : public EngineParts {
   SqliteReports reports_;
   SqliteScheduleStore schedules_;
   SqliteLimitStore limits_;
+  SqliteTaskTransfer transfer_;
   Scrub scrub_{store_};
 };
 

@@ -14,18 +14,6 @@ namespace {
 
 using LaneName = std::tuple<std::string_view, std::string_view, std::string_view>;
 
-std::int64_t lane_of(Connection& db, const NewTask& task) {
-  const auto& queue = task.options.queue;
-  const auto& key = task.options.limit_key;
-  auto find = db.use("SELECT lane FROM holdfast_lanes WHERE queue = ? AND kind = ? AND key = ?");
-  find.bind(queue, task.kind, key);
-  if (find.step()) return find.integer(0);
-  db.use("INSERT INTO holdfast_lanes (queue, kind, key, sum) VALUES (?, ?, ?, ?)")
-      .bind(queue, task.kind, key, lane_sum(queue, task.kind, key))
-      .run();
-  return db.last_insert();
-}
-
 /// The tasks that `task` must wait for, as sequence numbers.
 std::vector<std::int64_t> unfinished_dependencies(Connection& db, const NewTask& task) {
   std::vector<std::int64_t> unfinished;
@@ -48,14 +36,6 @@ std::vector<std::int64_t> unfinished_dependencies(Connection& db, const NewTask&
   return unfinished;
 }
 
-std::optional<TaskId> unfinished_with_key(Connection& db, const std::string& key) {
-  auto find =
-      db.use("SELECT id FROM holdfast_tasks WHERE unique_key = ? AND state IN (0, 1, 5, 6)");
-  find.bind(key);
-  if (!find.step()) return {};
-  return find.task_id(0);
-}
-
 /// The id is taken: fine if it is a repetition of the same enqueue.
 void expect_same(Connection& db, const NewTask& task, TaskId id, std::int64_t lane) {
   auto find = db.use("SELECT lane, payload FROM holdfast_tasks WHERE id = ?");
@@ -64,13 +44,6 @@ void expect_same(Connection& db, const NewTask& task, TaskId id, std::int64_t la
   throw InvalidRequest{fmt::format(
       "task {} exists already with another kind, queue, limit key or payload; choose another id",
       id.text())};
-}
-
-std::optional<std::string> tags_text(const std::vector<std::string>& tags) {
-  if (tags.empty()) return {};
-  boost::json::array list;
-  for (const auto& tag : tags) list.emplace_back(tag);
-  return boost::json::serialize(list);
 }
 
 bool exists(Connection& db, TaskId id) {
@@ -123,6 +96,32 @@ Inserted insert_one(Connection& db, const NewTask& task, TaskId id, std::int64_t
 
 }  // namespace
 
+std::int64_t lane_of(Connection& db, const std::string& queue, const std::string& kind,
+                     const std::string& key) {
+  auto find = db.use("SELECT lane FROM holdfast_lanes WHERE queue = ? AND kind = ? AND key = ?");
+  find.bind(queue, kind, key);
+  if (find.step()) return find.integer(0);
+  db.use("INSERT INTO holdfast_lanes (queue, kind, key, sum) VALUES (?, ?, ?, ?)")
+      .bind(queue, kind, key, lane_sum(queue, kind, key))
+      .run();
+  return db.last_insert();
+}
+
+std::optional<TaskId> unfinished_with_key(Connection& db, const std::string& key) {
+  auto find =
+      db.use("SELECT id FROM holdfast_tasks WHERE unique_key = ? AND state IN (0, 1, 5, 6)");
+  find.bind(key);
+  if (!find.step()) return {};
+  return find.task_id(0);
+}
+
+std::optional<std::string> tags_text(const std::vector<std::string>& tags) {
+  if (tags.empty()) return {};
+  boost::json::array list;
+  for (const auto& tag : tags) list.emplace_back(tag);
+  return boost::json::serialize(list);
+}
+
 SummedRow new_row(const NewTask& task, TaskId id, std::int64_t lane, WallTime now) {
   SummedRow row;
   row.id = id;
@@ -144,7 +143,7 @@ std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> task
   std::map<LaneName, std::int64_t> lanes;
   auto lane_for = [&](const NewTask& task) {
     auto& lane = lanes[{task.options.queue, task.kind, task.options.limit_key}];
-    if (lane == 0) lane = lane_of(db, task);
+    if (lane == 0) lane = lane_of(db, task.options.queue, task.kind, task.options.limit_key);
     return lane;
   };
   std::vector<Inserted> inserted;

@@ -3,6 +3,7 @@
 #include "engines/sqlite/adopt.hpp"
 #include "engines/sqlite/engine.hpp"
 #include "engines/sqlite/statements.hpp"
+#include "engines/sqlite/transfer.hpp"
 #include "recovery/kill_point.hpp"
 
 namespace holdfast::sqlite {
@@ -13,6 +14,7 @@ std::vector<TaskId> enqueue_all(const Engine& engine, sqlite3* db, std::vector<N
   require_writable(engine.parts());
   adopt(db, store, engine.settings().durability);
   Connection borrowed{db};
+  expect_not_moved(store, borrowed);
   std::vector<TaskId> ids;
   for (const auto& one : insert_tasks(borrowed, tasks, store.clock.wall())) {
     ids.push_back(one.id);

@@ -9,6 +9,7 @@
 
 #include "engines/sqlite/room.hpp"
 #include "engines/sqlite/statements.hpp"
+#include "engines/sqlite/transfer.hpp"
 #include "recovery/plain_text.hpp"
 #include "tasks/schedule_text.hpp"
 
@@ -149,7 +150,10 @@ std::vector<AppliedChange> SqliteScheduleStore::apply(std::span<const ScheduleCh
     std::vector<AppliedChange> done;
     auto now = store_.clock.wall();
     for (const auto& change : changes) {
-      if (!change.fires.empty()) expect_room(store_, db, change.fires);
+      if (!change.fires.empty()) {
+        expect_not_moved(store_, db);
+        expect_room(store_, db, change.fires);
+      }
       done.push_back(apply_one(db, change, now));
     }
     return done;

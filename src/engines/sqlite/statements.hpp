@@ -44,6 +44,12 @@ SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlement
 
 void count_refused(Connection& db, std::int64_t refused);
 
+/// The number of a lane, which is made if need be.
+std::int64_t lane_of(Connection& db, const std::string& queue, const std::string& kind,
+                     const std::string& key);
+std::optional<TaskId> unfinished_with_key(Connection& db, const std::string& key);
+std::optional<std::string> tags_text(const std::vector<std::string>& tags);
+
 /// What the row of a new task will be, its payload sum left out.
 SummedRow new_row(const NewTask& task, TaskId id, std::int64_t lane, WallTime now);
 /// When a new task may run. Zero means ready from the beginning, whatever the wall clock does.

@@ -56,21 +56,9 @@ std::vector<Old> oldest_of_all(Connection& db, std::int64_t limit) {
 }
 
 std::int64_t remove(Connection& db, const std::vector<Old>& tasks) {
-  if (tasks.empty()) return 0;
   std::vector<std::int64_t> seqs;
   for (const auto& task : tasks) seqs.push_back(task.seq);
-  auto list = fmt::format("[{}]", fmt::join(seqs, ","));
-  static constexpr std::array statements = {
-      "DELETE FROM holdfast_history WHERE task IN (SELECT value FROM json_each(?))",
-      "DELETE FROM holdfast_log WHERE task IN (SELECT value FROM json_each(?))",
-      "DELETE FROM holdfast_effects WHERE task IN (SELECT value FROM json_each(?))",
-      "DELETE FROM holdfast_progress WHERE task IN (SELECT value FROM json_each(?))",
-      "DELETE FROM holdfast_blocks WHERE on_seq IN (SELECT value FROM json_each(?))",
-      "DELETE FROM holdfast_blocks WHERE seq IN (SELECT value FROM json_each(?))",
-      "DELETE FROM holdfast_tasks WHERE seq IN (SELECT value FROM json_each(?))",
-  };
-  for (const char* sql : statements) db.use(sql).bind(list).run();
-  return std::ssize(tasks);
+  return remove_tasks(db, seqs);
 }
 
 std::int64_t bytes_in_use(Connection& db) {
@@ -83,6 +71,22 @@ bool too_large(Connection& db, const Settings::Retention& retention) {
 }
 
 }  // namespace
+
+std::int64_t remove_tasks(Connection& db, const std::vector<std::int64_t>& seqs) {
+  if (seqs.empty()) return 0;
+  auto list = fmt::format("[{}]", fmt::join(seqs, ","));
+  static constexpr std::array statements = {
+      "DELETE FROM holdfast_history WHERE task IN (SELECT value FROM json_each(?))",
+      "DELETE FROM holdfast_log WHERE task IN (SELECT value FROM json_each(?))",
+      "DELETE FROM holdfast_effects WHERE task IN (SELECT value FROM json_each(?))",
+      "DELETE FROM holdfast_progress WHERE task IN (SELECT value FROM json_each(?))",
+      "DELETE FROM holdfast_blocks WHERE on_seq IN (SELECT value FROM json_each(?))",
+      "DELETE FROM holdfast_blocks WHERE seq IN (SELECT value FROM json_each(?))",
+      "DELETE FROM holdfast_tasks WHERE seq IN (SELECT value FROM json_each(?))",
+  };
+  for (const char* sql : statements) db.use(sql).bind(list).run();
+  return std::ssize(seqs);
+}
 
 /// What there is to remove.
 struct Pruning::Want {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <mutex>
+#include <vector>
 
 #include "engines/sqlite/store.hpp"
 #include "tasks/task_admin.hpp"
@@ -26,5 +27,8 @@ class Pruning {
   std::int64_t excess_ = 0;      // finished tasks beyond the limit of number, as last counted
   std::int64_t counted_at_ = 0;  // the number of the newest task then
 };
+
+/// Removes tasks with all that belongs to them, whatever their state; returns how many.
+std::int64_t remove_tasks(Connection& db, const std::vector<std::int64_t>& seqs);
 
 }  // namespace holdfast::sqlite

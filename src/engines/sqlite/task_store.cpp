@@ -5,6 +5,7 @@
 #include "engines/sqlite/limits.hpp"
 #include "engines/sqlite/room.hpp"
 #include "engines/sqlite/statements.hpp"
+#include "engines/sqlite/transfer.hpp"
 
 namespace holdfast::sqlite {
 
@@ -64,6 +65,7 @@ Recorded record_one(Connection& db, const Note& note, WallTime now) {
 
 std::vector<Inserted> SqliteTaskStore::insert(std::span<const NewTask> tasks) {
   auto inserted = store_.writer.write(enqueue_points, [&](Connection& db) {
+    expect_not_moved(store_, db);
     expect_room(store_, db, tasks);
     return insert_tasks(db, tasks, store_.clock.wall());
   });

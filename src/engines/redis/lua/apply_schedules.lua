@@ -4,7 +4,9 @@
 --       schedule's text (see schedules.cpp), next time ('' if it is paused or has none), number of
 --       tasks, these (see new_tasks.lua)
 -- Result: {'ok', answers}; of each change: accepted (1, 0), list of its tasks: id, created (1, 0);
---         or {'unknown' | 'cancelled', id} about a task, then nothing was done
+--         or {'unknown' | 'cancelled', id} about a task, or {'moved', name of the store that is to
+--         be used instead}, then nothing was done
+local moved_to = call('HGET', P .. 'move', 'closed_to')
 local changes, revisions = {}, {}
 for i = 1, take_number() do
   local change = { name = take(), seen = take(), revision = take(), text = take(), next = take(),
@@ -16,6 +18,7 @@ for i = 1, take_number() do
   if revision == change.seen then
     change.accepted = true
     revisions[change.name] = change.revision
+    if moved_to and #change.fires > 0 then return { 'moved', moved_to } end
     for _, t in ipairs(change.fires) do
       if fresh[t.id] or call('EXISTS', P .. 't:' .. t.id) == 1 then
         t.existing = t.id

@@ -53,16 +53,6 @@ for _, state in ipairs(states) do
   if #chosen > 0 then break end
   chosen = oldest(state, '(' .. digits(state == FAILED and before_failed or before_others), limit)
 end
-for _, one in ipairs(chosen) do
-  local lane = call('HGET', P .. 't:' .. one.id, 'l')
-  if lane then count(lane, one.state, -1) end
-  for _, on in ipairs(call('SMEMBERS', P .. 'waits:' .. one.id)) do
-    call('SREM', P .. 'after:' .. on, one.id)
-  end
-  call('UNLINK', P .. 't:' .. one.id, P .. 'p:' .. one.id, P .. 'h:' .. one.id,
-    P .. 'log:' .. one.id, P .. 'e:' .. one.id, P .. 'after:' .. one.id, P .. 'waits:' .. one.id)
-  drop('done:' .. one.state, one.id)
-  drop('all', one.id)
-end
+for _, one in ipairs(chosen) do remove_task(one.id, one.state) end
 flush()
 return { #chosen, #chosen > 0 and (any_age or excess > #chosen) and 1 or 0 }

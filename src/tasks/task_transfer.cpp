@@ -1,0 +1,35 @@
+#include "tasks/task_transfer.hpp"
+
+#include <boost/json.hpp>
+
+#include <fmt/format.h>
+
+namespace holdfast {
+
+namespace json = boost::json;
+
+std::string note_text(const MoveNote& note) {
+  json::object text{{"to", note.to}, {"move", note.move}, {"closed", note.closed}};
+  text["paused"] = json::value_from(note.paused);
+  return json::serialize(text);
+}
+
+std::optional<MoveNote> parse_note(std::string_view text) {
+  try {
+    auto value = json::parse(json::string_view{text.data(), text.size()});
+    MoveNote note;
+    note.to = json::value_to<std::string>(value.at("to"));
+    note.move = json::value_to<std::string>(value.at("move"));
+    note.closed = value.at("closed").as_bool();
+    note.paused = json::value_to<std::vector<std::string>>(value.at("paused"));
+    return note;
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+void refuse_because_moved(std::string_view store, std::string_view to) {
+  throw StoreMoved{fmt::format("{} was moved to {}; enqueue there", store, to)};
+}
+
+}  // namespace holdfast
