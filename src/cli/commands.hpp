@@ -44,6 +44,7 @@ void add_http_run(CLI::App& parent, Context& context);
 void add_http_list(CLI::App& parent, Context& context);
 void add_http_stats(CLI::App& parent, Context& context);
 
+void add_move(CLI::App& parent, Context& context);
 void add_migrate(CLI::App& parent, Context& context);
 void add_doctor(CLI::App& parent, Context& context);
 void add_backup(CLI::App& parent, Context& context);

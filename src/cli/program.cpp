@@ -68,6 +68,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_config_check(config, context);
   add_doctor(app, context);
   add_migrate(app, context);
+  add_move(app, context);
   add_backup(app, context);
   add_restore(app, context);
   add_demo(app, context);

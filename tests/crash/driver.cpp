@@ -24,6 +24,7 @@
 #include "exec/exec_handler.hpp"
 #include "recovery/recovery_action.hpp"
 #include "tasks/engine_parts.hpp"
+#include "tasks/store_move.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -137,6 +138,11 @@ void back_up_and_restore(const Arguments& given) {
   Inspector{open(given.text("store"), settings(given))}.retry({.states = {TaskState::held}});
 }
 
+void move_store(const Engine& engine, const Arguments& given) {
+  auto to = open(given.text("to"), settings(given));
+  StoreMove{engine, to, {.finished = true}, [](const std::string&) {}}.run();
+}
+
 void keep_calendar(const Arguments& given) {
   Journal journal{given.text("journals")};
   auto path = given.text("store").substr(std::string_view{"sqlite:"}.size());
@@ -185,6 +191,8 @@ int drive(const std::string& mode, const Arguments& given) {
     fire_what_is_due(engine, journal);
   } else if (mode == "limit") {
     Limits{engine}.set({.scope = LimitScope::kind, .name = "order", .max_running = 2});
+  } else if (mode == "move") {
+    move_store(engine, given);
   } else if (mode == "prune") {
     inspector.prune();
   } else {

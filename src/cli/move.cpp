@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "cli/command.hpp"
+#include "cli/duration.hpp"
+#include "cli/json.hpp"
+#include "tasks/store_move.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {
+  std::string from;
+  std::string to;
+  bool finished = false;
+  std::string patience = "60s";
+};
+
+void say(Context& context, const std::string& from, const std::string& to, const MoveResult& done) {
+  context.confirm(fmt::format("{} tasks were taken from {}, and {} has all {} of them", done.moved,
+                              from, to, done.moved));
+  if (done.finished > 0) context.confirm(fmt::format("{} finished ones, too", done.finished));
+  if (done.schedules > 0 || done.limits > 0)
+    context.confirm(fmt::format("{} schedules and {} limits", done.schedules, done.limits));
+  context.confirm(fmt::format("nobody could enqueue for {:.1f} s",
+                              static_cast<double>(done.closed_for.count()) / 1'000));
+  context.confirm("start workers there; who enqueues at the old address is told the new one");
+}
+
+Exit run(Context& context, const Options& options) {
+  MoveOptions how{.finished = options.finished,
+                  .patience = parse_duration(options.patience, "--patience")};
+  context.store_option = options.from;
+  const auto from = context.existing_engine();
+  const auto to = open(options.to, context.config().settings);
+  StoreMove move{from, to, how, [&](const std::string& line) {
+                   if (!context.json) context.confirm(line);
+                 }};
+  const auto done = move.run();
+  if (context.json) {
+    context.print_json(JsonObject{}
+                           .number("moved", done.moved)
+                           .number("finished", done.finished)
+                           .number("schedules", done.schedules)
+                           .number("limits", done.limits)
+                           .number("left", std::ssize(done.left))
+                           .number("closed_ms", done.closed_for.count())
+                           .str());
+  } else {
+    say(context, from.name(), to.name(), done);
+  }
+  if (done.left.empty()) return Exit::ok;
+  throw InvalidRequest{fmt::format(
+      "{} tasks are held in {}, because unfinished tasks in {} have their unique keys: let those "
+      "end and run the move again. The first is {}",
+      done.left.size(), from.name(), to.name(), done.left.front().text())};
+}
+
+}  // namespace
+
+void add_move(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      parent.add_subcommand("move", "Move everything in a store to another one, while it is used");
+  command->add_option("--from", options->from, "The store as it is")->required()->type_name("URL");
+  command->add_option("--to", options->to, "Where it is to be")->required()->type_name("URL");
+  command->add_flag("--finished", options->finished, "Completed and cancelled tasks, too");
+  command
+      ->add_option("--patience", options->patience,
+                   "How long to wait for running tasks to end (default 60s)")
+      ->type_name("TIME");
+  chosen(*command, context, options, run);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,383 @@
+#include "tasks/store_move.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+#include <holdfast/inspector.hpp>
+
+namespace holdfast {
+
+namespace {
+
+/// So many tasks are taken in one step and wait for one gate.
+constexpr int a_handful = 400;
+constexpr int a_page = 10'000;
+constexpr Millis look_again{200};
+constexpr std::string_view actor = "system/move";
+
+Millis now() { return system_clock().steady(); }
+
+/// Calls `found(tasks)` for all that match, oldest first, as long as nothing leaves them. Stores
+/// walk to the beginning of a page, so there are few and large ones.
+template <class F>
+void each_page(TaskAdmin& admin, const TaskFilter& filter, F found) {
+  for (int offset = 0;; offset += a_page) {
+    auto page = admin.search(filter, {.limit = a_page, .offset = offset, .newest_first = false});
+    if (!page.empty()) found(page);
+    if (std::ssize(page) < a_page) return;
+  }
+}
+
+std::vector<TaskId> ids_of(const std::vector<TaskRecord>& tasks) {
+  std::vector<TaskId> ids;
+  for (const auto& task : tasks) ids.push_back(task.id);
+  return ids;
+}
+
+std::string gate_kind(const MoveNote& note) { return "holdfast-move-" + note.move; }
+
+/// The parts of a list, one handful after the other.
+template <class T, class F>
+void in_handfuls(const std::vector<T>& list, F each) {
+  for (std::span<const T> rest{list}; !rest.empty();) {
+    auto some = rest.first(std::min<std::size_t>(rest.size(), a_handful));
+    rest = rest.subspan(some.size());
+    each(std::vector<T>{some.begin(), some.end()});
+  }
+}
+
+}  // namespace
+
+StoreMove::StoreMove(Engine from, Engine to, MoveOptions options, Say say)
+    : from_engine_{std::move(from)},
+      to_engine_{std::move(to)},
+      from_{from_engine_.parts()},
+      to_{to_engine_.parts()},
+      options_{options},
+      say_{std::move(say)} {}
+
+MoveResult StoreMove::run() {
+  begin();
+  say_("taking what waits; it can be enqueued as before");
+  pause_queues();
+  take_marked_before();
+  drain();
+  auto closed_at = now();
+  close();
+  say_(fmt::format("{} is closed; taking the rest", from_.name()));
+  drain();
+  take_rest();
+  if (options_.finished) {
+    take_finished(TaskState::completed);
+    take_finished(TaskState::cancelled);
+  }
+  take_schedules();
+  take_limits();
+  for (const auto& queue : note_.paused) to_.admin().set_paused(queue, true, std::string{actor});
+  check_counts();
+  forget_taken();
+  open_gates();
+  result_.closed_for = now() - closed_at;
+  return result_;
+}
+
+void StoreMove::begin() {
+  if (from_.name() == to_.name())
+    throw InvalidRequest{fmt::format("{} is both stores; name two", from_.name())};
+  require_writable(from_);
+  require_writable(to_);
+  if (auto other = to_.transfer().note())
+    throw InvalidRequest{fmt::format(
+        "{} was moved to {}, or is being so; nothing can be moved into it", to_.name(), other->to)};
+  if (auto before = from_.transfer().note()) {
+    if (before->to != to_.name())
+      throw InvalidRequest{fmt::format("{} is being moved to {}; run that to its end first",
+                                       from_.name(), before->to)};
+    note_ = std::move(*before);
+    return;
+  }
+  note_.to = to_.name();
+  note_.move = ReportId::make().text();
+  for (const auto& queue : from_.admin().queues())
+    if (queue.paused) note_.paused.push_back(queue.queue);
+  from_.transfer().set_note(note_);
+}
+
+void StoreMove::close() {
+  note_.closed = true;
+  from_.transfer().set_note(note_);
+}
+
+/// What is being enqueued may be in a queue that was not there before.
+void StoreMove::pause_queues() {
+  for (const auto& queue : from_.admin().queues())
+    if (!queue.paused) from_.admin().set_paused(queue.queue, true, std::string{actor});
+}
+
+std::int64_t StoreMove::running() { return from_.admin().count({.states = {TaskState::running}}); }
+
+/// Until nothing runs any more, and all that waited then is taken.
+void StoreMove::drain() {
+  auto until = now() + options_.patience;
+  for (;;) {
+    pause_queues();
+    take_pending();
+    auto left = running();
+    auto waiting = note_.closed ? from_.admin().count({.states = {TaskState::pending}}) : 0;
+    if (left == 0 && waiting == 0) return;
+    if (now() > until)
+      throw StoreError{fmt::format(
+          "{} tasks in {} are still running; the move goes on when it is run again, with more "
+          "patience if need be",
+          left, from_.name())};
+    Inspector{from_engine_, std::string{actor}}.recover();
+    if (left > 0) from_.tasks().wait_for_work(look_again);
+  }
+}
+
+bool StoreMove::is_marked(const TaskRecord& task) const {
+  return task.state == TaskState::held && task.cause == "is being moved to " + note_.to;
+}
+
+/// Held for the move, so that nobody claims it and everybody sees why.
+void StoreMove::mark(const std::vector<TaskId>& ids) {
+  TaskFilter filter;
+  filter.ids = ids;
+  TaskAdmin::Move move;
+  move.to = TaskState::held;
+  move.from = {TaskState::pending, TaskState::blocked};
+  move.actor = actor;
+  move.reason = "is being moved to " + note_.to;
+  from_.admin().move(filter, move);
+}
+
+/// As many as there are when it begins: who enqueues may be faster than this.
+void StoreMove::take_pending() {
+  TaskFilter pending{.states = {TaskState::pending}};
+  for (auto left = from_.admin().count(pending); left > 0;) {
+    auto ids = ids_of(from_.admin().search(pending, {.limit = a_handful, .newest_first = false}));
+    if (ids.empty()) return;
+    mark(ids);
+    take(ids);
+    left -= std::ssize(ids);
+  }
+}
+
+/// By a run of before, which did not come to its end.
+void StoreMove::take_marked_before() {
+  each_page(from_.admin(), {.states = {TaskState::held}}, [&](const std::vector<TaskRecord>& page) {
+    std::vector<TaskId> ids;
+    for (const auto& task : page)
+      if (is_marked(task) && task.waits_for.empty()) ids.push_back(task.id);
+    in_handfuls(ids, [&](const std::vector<TaskId>& some) { take(some); });
+  });
+}
+
+TaskId StoreMove::make_gate() {
+  NewTask gate{gate_kind(note_), "{}"};
+  gate.options.queue = "holdfast-move";
+  gate.options.priority = highest_priority;
+  gate.options.max_attempts = 1'000;
+  gate.options.id = TaskId::make();
+  return to_.tasks().insert(std::span{&gate, 1}).front().id;
+}
+
+void StoreMove::prepare(Parcel& parcel, TaskId gate) const {
+  auto& task = parcel.task;
+  task.state = TaskState::pending;
+  task.cause.clear();
+  task.waits_for.push_back(gate);
+  Transition step{TaskState::held, TaskState::blocked, std::string{actor},
+                  "was moved here from " + from_.name()};
+  step.token = task.token;
+  step.attempt = task.attempt;
+  step.at = to_.clock().wall();
+  parcel.history.push_back({std::move(step)});
+}
+
+void StoreMove::take(const std::vector<TaskId>& ids) {
+  auto parcels = from_.transfer().pack(ids);
+  // Somebody may have claimed, cancelled or released it meanwhile.
+  std::erase_if(parcels, [&](const Parcel& parcel) { return !is_marked(parcel.task); });
+  if (parcels.empty()) return;
+  auto gate = make_gate();
+  for (auto& parcel : parcels) {
+    unfinished_.insert(parcel.task.id);
+    prepare(parcel, gate);
+  }
+  adopt(parcels);
+}
+
+void StoreMove::adopt(const std::vector<Parcel>& parcels) {
+  if (parcels.empty()) return;
+  auto answers = to_.transfer().adopt(parcels);
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const auto& task = parcels[i].task;
+    if (answers[i] == Adopted::key_taken) {
+      unfinished_.erase(task.id);
+      if (std::ranges::count(result_.left, task.id) == 0) result_.left.push_back(task.id);
+      continue;
+    }
+    if (!there_.insert(task.id).second) continue;
+    taken_.push_back(task.id);
+    bool over = task.state == TaskState::completed || task.state == TaskState::cancelled;
+    ++(over ? result_.finished : result_.moved);
+  }
+}
+
+bool StoreMove::all_there(const std::vector<TaskId>& ids) {
+  return std::ranges::all_of(ids, [&](TaskId id) {
+    if (there_.contains(id)) return true;
+    TaskFilter one;
+    one.ids = {id};
+    return to_.admin().count(one) == 1;
+  });
+}
+
+/// What waits for other tasks or for a person, and dead letters. What they wait for goes first; it
+/// is older, so mostly one round is enough.
+void StoreMove::take_rest() {
+  for (TaskFilter blocked{.states = {TaskState::blocked}};;) {
+    auto ids = ids_of(from_.admin().search(blocked, {.limit = a_handful, .newest_first = false}));
+    if (ids.empty()) break;
+    mark(ids);
+  }
+  std::vector<TaskId> rest;
+  TaskFilter others{.states = {TaskState::held, TaskState::failed}};
+  each_page(from_.admin(), others, [&](const std::vector<TaskRecord>& page) {
+    for (const auto& task : page)
+      if (!there_.contains(task.id) && std::ranges::count(result_.left, task.id) == 0)
+        rest.push_back(task.id);
+  });
+  while (!rest.empty()) {
+    std::vector<TaskId> later;
+    in_handfuls(rest, [&](const std::vector<TaskId>& some) {
+      std::vector<Parcel> ready;
+      std::optional<TaskId> gate;
+      for (auto& parcel : from_.transfer().pack(some)) {
+        if (!all_there(parcel.task.waits_for)) {
+          later.push_back(parcel.task.id);
+        } else if (is_marked(parcel.task)) {
+          if (!gate) gate = make_gate();
+          unfinished_.insert(parcel.task.id);
+          prepare(parcel, *gate);
+          ready.push_back(std::move(parcel));
+        } else {
+          ready.push_back(std::move(parcel));
+        }
+      }
+      adopt(ready);
+    });
+    if (later.size() == rest.size()) break;
+    rest = std::move(later);
+  }
+  for (auto id : rest)
+    if (!there_.contains(id) && std::ranges::count(result_.left, id) == 0)
+      result_.left.push_back(id);
+}
+
+void StoreMove::take_finished(TaskState state) {
+  each_page(from_.admin(), {.states = {state}}, [&](const std::vector<TaskRecord>& page) {
+    in_handfuls(ids_of(page), [&](const std::vector<TaskId>& some) {
+      auto parcels = from_.transfer().pack(some);
+      // They waited for nothing when they ended.
+      for (auto& parcel : parcels) parcel.task.waits_for.clear();
+      adopt(parcels);
+    });
+  });
+}
+
+/// The closed store fires nothing any more. What was written before the last run died is there.
+void StoreMove::take_schedules() {
+  if (!from_.schedule_store()) return;
+  for (const auto& schedule : from_.schedules().list()) {
+    ScheduleChange change{.to = schedule};
+    to_.schedules().apply(std::span{&change, 1});
+    from_.schedules().remove(schedule.name);
+    ++result_.schedules;
+  }
+}
+
+/// A limit that the other store has for the same is left as it is there.
+void StoreMove::take_limits() {
+  if (!from_.limit_store()) return;
+  auto limits = from_.limits().list();
+  if (limits.empty()) return;
+  auto theirs = to_.limits().list();
+  for (const auto& [limit, uses] : limits) {
+    bool known = std::ranges::any_of(theirs, [&](const LimitStatus& other) {
+      return other.limit.scope == limit.scope && other.limit.name == limit.name;
+    });
+    if (known) continue;
+    to_.limits().set(std::span{&limit, 1});
+    ++result_.limits;
+  }
+}
+
+/// Nothing has run there yet, so what was taken must be there, every single one.
+void StoreMove::check_counts() {
+  std::int64_t found = 0;
+  in_handfuls(std::vector<TaskId>{unfinished_.begin(), unfinished_.end()}, [&](const auto& some) {
+    TaskFilter filter;
+    filter.ids = some;
+    found += to_.admin().count(filter);
+  });
+  if (found != std::ssize(unfinished_))
+    throw StoreError{fmt::format(
+        "{} tasks were taken, but {} has only {} of them; nothing was removed from {}, run the "
+        "move again",
+        unfinished_.size(), to_.name(), found, from_.name())};
+}
+
+void StoreMove::forget_taken() {
+  in_handfuls(taken_, [&](const std::vector<TaskId>& some) { from_.transfer().forget(some); });
+}
+
+void StoreMove::open_gates() {
+  auto until = now() + options_.patience;
+  TaskFilter gates{.kind = gate_kind(note_)};
+  auto closed = gates;
+  closed.states = {TaskState::pending, TaskState::running, TaskState::held, TaskState::failed};
+  auto worker = to_.workers().enlist({.queues = {}, .kinds = {gates.kind}});
+  while (to_.admin().count(closed) > 0) {
+    if (open_some_gates(worker->id())) continue;
+    if (now() > until)
+      throw StoreError{fmt::format(
+          "something in {} keeps the moved tasks from starting, such as a limit or a paused queue "
+          "'holdfast-move'; remove it and run the move again",
+          to_.name())};
+    Inspector{to_engine_, std::string{actor}}.recover();
+    to_.tasks().wait_for_work(look_again);
+  }
+  to_.workers().retire(worker->id());
+  std::vector<TaskId> open;
+  gates.states = {TaskState::completed};
+  each_page(to_.admin(), gates, [&](const std::vector<TaskRecord>& page) {
+    for (const auto& task : page) open.push_back(task.id);
+  });
+  in_handfuls(open, [&](const auto& some) { to_.transfer().forget(some); });
+}
+
+/// False: there is none that could be opened now.
+bool StoreMove::open_some_gates(WorkerId worker) {
+  TaskAdmin::Move again;
+  again.to = TaskState::pending;
+  again.from = {TaskState::held, TaskState::failed};
+  again.fresh_attempts = true;
+  again.actor = actor;
+  again.reason = "who was to open it died";
+  to_.admin().move({.kind = gate_kind(note_)}, again);
+  Exchange exchange;
+  exchange.claim = ClaimRequest{.worker = worker, .kinds = {gate_kind(note_)}, .limit = 10};
+  auto claimed = to_.tasks().exchange(exchange).claimed;
+  if (claimed.empty()) return false;
+  Exchange ends;
+  for (const auto& gate : claimed)
+    ends.settle.push_back({.lease = gate.lease, .attempt = gate.attempt});
+  to_.tasks().exchange(ends);
+  return true;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,123 @@
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <set>
+
+#include "crash/crash_test.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// A store of the engine under test is moved into a file, or a file into such a store, by a process
+/// that is killed again and again.
+class MovingStores : public CrashTest {
+ protected:
+  std::string address() const override { return is_moved_ ? to() : from(); }
+  std::string from() const { return backwards_ ? file() : CrashTest::address(); }
+  std::string to() const { return backwards_ ? CrashTest::address() : file(); }
+  std::string file() const { return "sqlite:" + (store_.folder() / "other.db").string(); }
+
+  Process start_move(const Environment& extra = {}) {
+    return start("move", {"to=" + to(), "crashes=1000"}, extra);
+  }
+  void finish_move() {
+    auto mover = start_move();
+    auto ending = mover.wait();
+    ASSERT_TRUE(ending && ending->ok()) << mover.err();
+  }
+
+  /// Some are done, some wait, and some were running when their worker died.
+  void fill() {
+    Words words{"batch=10", "ms=1", "attempts=1000"};
+    enqueue(10, words);
+    work_it_off();
+    auto first = enqueue(25, {"batch=10", "ms=50", "attempts=1000"}).at(0);
+    auto worker = start("work", {"crashes=1000"});
+    ASSERT_TRUE(comes_to(Said::started, first));
+    worker.kill();
+  }
+
+  /// All that was done and said in one store or the other.
+  void expect_all_is_well() {
+    auto before = view_store(open(from())), after = view_store(open(to()));
+    EXPECT_TRUE(before.tasks.empty()) << before.tasks.size() << " tasks were left behind";
+    after.reports.insert(after.reports.end(), before.reports.begin(), before.reports.end());
+    after.reports_were_shed |= before.reports_were_shed;
+    after.refused += before.refused;
+    auto findings = find_defects(said(), after);
+    // The tasks of the move's own, which recovery took back from those that died, are gone.
+    std::set<TaskId> ours;
+    for (const auto& line : said()) ours.insert(line.task);
+    std::erase_if(findings, [&](const Finding& finding) {
+      return finding.defect == Defect::report_mismatch && !ours.contains(finding.task);
+    });
+    EXPECT_TRUE(findings.empty()) << to_text(findings);
+  }
+
+  bool backwards_ = false;
+  bool is_moved_ = false;
+};
+
+class MovingStoresAt : public MovingStores,
+                       public testing::WithParamInterface<std::pair<const char*, bool>> {};
+
+/// The first run dies at the first visit of a place, the second run at its second one, and so on.
+TEST_P(MovingStoresAt, DyingAtEachStepLosesNothingAndRunsNothingTwice) {
+  auto [point, backwards] = GetParam();
+  backwards_ = backwards;
+  ASSERT_NO_FATAL_FAILURE(fill());
+  int deaths = 0;
+  for (;; ++deaths) {
+    auto mover =
+        start_move({{"HOLDFAST_KILL_AT", std::string{point} + ":" + std::to_string(deaths + 1)}});
+    auto ending = mover.wait();
+    ASSERT_TRUE(ending) << "hangs";
+    if (ending->ok()) break;
+    ASSERT_EQ(ending->signal, SIGKILL) << mover.err();
+    ASSERT_LT(deaths, 100);
+  }
+  EXPECT_GE(deaths, 1) << point << " was not reached";
+  auto enqueuer = start("enqueue", {"count=1"});
+  ASSERT_TRUE(enqueuer.wait());
+  EXPECT_THAT(enqueuer.err(), HasSubstr("was moved to " + to())) << "the old address tells the new";
+  is_moved_ = true;
+  work_it_off({"crashes=1000"});
+  expect_all_is_well();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Every, MovingStoresAt,
+    testing::Values(std::pair{"move_before_commit", false}, std::pair{"move_after_commit", false},
+                    std::pair{"enqueue_after_commit", false},
+                    std::pair{"exchange_before_commit", false},
+                    std::pair{"exchange_after_commit", false},
+                    std::pair{"move_before_commit", true}, std::pair{"move_after_commit", true},
+                    std::pair{"exchange_after_commit", true}),
+    [](const auto& point) {
+      return std::string{point.param.first} + (point.param.second ? "_backwards" : "");
+    });
+
+TEST_F(MovingStores, WhileItIsUsedLosesNothing) {
+  auto enqueuer = start("enqueue", {"count=1000000", "batch=5", "pause=10", "attempts=1000"});
+  std::vector<Process> workers;
+  for (int i = 0; i < 2; ++i) workers.push_back(start("work", {"crashes=1000", "concurrency=2"}));
+  ASSERT_TRUE(eventually([&] { return said().size() > 200; }));
+  for (int deaths = 0; deaths < 3; ++deaths) {
+    auto mover = start_move();
+    mover.wait(std::chrono::milliseconds{50 + 100 * deaths});
+    mover.kill();
+  }
+  ASSERT_NO_FATAL_FAILURE(finish_move());
+  ASSERT_TRUE(enqueuer.wait()) << "it was told, and ended";
+  EXPECT_THAT(enqueuer.err(), HasSubstr("was moved to " + to()));
+  for (auto& worker : workers) worker.signal(SIGTERM);
+  for (auto& worker : workers) EXPECT_TRUE(worker.wait()) << worker.err();
+  is_moved_ = true;
+  work_it_off({"crashes=1000"});
+  expect_all_is_well();
+}
+
+}  // namespace
+}  // namespace holdfast::test
