@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
+#include <functional>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "crash/crash_test.hpp"
 
@@ -39,14 +42,29 @@ class MovingStores : public CrashTest {
     worker.kill();
   }
 
+  /// The first run dies at the first visit of a place, the second run at its second one, and so on
+  /// until one comes to its end. Returns how many died; `mourn` is called after each death.
+  int die_again_and_again(const std::string& point, const std::function<void()>& mourn = {}) {
+    for (int deaths = 0; deaths < 100; ++deaths) {
+      auto mover = start_move({{"HOLDFAST_KILL_AT", fmt::format("{}:{}", point, deaths + 1)}});
+      auto ending = mover.wait();
+      if (ending && ending->ok()) return deaths;
+      EXPECT_TRUE(ending && ending->signal == SIGKILL) << mover.err();
+      if (!ending || ending->signal != SIGKILL) break;
+      if (mourn) mourn();
+    }
+    ADD_FAILURE() << "there was no end to it";
+    return 0;
+  }
+
   /// All that was done and said in one store or the other.
-  void expect_all_is_well() {
+  void expect_all_is_well(const Expectations& expectations = {}) {
     auto before = view_store(open(from())), after = view_store(open(to()));
     EXPECT_TRUE(before.tasks.empty()) << before.tasks.size() << " tasks were left behind";
     after.reports.insert(after.reports.end(), before.reports.begin(), before.reports.end());
     after.reports_were_shed |= before.reports_were_shed;
     after.refused += before.refused;
-    auto findings = find_defects(said(), after);
+    auto findings = find_defects(said(), after, expectations);
     // The tasks of the move's own, which recovery took back from those that died, are gone.
     std::set<TaskId> ours;
     for (const auto& line : said()) ours.insert(line.task);
@@ -63,25 +81,15 @@ class MovingStores : public CrashTest {
 class MovingStoresAt : public MovingStores,
                        public testing::WithParamInterface<std::pair<const char*, bool>> {};
 
-/// The first run dies at the first visit of a place, the second run at its second one, and so on.
 TEST_P(MovingStoresAt, DyingAtEachStepLosesNothingAndRunsNothingTwice) {
   auto [point, backwards] = GetParam();
   backwards_ = backwards;
   ASSERT_NO_FATAL_FAILURE(fill());
-  int deaths = 0;
-  for (;; ++deaths) {
-    auto mover =
-        start_move({{"HOLDFAST_KILL_AT", std::string{point} + ":" + std::to_string(deaths + 1)}});
-    auto ending = mover.wait();
-    ASSERT_TRUE(ending) << "hangs";
-    if (ending->ok()) break;
-    ASSERT_EQ(ending->signal, SIGKILL) << mover.err();
-    ASSERT_LT(deaths, 100);
-  }
-  EXPECT_GE(deaths, 1) << point << " was not reached";
+  EXPECT_GE(die_again_and_again(point), 1) << point << " was not reached";
   auto enqueuer = start("enqueue", {"count=1"});
   ASSERT_TRUE(enqueuer.wait());
-  EXPECT_THAT(enqueuer.err(), HasSubstr("was moved to " + to())) << "the old address tells the new";
+  EXPECT_THAT(enqueuer.err(), HasSubstr("was moved to " + open(to()).name()))
+      << "the old address tells the new";
   is_moved_ = true;
   work_it_off({"crashes=1000"});
   expect_all_is_well();
@@ -99,6 +107,27 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string{point.param.first} + (point.param.second ? "_backwards" : "");
     });
 
+/// If what was taken could run there before it is gone here, it would be taken a second time.
+TEST_F(MovingStores, WhatAWorkerThereRunsAndForgetsAtOnceIsNotRunTwice) {
+  ASSERT_NO_FATAL_FAILURE(fill());
+  is_moved_ = true;
+  auto worker = start("work", {"forget=1", "crashes=1000"});
+  is_moved_ = false;
+  auto wait_until_forgotten = [&] {
+    is_moved_ = true;
+    auto id = enqueue(1, {"ms=1"}).at(0);
+    Inspector there{open_store()};
+    EXPECT_TRUE(eventually([&] { return !there.task(id); }));
+    is_moved_ = false;
+  };
+  EXPECT_GE(die_again_and_again("move_after_commit", wait_until_forgotten), 3);
+  is_moved_ = true;
+  worker.signal(SIGTERM);
+  EXPECT_TRUE(worker.wait()) << worker.err();
+  work_it_off({"crashes=1000"});
+  expect_all_is_well({.may_be_pruned = true});
+}
+
 TEST_F(MovingStores, WhileItIsUsedLosesNothing) {
   auto enqueuer = start("enqueue", {"count=1000000", "batch=5", "pause=10", "attempts=1000"});
   std::vector<Process> workers;
@@ -111,7 +140,7 @@ TEST_F(MovingStores, WhileItIsUsedLosesNothing) {
   }
   ASSERT_NO_FATAL_FAILURE(finish_move());
   ASSERT_TRUE(enqueuer.wait()) << "it was told, and ended";
-  EXPECT_THAT(enqueuer.err(), HasSubstr("was moved to " + to()));
+  EXPECT_THAT(enqueuer.err(), HasSubstr("was moved to " + open(to()).name()));
   for (auto& worker : workers) worker.signal(SIGTERM);
   for (auto& worker : workers) EXPECT_TRUE(worker.wait()) << worker.err();
   is_moved_ = true;
