@@ -90,5 +90,34 @@ TEST_F(RedisClusterScenario, HalfAStoreIsNotUsed) {
   EXPECT_EQ(Inspector{engine}.count({}), 21);
 }
 
+TEST_F(RedisClusterScenario, AReplicaTakesOverFromANodeThatDies) {
+  RedisCluster own;
+  prefix_ = "store";
+  auto home = own.home_of(prefix_);
+  auto& replica = own.add_replica(home);
+  auto address = own.whole_address() + "?prefix=" + prefix_;
+  auto engine = open(address);
+  Settings settings;
+  settings.heartbeat.interval = Millis{200};
+  CountingWorker worker{address, settings};
+  enqueue(engine, 10);
+  ASSERT_TRUE(completes(engine, 10));
+  auto keys = [](RedisServer& node) { return node.call({"DBSIZE"}).number(); };
+  ASSERT_TRUE(eventually([&] { return keys(replica) == keys(own.node(home)); }));
+  own.node(home).kill();
+  ASSERT_FALSE(replica.call({"CLUSTER", "FAILOVER", "TAKEOVER"}).is_error());
+  ASSERT_TRUE(eventually([&] { return completed(engine) >= 0; }, std::chrono::seconds{60}));
+  auto before = completed(engine);
+  ASSERT_TRUE(eventually([&] {
+    try {
+      enqueue(engine, 1);
+      return true;
+    } catch (const StoreError&) {
+      return false;  // not all nodes know of it yet
+    }
+  }));
+  EXPECT_TRUE(completes(engine, before + 1));
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -161,6 +161,27 @@ void RedisCluster::move_store(const std::string& prefix, std::size_t from, std::
     node(which).call({"CLUSTER", "SETSLOT", slot, "NODE", id(to)});
 }
 
+std::string RedisCluster::whole_address() const {
+  auto text = address();
+  for (std::size_t i = 1; i < nodes_.size(); ++i)
+    text += fmt::format(",127.0.0.1:{}", nodes_[i]->port());
+  return text;
+}
+
+RedisServer& RedisCluster::add_replica(std::size_t of) {
+  auto id = node(of).call({"CLUSTER", "MYID"}).string();
+  nodes_.push_back(std::make_unique<RedisServer>(RedisServer::Options{.cluster = true}));
+  auto& replica = *nodes_.back();
+  replica.call({"CLUSTER", "MEET", "127.0.0.1", std::to_string(node(of).port())});
+  bool replicates = eventually(
+      [&] {
+        return !replica.call({"CLUSTER", "REPLICATE", id}).is_error();
+      },
+      std::chrono::seconds{60});
+  if (!replicates) throw std::runtime_error{"the replica does not join the cluster"};
+  return replica;
+}
+
 void RedisCluster::flush() {
   for (auto& node : nodes_) node->call({"FLUSHALL"});
 }

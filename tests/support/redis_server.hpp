@@ -57,6 +57,8 @@ class RedisCluster {
  public:
   RedisCluster();
   std::string address() const { return nodes_.front()->address(); }
+  /// The same with all nodes in it.
+  std::string whole_address() const;
   RedisServer& node(std::size_t which) { return *nodes_[which]; }
   void flush();
 
@@ -66,6 +68,8 @@ class RedisCluster {
   /// keys are here and some are there.
   void move_store(const std::string& prefix, std::size_t from, std::size_t to,
                   const std::function<void()>& half_way = {});
+  /// One more node, which does what another one does.
+  RedisServer& add_replica(std::size_t of);
 
  private:
   std::string slot_of(const std::string& prefix);
