@@ -15,7 +15,11 @@ BUILD = HERE.parents[1] / "build"
 INTERPRETERS = {".js": "node", ".rb": "ruby", ".py": "/usr/bin/python3"}
 
 
-class Silence(Exception):
+class AdapterFailed(Exception):
+    """An adapter ended, or did not do what it was asked to."""
+
+
+class Silence(AdapterFailed):
     """An adapter did not say in time what was waited for."""
 
 
@@ -51,7 +55,7 @@ class Program:
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
-    def hear(self, start="", timeout=120):
+    def hear(self, start="", timeout=300):
         """(time, line) of the next line that begins so; others are skipped."""
         deadline = time.monotonic() + timeout
         while True:
@@ -61,7 +65,7 @@ class Program:
                 raise Silence(f"{self.name} did not say '{start}' within {timeout} s") from None
             if line is None:
                 self.threads[1].join(10)
-                raise RuntimeError(f"{self.name} ended:\n{''.join(self.complaints)[-2000:]}")
+                raise AdapterFailed(f"{self.name} ended:\n{''.join(self.complaints)[-2000:]}")
             if line.startswith(start):
                 return at, line
 

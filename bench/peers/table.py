@@ -1,5 +1,7 @@
 """The one table, in plain text."""
 
+import math
+
 COLUMNS = ["one by one", "bulk", "processed", "ours is", "pick-up p50", "p99", "peak RSS",
            "after kill -9"]
 
@@ -18,9 +20,11 @@ def quantile(values, part):
 
 def again(peer, figures, limit):
     """When the job of a killed worker ran again."""
-    if not peer.killed:
+    if limit and not peer.killed:
         return "same"
     if figures.after_kill is None:
+        return "-"
+    if math.isinf(figures.after_kill):
         return f"> {limit} s"
     if figures.after_kill < 1:
         return milliseconds(figures.after_kill)
