@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -10,10 +11,20 @@ namespace holdfast {
 
 namespace {
 
+/// In builds for tests a process may be told that its wall clock is wrong, by milliseconds.
+Millis wall_clock_error() {
+#ifdef HOLDFAST_KILL_POINTS
+  static const char* const given = std::getenv("HOLDFAST_WALL_CLOCK_ERROR");
+  if (given) return Millis{std::atoll(given)};
+#endif
+  return Millis{0};
+}
+
 class SystemClock final : public Clock {
  public:
   WallTime wall() const override {
-    return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+    return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now()) +
+           wall_clock_error();
   }
   Millis steady() const override {
     // CLOCK_MONOTONIC: does not count the time that the machine was suspended.

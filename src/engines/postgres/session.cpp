@@ -23,8 +23,9 @@ constexpr const char* control_text = "control";
 
 }  // namespace
 
-Session::Session(std::shared_ptr<const Dialect> dialect, const Events& events)
+Session::Session(std::shared_ptr<const Dialect> dialect, const Events& events, Millis lease)
     : events_{events},
+      lease_{lease},
       link_{dialect, Durability::crash_safe, Connection::Purpose::steps},
       channel_{"holdfast/" + dialect->address().schema},
       alarm_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
@@ -178,8 +179,12 @@ void Session::greet(Connection& db) {
     std::lock_guard lock{mutex_};
     held = held_;
   }
+  // A host that is cut off is silent, not dead, and its handlers may run until their leases end. So
+  // the server must not give up on the session, and free its locks, before that.
+  db.run_once(fmt::format("SET tcp_keepalives_idle = {}",
+                          std::chrono::ceil<std::chrono::seconds>(lease_).count() + 10));
   for (const auto& [key, worker] : held) {
-    db.run("SELECT pg_advisory_lock($1)", key);
+    hold_again(db, key);
     if (worker)
       db.run("UPDATE hf.workers SET session = $2 WHERE id = $1 AND died_at IS NULL", *worker,
              db.server_run());
@@ -188,6 +193,18 @@ void Session::greet(Connection& db) {
   news_.set_listening(true);
   news_.work();
   news_.control();
+}
+
+/// The server may not know yet that the session before this one is gone. Nobody else has this key,
+/// so whoever has the lock, and not just shared to see whether it is free, is that session.
+void Session::hold_again(Connection& db, std::int64_t key) {
+  db.run(
+      "SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+      " WHERE d.datname = current_database() AND l.locktype = 'advisory' AND l.objsubid = 1"
+      " AND l.mode = 'ExclusiveLock' AND l.granted AND l.pid <> pg_backend_pid()"
+      " AND (l.classid::bigint << 32 | l.objid::bigint) = $1",
+      key);
+  db.run("SELECT pg_advisory_lock($1)", key);
 }
 
 void Session::obey(Connection& db) {

@@ -26,7 +26,8 @@ namespace holdfast::postgres {
 /// The connection is made when something of this is first asked for.
 class Session {
  public:
-  Session(std::shared_ptr<const Dialect> dialect, const Events& events);
+  /// `lease` is how long a worker of this process may be silent.
+  Session(std::shared_ptr<const Dialect> dialect, const Events& events, Millis lease);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -61,6 +62,7 @@ class Session {
   void run(std::stop_token stop);
   void turn(std::stop_token stop);
   void greet(Connection& db);
+  void hold_again(Connection& db, std::int64_t key);
   void obey(Connection& db);
   void send_announcement(Connection& db);
   void hear(Connection& db);
@@ -68,6 +70,7 @@ class Session {
   std::chrono::milliseconds time_to_sleep();
 
   const Events& events_;
+  const Millis lease_;
   Link link_;  // the thread's
   std::string channel_;
   FileDescriptor alarm_;  // something to do for the thread

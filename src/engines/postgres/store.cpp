@@ -51,7 +51,7 @@ Store::Store(const Address& address, const Settings& settings, const Clock& a_cl
       durability{settings.durability},
       writer{dialect, durability},
       reader{dialect, durability},
-      session{dialect, events},
+      session{dialect, events, settings.heartbeat.lease()},
       files{""} {
   auto greeting = open_database(dialect, clock);
   why_read_only = greeting.why_read_only;

@@ -15,15 +15,17 @@ Upkeep look_at_upkeep(Connection& db) {
     upkeep.dead_rows = rows.integer(0);
     upkeep.live_rows = rows.integer(1);
   }
-  // Whatever still may look at old versions: transactions, prepared ones, and standbys.
+  // Whatever still may look at old versions: transactions of this database, and prepared ones.
   auto blockers = db.run(
       "SELECT b.pid, b.who, b.age FROM (SELECT pid::bigint, coalesce(nullif(application_name, ''),"
       " backend_type) || coalesce(' of ' || usename, '') AS who,"
       " (extract(epoch FROM clock_timestamp() - xact_start) * 1000)::bigint AS age"
       " FROM pg_stat_activity WHERE xact_start IS NOT NULL AND pid <> pg_backend_pid()"
+      " AND datname = current_database()"
       " AND backend_type <> 'autovacuum worker' AND (backend_xmin IS NOT NULL OR backend_xid IS NOT"
       " NULL) UNION ALL SELECT 0, 'prepared transaction ' || gid, (extract(epoch FROM"
-      " clock_timestamp() - prepared) * 1000)::bigint FROM pg_prepared_xacts) b"
+      " clock_timestamp() - prepared) * 1000)::bigint FROM pg_prepared_xacts"
+      " WHERE database = current_database()) b"
       " WHERE b.age > 1000 ORDER BY b.age DESC LIMIT 1");
   if (blockers.next())
     upkeep.blocker = {blockers.small(0), blockers.text(1), Millis{blockers.integer(2)}};
