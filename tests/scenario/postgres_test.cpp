@@ -243,5 +243,42 @@ TEST_F(OwnTransaction, OpenOneIsShownAsWhatKeepsTheServerFromCleaning) {
   run("ROLLBACK");
 }
 
+/// Stands for the session that a worker had before it was cut off, of which the server does not
+/// know yet that it is gone.
+TEST_F(OwnTransaction, WorkerThatComesBackEndsTheSessionThatStillHasItsLock) {
+  auto engine = open_store();
+  auto worker = engine.parts().workers().enlist({.queues = {}, .kinds = {"job"}});
+  auto key = server().ask("SELECT lock FROM " + schema() + ".workers");
+  auto sessions = [&](const std::string& what, const std::string& granted) {
+    return server().ask("SELECT " + what +
+                        " FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE"
+                        " l.locktype = 'advisory' AND l.mode = 'ExclusiveLock' AND l.granted = " +
+                        granted + " AND (l.classid::bigint << 32 | l.objid::bigint) = " + key);
+  };
+  run("SET application_name = 'former'");
+  ASSERT_EQ(PQsendQuery(db_.get(), ("SELECT pg_advisory_lock(" + key + ")").c_str()), 1);
+  ASSERT_TRUE(eventually([&] { return sessions("count(*)", "false") == "1"; }));
+  sessions("pg_terminate_backend(pid)", "true");
+  EXPECT_TRUE(eventually([&] { return sessions("min(application_name)", "true") == "holdfast"; }));
+}
+
+TEST_F(OwnTransaction, OneInAnotherDatabaseIsInNobodysWay) {
+  auto engine = open_store();
+  server().ask("CREATE DATABASE " + schema());
+  db_.reset(PQconnectdb(server().connection("dbname=" + schema()).c_str()));
+  run("SET application_name = 'elsewhere'");
+  run("BEGIN");
+  run("SELECT pg_current_xact_id()");
+  ASSERT_TRUE(eventually([&] {
+    return server().ask(
+               "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'elsewhere'"
+               " AND clock_timestamp() - xact_start > interval '1.2 s'") == "1";
+  }));
+  auto upkeep = postgres::upkeep(engine);
+  ASSERT_TRUE(upkeep);
+  EXPECT_FALSE(upkeep->blocker && upkeep->blocker->who.starts_with("elsewhere"));
+  run("ROLLBACK");
+}
+
 }  // namespace
 }  // namespace holdfast::test

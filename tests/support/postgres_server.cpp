@@ -16,6 +16,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "support/process.hpp"
 
@@ -56,20 +57,48 @@ PostgresServer& PostgresServer::shared() {
   return server;
 }
 
-PostgresServer::PostgresServer() {
+PostgresServer::PostgresServer(Unmade) { make_folder(); }
+
+PostgresServer::PostgresServer(const Options& options) : PostgresServer{Unmade{}} {
+  init();
+  configure(options.settings);
+  if (!options.addresses.empty()) {
+    configure(fmt::format("listen_addresses = '{}'\n", fmt::join(options.addresses, ",")));
+    std::ofstream{folder_ + "/data/pg_hba.conf", std::ios::app} << "host all all all trust\n";
+  }
+  start();
+}
+
+std::unique_ptr<PostgresServer> PostgresServer::standby_of(const PostgresServer& first) {
+  std::unique_ptr<PostgresServer> standby{new PostgresServer{Unmade{}}};
+  standby->spawn(
+      fmt::format("{}/pg_basebackup --pgdata=data --write-recovery-conf --checkpoint=fast "
+                  "--no-sync --dbname='{}' > init.log 2>&1",
+                  programs, first.connection()),
+      true);
+  standby->configure(fmt::format("unix_socket_directories = '{}'\n", standby->folder_));
+  standby->start();
+  return standby;
+}
+
+void PostgresServer::make_folder() {
   std::string pattern = std::filesystem::temp_directory_path() / "holdfast-postgres-XXXXXX";
   if (!::mkdtemp(pattern.data())) throw std::runtime_error{"cannot make " + pattern};
   folder_ = pattern;
-  // A port is only part of the name of the socket here.
+  // A port is only part of the name of the socket here, or belongs to an address of our own.
   port_ = 5432;
   if (const auto* user = somebody_else()) {
     if (::chown(folder_.c_str(), user->pw_uid, user->pw_gid) != 0)
       throw std::runtime_error{"cannot give away " + folder_};
   }
   ::chmod(folder_.c_str(), 0755);
-  init();
-  start();
 }
+
+void PostgresServer::configure(const std::string& more) const {
+  std::ofstream{folder_ + "/data/postgresql.auto.conf", std::ios::app} << more;
+}
+
+void PostgresServer::promote() { ask("SELECT pg_promote()"); }
 
 PostgresServer::~PostgresServer() {
   stop();
@@ -95,11 +124,11 @@ void PostgresServer::init() {
                     "--locale=C --no-sync --no-instructions > init.log 2>&1",
                     programs),
         true);
-  std::ofstream settings{folder_ + "/data/postgresql.auto.conf", std::ios::app};
-  settings << "fsync = off\nfull_page_writes = off\nshared_buffers = 64MB\nmax_connections = 200\n"
-              "listen_addresses = ''\nautovacuum_naptime = 5s\nlog_min_messages = fatal\n"
-              "max_wal_size = 512MB\nunix_socket_permissions = 0777\n"
-           << "unix_socket_directories = '" << folder_ << "'\n";
+  configure(
+      "fsync = off\nfull_page_writes = off\nshared_buffers = 64MB\nmax_connections = 200\n"
+      "listen_addresses = ''\nautovacuum_naptime = 5s\nlog_min_messages = fatal\n"
+      "max_wal_size = 512MB\nunix_socket_permissions = 0777\n");
+  configure(fmt::format("unix_socket_directories = '{}'\n", folder_));
 }
 
 void PostgresServer::start() {

@@ -2,7 +2,9 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace holdfast::test {
 
@@ -14,7 +16,14 @@ class PostgresServer {
   /// The one that all tests of this program share.
   static PostgresServer& shared();
 
-  PostgresServer();
+  struct Options {
+    std::vector<std::string> addresses{};  ///< also listen on these, which must be ours
+    std::string settings{};                ///< more lines for its configuration
+  };
+  explicit PostgresServer(const Options& options);
+  PostgresServer() : PostgresServer{Options{}} {}
+  /// A standby that copies everything from `first`, until it is promoted.
+  static std::unique_ptr<PostgresServer> standby_of(const PostgresServer& first);
   ~PostgresServer();
   PostgresServer(const PostgresServer&) = delete;
   PostgresServer& operator=(const PostgresServer&) = delete;
@@ -30,11 +39,17 @@ class PostgresServer {
   /// Runs statements as the administrator and returns the first value of the first row.
   std::string ask(const std::string& sql) const;
 
+  /// Makes a standby the server to write to.
+  void promote();
   void stop();  ///< at once, as after a crash of the server
   void start();
 
  private:
+  struct Unmade {};
+  explicit PostgresServer(Unmade);
+  void make_folder();
   void init();
+  void configure(const std::string& more) const;
   pid_t spawn(const std::string& command, bool wait) const;
 
   std::string folder_;
