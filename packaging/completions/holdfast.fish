@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'config' 'config check' 'doctor' 'migrate' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'config' 'config check' 'doctor' 'migrate' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -14,6 +14,7 @@ complete -c holdfast -n '__holdfast_at \'\'' -a queue -d 'Look at queues, pause 
 complete -c holdfast -n '__holdfast_at \'\'' -a schedule -d 'Enqueue tasks again and again, as cron does'
 complete -c holdfast -n '__holdfast_at \'\'' -a limit -d 'Limit what runs, in all workers together'
 complete -c holdfast -n '__holdfast_at \'\'' -a worker -d 'Run a worker, list workers'
+complete -c holdfast -n '__holdfast_at \'\'' -a http -d 'Make HTTP requests that survive kill -9'
 complete -c holdfast -n '__holdfast_at \'\'' -a config -d 'Configuration files'
 complete -c holdfast -n '__holdfast_at \'\'' -a doctor -d 'Say how the store is, what is wrong with it, and what to do'
 complete -c holdfast -n '__holdfast_at \'\'' -a migrate -d 'Make the tables of a store on PostgreSQL, or bring them to this version'
@@ -153,6 +154,144 @@ complete -c holdfast -n '__holdfast_at \'worker run\'' -l until-empty -d 'End wh
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l show-heartbeat -d 'Also when each was last heard of, what it holds, and how we know'
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l state -d 'Only workers in this state' -x -a 'running stopped dead'
+complete -c holdfast -n '__holdfast_at \'http\'' -a get -d 'Enqueue a GET request'
+complete -c holdfast -n '__holdfast_at \'http\'' -a post -d 'Enqueue a POST request'
+complete -c holdfast -n '__holdfast_at \'http\'' -a put -d 'Enqueue a PUT request'
+complete -c holdfast -n '__holdfast_at \'http\'' -a patch -d 'Enqueue a PATCH request'
+complete -c holdfast -n '__holdfast_at \'http\'' -a delete -d 'Enqueue a DELETE request'
+complete -c holdfast -n '__holdfast_at \'http\'' -a head -d 'Enqueue a HEAD request'
+complete -c holdfast -n '__holdfast_at \'http\'' -a run -d 'Perform requests, thousands at once'
+complete -c holdfast -n '__holdfast_at \'http\'' -a list -d 'List requests in flight'
+complete -c holdfast -n '__holdfast_at \'http\'' -a stats -d 'Count requests, statuses, errors and how long they took'
+complete -c holdfast -n '__holdfast_at \'http\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'http get\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'http get\'' -l header -d 'Header \'Name: value\'; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l attempts -d 'Give up after so many; default: 4' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l raise -d 'Take answers of 400 and more for errors'
+complete -c holdfast -n '__holdfast_at \'http get\'' -l callback -d 'Kind of the task that gets the answer' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l context -d 'JSON that the callback gets, too' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l print -d 'Perform it now and print the answer'
+complete -c holdfast -n '__holdfast_at \'http get\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
+complete -c holdfast -n '__holdfast_at \'http get\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
+complete -c holdfast -n '__holdfast_at \'http get\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'http post\'' -l header -d 'Header \'Name: value\'; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l data -d 'The body' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l hold -d 'Do not send it again by itself once it may have been sent'
+complete -c holdfast -n '__holdfast_at \'http post\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l attempts -d 'Give up after so many; default: 4' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l raise -d 'Take answers of 400 and more for errors'
+complete -c holdfast -n '__holdfast_at \'http post\'' -l callback -d 'Kind of the task that gets the answer' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l context -d 'JSON that the callback gets, too' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l print -d 'Perform it now and print the answer'
+complete -c holdfast -n '__holdfast_at \'http post\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
+complete -c holdfast -n '__holdfast_at \'http post\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
+complete -c holdfast -n '__holdfast_at \'http post\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'http put\'' -l header -d 'Header \'Name: value\'; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l data -d 'The body' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l hold -d 'Do not send it again by itself once it may have been sent'
+complete -c holdfast -n '__holdfast_at \'http put\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l attempts -d 'Give up after so many; default: 4' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l raise -d 'Take answers of 400 and more for errors'
+complete -c holdfast -n '__holdfast_at \'http put\'' -l callback -d 'Kind of the task that gets the answer' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l context -d 'JSON that the callback gets, too' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l print -d 'Perform it now and print the answer'
+complete -c holdfast -n '__holdfast_at \'http put\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
+complete -c holdfast -n '__holdfast_at \'http put\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
+complete -c holdfast -n '__holdfast_at \'http put\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l header -d 'Header \'Name: value\'; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l data -d 'The body' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l hold -d 'Do not send it again by itself once it may have been sent'
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l attempts -d 'Give up after so many; default: 4' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l raise -d 'Take answers of 400 and more for errors'
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l callback -d 'Kind of the task that gets the answer' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l context -d 'JSON that the callback gets, too' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l print -d 'Perform it now and print the answer'
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l header -d 'Header \'Name: value\'; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l attempts -d 'Give up after so many; default: 4' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l raise -d 'Take answers of 400 and more for errors'
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l callback -d 'Kind of the task that gets the answer' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l context -d 'JSON that the callback gets, too' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l print -d 'Perform it now and print the answer'
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'http head\'' -l header -d 'Header \'Name: value\'; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l attempts -d 'Give up after so many; default: 4' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l raise -d 'Take answers of 400 and more for errors'
+complete -c holdfast -n '__holdfast_at \'http head\'' -l callback -d 'Kind of the task that gets the answer' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l context -d 'JSON that the callback gets, too' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l print -d 'Perform it now and print the answer'
+complete -c holdfast -n '__holdfast_at \'http head\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
+complete -c holdfast -n '__holdfast_at \'http head\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
+complete -c holdfast -n '__holdfast_at \'http head\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'http run\'' -l queue -d 'Take from this queue only; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l capacity -d 'Requests in flight; default: 256' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l per-host -d 'Of them to one host; default: 0, no limit' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l timeout -d 'For each hop, such as 5s; default: 60s' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l connect-timeout -d 'Default: 10s' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l max-redirects -d 'Follow so many; default: 5, 0 follows none' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l max-response -d 'Largest answer in bytes, decoded; default: 1048576' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l user-agent -d 'Who we say that we are; default: holdfast' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
+complete -c holdfast -n '__holdfast_at \'http run\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
+complete -c holdfast -n '__holdfast_at \'http run\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l until-empty -d 'End when no request is left'
+complete -c holdfast -n '__holdfast_at \'http list\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'http list\'' -l limit -d 'At most so many; default: 50' -x
+complete -c holdfast -n '__holdfast_at \'http stats\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'http stats\'' -l newest -d 'Look into the results of so many; default: 10000' -x
 complete -c holdfast -n '__holdfast_at \'config\'' -a check -d 'Check a configuration file and print what is in force'
 complete -c holdfast -n '__holdfast_at \'config\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'config check\'' -l help -d 'Print this help message and exit'

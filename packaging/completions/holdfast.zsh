@@ -42,6 +42,16 @@ _holdfast() {
       "worker") path_=$next ;;
       "worker run") path_=$next ;;
       "worker list") path_=$next ;;
+      "http") path_=$next ;;
+      "http get") path_=$next ;;
+      "http post") path_=$next ;;
+      "http put") path_=$next ;;
+      "http patch") path_=$next ;;
+      "http delete") path_=$next ;;
+      "http head") path_=$next ;;
+      "http run") path_=$next ;;
+      "http list") path_=$next ;;
+      "http stats") path_=$next ;;
       "config") path_=$next ;;
       "config check") path_=$next ;;
       "doctor") path_=$next ;;
@@ -113,6 +123,102 @@ _holdfast() {
     "worker run --concurrency") return ;;
     "worker run --metrics-file") _files; return ;;
     "worker list --state") compadd -- running stopped dead; return ;;
+    "http get --header") return ;;
+    "http get --secret-header") return ;;
+    "http get --param") return ;;
+    "http get --timeout") return ;;
+    "http get --attempts") return ;;
+    "http get --callback") return ;;
+    "http get --context") return ;;
+    "http get --queue") return ;;
+    "http get --allow") return ;;
+    "http get --proxy") return ;;
+    "http get --ca-file") _files; return ;;
+    "http get --secrets") return ;;
+    "http get --blobs") return ;;
+    "http post --header") return ;;
+    "http post --secret-header") return ;;
+    "http post --param") return ;;
+    "http post --data") return ;;
+    "http post --timeout") return ;;
+    "http post --attempts") return ;;
+    "http post --callback") return ;;
+    "http post --context") return ;;
+    "http post --queue") return ;;
+    "http post --allow") return ;;
+    "http post --proxy") return ;;
+    "http post --ca-file") _files; return ;;
+    "http post --secrets") return ;;
+    "http post --blobs") return ;;
+    "http put --header") return ;;
+    "http put --secret-header") return ;;
+    "http put --param") return ;;
+    "http put --data") return ;;
+    "http put --timeout") return ;;
+    "http put --attempts") return ;;
+    "http put --callback") return ;;
+    "http put --context") return ;;
+    "http put --queue") return ;;
+    "http put --allow") return ;;
+    "http put --proxy") return ;;
+    "http put --ca-file") _files; return ;;
+    "http put --secrets") return ;;
+    "http put --blobs") return ;;
+    "http patch --header") return ;;
+    "http patch --secret-header") return ;;
+    "http patch --param") return ;;
+    "http patch --data") return ;;
+    "http patch --timeout") return ;;
+    "http patch --attempts") return ;;
+    "http patch --callback") return ;;
+    "http patch --context") return ;;
+    "http patch --queue") return ;;
+    "http patch --allow") return ;;
+    "http patch --proxy") return ;;
+    "http patch --ca-file") _files; return ;;
+    "http patch --secrets") return ;;
+    "http patch --blobs") return ;;
+    "http delete --header") return ;;
+    "http delete --secret-header") return ;;
+    "http delete --param") return ;;
+    "http delete --timeout") return ;;
+    "http delete --attempts") return ;;
+    "http delete --callback") return ;;
+    "http delete --context") return ;;
+    "http delete --queue") return ;;
+    "http delete --allow") return ;;
+    "http delete --proxy") return ;;
+    "http delete --ca-file") _files; return ;;
+    "http delete --secrets") return ;;
+    "http delete --blobs") return ;;
+    "http head --header") return ;;
+    "http head --secret-header") return ;;
+    "http head --param") return ;;
+    "http head --timeout") return ;;
+    "http head --attempts") return ;;
+    "http head --callback") return ;;
+    "http head --context") return ;;
+    "http head --queue") return ;;
+    "http head --allow") return ;;
+    "http head --proxy") return ;;
+    "http head --ca-file") _files; return ;;
+    "http head --secrets") return ;;
+    "http head --blobs") return ;;
+    "http run --queue") return ;;
+    "http run --capacity") return ;;
+    "http run --per-host") return ;;
+    "http run --timeout") return ;;
+    "http run --connect-timeout") return ;;
+    "http run --max-redirects") return ;;
+    "http run --max-response") return ;;
+    "http run --user-agent") return ;;
+    "http run --allow") return ;;
+    "http run --proxy") return ;;
+    "http run --ca-file") _files; return ;;
+    "http run --secrets") return ;;
+    "http run --blobs") return ;;
+    "http list --limit") return ;;
+    "http stats --newest") return ;;
     "demo --seconds") return ;;
     "demo --workers") return ;;
     "demo --seed") return ;;
@@ -126,6 +232,7 @@ _holdfast() {
         'schedule:Enqueue tasks again and again, as cron does'
         'limit:Limit what runs, in all workers together'
         'worker:Run a worker, list workers'
+        'http:Make HTTP requests that survive kill -9'
         'config:Configuration files'
         'doctor:Say how the store is, what is wrong with it, and what to do'
         'migrate:Make the tables of a store on PostgreSQL, or bring them to this version'
@@ -378,6 +485,184 @@ _holdfast() {
         '--help:Print this help message and exit'
         '--show-heartbeat:Also when each was last heard of, what it holds, and how we know'
         '--state:Only workers in this state')
+      ;;
+    "http")
+      commands=(
+        'get:Enqueue a GET request'
+        'post:Enqueue a POST request'
+        'put:Enqueue a PUT request'
+        'patch:Enqueue a PATCH request'
+        'delete:Enqueue a DELETE request'
+        'head:Enqueue a HEAD request'
+        'run:Perform requests, thousands at once'
+        'list:List requests in flight'
+        'stats:Count requests, statuses, errors and how long they took')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "http get")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--header:Header '\''Name\: value'\''; repeatable'
+        '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
+        '--param:Parameter name=value for the URL; repeatable'
+        '--timeout:For each hop, such as 5s; default\: 30s'
+        '--attempts:Give up after so many; default\: 4'
+        '--raise:Take answers of 400 and more for errors'
+        '--callback:Kind of the task that gets the answer'
+        '--context:JSON that the callback gets, too'
+        '--queue:Queue; default\: default'
+        '--print:Perform it now and print the answer'
+        '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
+        '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
+        '--proxy:Connect through this proxy (http\:// or https\://)'
+        '--ca-file:Certificates to trust; default\: the system'\''s'
+        '--secrets:Folder with a file for each secret that headers may name'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER')
+      ;;
+    "http post")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--header:Header '\''Name\: value'\''; repeatable'
+        '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
+        '--param:Parameter name=value for the URL; repeatable'
+        '--data:The body'
+        '--hold:Do not send it again by itself once it may have been sent'
+        '--timeout:For each hop, such as 5s; default\: 30s'
+        '--attempts:Give up after so many; default\: 4'
+        '--raise:Take answers of 400 and more for errors'
+        '--callback:Kind of the task that gets the answer'
+        '--context:JSON that the callback gets, too'
+        '--queue:Queue; default\: default'
+        '--print:Perform it now and print the answer'
+        '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
+        '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
+        '--proxy:Connect through this proxy (http\:// or https\://)'
+        '--ca-file:Certificates to trust; default\: the system'\''s'
+        '--secrets:Folder with a file for each secret that headers may name'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER')
+      ;;
+    "http put")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--header:Header '\''Name\: value'\''; repeatable'
+        '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
+        '--param:Parameter name=value for the URL; repeatable'
+        '--data:The body'
+        '--hold:Do not send it again by itself once it may have been sent'
+        '--timeout:For each hop, such as 5s; default\: 30s'
+        '--attempts:Give up after so many; default\: 4'
+        '--raise:Take answers of 400 and more for errors'
+        '--callback:Kind of the task that gets the answer'
+        '--context:JSON that the callback gets, too'
+        '--queue:Queue; default\: default'
+        '--print:Perform it now and print the answer'
+        '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
+        '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
+        '--proxy:Connect through this proxy (http\:// or https\://)'
+        '--ca-file:Certificates to trust; default\: the system'\''s'
+        '--secrets:Folder with a file for each secret that headers may name'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER')
+      ;;
+    "http patch")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--header:Header '\''Name\: value'\''; repeatable'
+        '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
+        '--param:Parameter name=value for the URL; repeatable'
+        '--data:The body'
+        '--hold:Do not send it again by itself once it may have been sent'
+        '--timeout:For each hop, such as 5s; default\: 30s'
+        '--attempts:Give up after so many; default\: 4'
+        '--raise:Take answers of 400 and more for errors'
+        '--callback:Kind of the task that gets the answer'
+        '--context:JSON that the callback gets, too'
+        '--queue:Queue; default\: default'
+        '--print:Perform it now and print the answer'
+        '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
+        '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
+        '--proxy:Connect through this proxy (http\:// or https\://)'
+        '--ca-file:Certificates to trust; default\: the system'\''s'
+        '--secrets:Folder with a file for each secret that headers may name'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER')
+      ;;
+    "http delete")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--header:Header '\''Name\: value'\''; repeatable'
+        '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
+        '--param:Parameter name=value for the URL; repeatable'
+        '--timeout:For each hop, such as 5s; default\: 30s'
+        '--attempts:Give up after so many; default\: 4'
+        '--raise:Take answers of 400 and more for errors'
+        '--callback:Kind of the task that gets the answer'
+        '--context:JSON that the callback gets, too'
+        '--queue:Queue; default\: default'
+        '--print:Perform it now and print the answer'
+        '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
+        '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
+        '--proxy:Connect through this proxy (http\:// or https\://)'
+        '--ca-file:Certificates to trust; default\: the system'\''s'
+        '--secrets:Folder with a file for each secret that headers may name'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER')
+      ;;
+    "http head")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--header:Header '\''Name\: value'\''; repeatable'
+        '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
+        '--param:Parameter name=value for the URL; repeatable'
+        '--timeout:For each hop, such as 5s; default\: 30s'
+        '--attempts:Give up after so many; default\: 4'
+        '--raise:Take answers of 400 and more for errors'
+        '--callback:Kind of the task that gets the answer'
+        '--context:JSON that the callback gets, too'
+        '--queue:Queue; default\: default'
+        '--print:Perform it now and print the answer'
+        '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
+        '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
+        '--proxy:Connect through this proxy (http\:// or https\://)'
+        '--ca-file:Certificates to trust; default\: the system'\''s'
+        '--secrets:Folder with a file for each secret that headers may name'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER')
+      ;;
+    "http run")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--queue:Take from this queue only; repeatable'
+        '--capacity:Requests in flight; default\: 256'
+        '--per-host:Of them to one host; default\: 0, no limit'
+        '--timeout:For each hop, such as 5s; default\: 60s'
+        '--connect-timeout:Default\: 10s'
+        '--max-redirects:Follow so many; default\: 5, 0 follows none'
+        '--max-response:Largest answer in bytes, decoded; default\: 1048576'
+        '--user-agent:Who we say that we are; default\: holdfast'
+        '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
+        '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
+        '--proxy:Connect through this proxy (http\:// or https\://)'
+        '--ca-file:Certificates to trust; default\: the system'\''s'
+        '--secrets:Folder with a file for each secret that headers may name'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--until-empty:End when no request is left')
+      ;;
+    "http list")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--limit:At most so many; default\: 50')
+      ;;
+    "http stats")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--newest:Look into the results of so many; default\: 10000')
       ;;
     "config")
       commands=(

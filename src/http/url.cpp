@@ -71,7 +71,13 @@ std::string join_url(std::string_view base, std::string_view path) {
 std::string with_parameters(std::string_view text, const Parameters& params) {
   if (params.empty()) return std::string{text};
   urls::url url{parse(text)};
-  for (const auto& [name, value] : params) url.params().append({name, value});
+  std::string query{url.encoded_query().data(), url.encoded_query().size()};
+  // Boost.URL leaves a plus sign as it is, which servers read as a space.
+  for (const auto& [name, value] : params)
+    query +=
+        fmt::format("{}{}={}", query.empty() ? "" : "&", urls::encode(name, urls::unreserved_chars),
+                    urls::encode(value, urls::unreserved_chars));
+  url.set_encoded_query(query);
   return text_of(url);
 }
 

@@ -55,13 +55,13 @@ TEST_F(HttpCommands, RunListAndCountRequests) {
   }));
   EXPECT_EQ(seen, "s3cret");
   auto listed = boost::json::parse(cli({"--json", "http", "list"}).out);
-  EXPECT_EQ(listed.at("method"), "get");
-  EXPECT_EQ(listed.at("host"), fmt::format("127.0.0.1:{}", server.port()));
+  EXPECT_EQ(listed.at("method").as_string(), "get");
+  EXPECT_EQ(std::string{listed.at("host").as_string()}, fmt::format("127.0.0.1:{}", server.port()));
   auto stats = boost::json::parse(cli({"--json", "http", "stats"}).out);
-  EXPECT_EQ(stats.at("requests").at("completed"), 1);
-  EXPECT_EQ(stats.at("statuses").at("200"), 1);
-  EXPECT_EQ(stats.at("processes").at(0).at("capacity"), 1'000);
-  EXPECT_EQ(stats.at("processes").at(0).at("in_flight"), 1);
+  EXPECT_EQ(stats.at("requests").at("completed").as_int64(), 1);
+  EXPECT_EQ(stats.at("statuses").at("200").as_int64(), 1);
+  EXPECT_EQ(stats.at("processes").at(0).at("capacity").as_int64(), 1'000);
+  EXPECT_EQ(stats.at("processes").at(0).at("in_flight").as_int64(), 1);
   EXPECT_THAT(cli({"http", "stats"}).out, HasSubstr("answered 200"));
 }
 

@@ -1,5 +1,4 @@
 #include <fstream>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -7,10 +6,6 @@
 
 namespace holdfast::http {
 namespace {
-
-using test::answer;
-using test::HttpServer;
-using test::ServedRequest;
 
 /// A number out of /proc/self/status, such as VmHWM; kilobytes.
 long memory(const std::string& name) {
@@ -29,14 +24,10 @@ using ManyRequests = ProcessorScenario;
 /// Nobody is answered before all have asked, so that all of them are in flight at once.
 TEST_F(ManyRequests, TenThousandAreInFlightAtOnceInLittleMemory) {
   constexpr int many = 10'000;
-  std::atomic<int> asked = 0;
-  HttpServer server{[&](const ServedRequest&) {
-    auto slow = answer(200, "x");
-    // Long enough for the slowest machine to have all of them asked.
-    slow.after = ++asked == many ? Millis{1} : std::chrono::seconds{25};
-    return slow;
-  }};
-  std::vector<Request> requests(many, client_.build(Method::get, server.url(), [&] {
+  test::Process server{{HTTP_SLOW_SERVER, std::to_string(many)}};
+  ASSERT_TRUE(test::eventually([&] { return server.out().ends_with("\n"); })) << server.err();
+  auto url = fmt::format("http://127.0.0.1:{}/", std::stoi(server.out()));
+  std::vector<Request> requests(many, client_.build(Method::get, url, [&] {
     auto patient = call("x");
     patient.timeout = std::chrono::minutes{5};
     return patient;
@@ -48,8 +39,7 @@ TEST_F(ManyRequests, TenThousandAreInFlightAtOnceInLittleMemory) {
   auto summary = Processor{engine_, options}.run();
   auto grown = memory("VmHWM") - before;
   EXPECT_EQ(summary.answered, many);
-  EXPECT_EQ(server.most_at_once(), many);
-  // The server of the test is in this process, too.
+  EXPECT_THAT(server.out(), testing::HasSubstr(fmt::format("{} at once", many)));
   EXPECT_LT(grown, 500'000);
   RecordProperty("grown_kb", static_cast<int>(grown));
   EXPECT_EQ(inspector_.count({.states = {TaskState::pending}, .kind = "keep"}), many);

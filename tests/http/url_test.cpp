@@ -23,7 +23,7 @@ TEST(Url, JoinsBaseAndPathWithOneSlash) {
 
 TEST(Url, EncodesParameters) {
   EXPECT_EQ(with_parameters("https://a/p?x=1", {{"q", "a b&c=d+/é"}, {"q", ""}}),
-            "https://a/p?x=1&q=a%20b%26c=d%2B/%C3%A9&q=");
+            "https://a/p?x=1&q=a%20b%26c%3Dd%2B%2F%C3%A9&q=");
 }
 
 TEST(Url, KnowsWhereItLeadsTo) {

@@ -105,7 +105,10 @@ void HttpServer::run() {
     int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), run_due());
     for (int i = 0; i < count; ++i) {
       int fd = events[static_cast<std::size_t>(i)].data.fd;
-      if (fd == listener_) {
+      if (fd == wake_) {
+        std::uint64_t wakes = 0;
+        [[maybe_unused]] auto got = ::read(wake_, &wakes, sizeof wakes);
+      } else if (fd == listener_) {
         accept_all();
       } else if (auto at = clients_.find(fd); at != clients_.end()) {
         auto client = at->second;
@@ -118,7 +121,16 @@ void HttpServer::run() {
   }
 }
 
+void HttpServer::release() {
+  released_ = true;
+  std::uint64_t one = 1;
+  [[maybe_unused]] auto written = ::write(wake_, &one, sizeof one);
+}
+
 int HttpServer::run_due() {
+  if (released_)
+    for (const auto& held : std::exchange(held_, {}))
+      if (auto client = held.lock(); client && client->replying) write_to(client);
   while (!due_.empty()) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(due_.top().at - Clock::now());
     if (left.count() > 0) return static_cast<int>(left.count());
@@ -170,6 +182,7 @@ void HttpServer::take_requests(const std::shared_ptr<Client>& client) {
   client->sent = 0;
   most_at_once_ = std::max<int>(most_at_once_, ++waiting_);
   if (client->reply.never) return;
+  if (client->reply.waits && !released_) return held_.push_back(client);
   if (client->reply.after.count() > 0)
     due_.push({Clock::now() + client->reply.after, client});
   else

@@ -29,6 +29,7 @@ struct Reply {
   std::chrono::milliseconds pause{0};  ///< with a pause between them
   Then then = Then::stay;
   bool never = false;  ///< no byte ever
+  bool waits = false;  ///< no byte before `HttpServer::release`
 };
 
 /// A whole answer with a body and its length.
@@ -42,6 +43,9 @@ class HttpServer {
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
+
+  /// Answers those who wait, and from now on everybody at once. From any thread, handlers too.
+  void release();
 
   std::string url(const std::string& path = "/") const;
   int port() const { return port_; }
@@ -70,7 +74,8 @@ class HttpServer {
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::atomic<int> served_ = 0, most_at_once_ = 0;
   int waiting_ = 0;
-  std::atomic<bool> ends_ = false;
+  std::vector<std::weak_ptr<Client>> held_;
+  std::atomic<bool> ends_ = false, released_ = false;
   std::thread thread_;
 };
 
