@@ -41,7 +41,7 @@ Scene scene_for(std::string_view point) {
   if (begins(point, "own_complete"))
     return {.mode = "work_own",
             .words = {"until_empty=1"},
-            .orders = {"kind=own", "count=20", "attempts=100"}};
+            .orders = {"kind=own", "count=8", "attempts=100"}};
   if (begins(point, "move")) return {.mode = "cancel", .orders = orders};
   if (begins(point, "prune"))
     return {.mode = "prune",
