@@ -24,7 +24,7 @@ void say(Context& context, const std::string& from, const std::string& to, const
   if (done.finished > 0) context.confirm(fmt::format("{} finished ones, too", done.finished));
   if (done.schedules > 0 || done.limits > 0)
     context.confirm(fmt::format("{} schedules and {} limits", done.schedules, done.limits));
-  context.confirm(fmt::format("nobody could enqueue for {:.1f} s",
+  context.confirm(fmt::format("{} was closed for {:.1f} s when they could start again", from,
                               static_cast<double>(done.closed_for.count()) / 1'000));
   context.confirm("start workers there; who enqueues at the old address is told the new one");
 }

@@ -236,6 +236,15 @@ bool StoreMove::all_there(const std::vector<TaskId>& ids) {
   });
 }
 
+/// It may not have heard yet that something it waits for has completed.
+void StoreMove::drop_completed(TaskRecord& task) {
+  std::erase_if(task.waits_for, [&](TaskId id) {
+    TaskFilter completed{.states = {TaskState::completed}};
+    completed.ids = {id};
+    return !there_.contains(id) && from_.admin().count(completed) == 1;
+  });
+}
+
 /// What waits for other tasks or for a person, and dead letters. What they wait for goes first; it
 /// is older, so mostly one round is enough.
 void StoreMove::take_rest() {
@@ -257,6 +266,7 @@ void StoreMove::take_rest() {
       std::vector<Parcel> ready;
       std::optional<TaskId> gate;
       for (auto& parcel : from_.transfer().pack(some)) {
+        drop_completed(parcel.task);
         if (!all_there(parcel.task.waits_for)) {
           later.push_back(parcel.task.id);
         } else if (is_marked(parcel.task)) {
@@ -352,12 +362,12 @@ void StoreMove::open_gates() {
     to_.tasks().wait_for_work(look_again);
   }
   to_.workers().retire(worker->id());
-  std::vector<TaskId> open;
   gates.states = {TaskState::completed};
-  each_page(to_.admin(), gates, [&](const std::vector<TaskRecord>& page) {
-    for (const auto& task : page) open.push_back(task.id);
-  });
-  in_handfuls(open, [&](const auto& some) { to_.transfer().forget(some); });
+  for (;;) {
+    auto open = ids_of(to_.admin().search(gates, {.limit = a_handful, .newest_first = false}));
+    if (open.empty()) return;
+    to_.transfer().forget(open);
+  }
 }
 
 /// False: there is none that could be opened now.
@@ -370,7 +380,7 @@ bool StoreMove::open_some_gates(WorkerId worker) {
   again.reason = "who was to open it died";
   to_.admin().move({.kind = gate_kind(note_)}, again);
   Exchange exchange;
-  exchange.claim = ClaimRequest{.worker = worker, .kinds = {gate_kind(note_)}, .limit = 10};
+  exchange.claim = ClaimRequest{.worker = worker, .kinds = {gate_kind(note_)}, .limit = 1};
   auto claimed = to_.tasks().exchange(exchange).claimed;
   if (claimed.empty()) return false;
   Exchange ends;

@@ -22,7 +22,7 @@ struct MoveResult {
   std::int64_t schedules = 0;
   std::int64_t limits = 0;
   std::vector<TaskId> left{};  ///< their unique key, or that of one they wait for, is taken there
-  Millis closed_for{0};        ///< so long nobody could enqueue
+  Millis closed_for{0};        ///< from the end of enqueuing here to the first start there
 };
 
 /// Moves everything in one store to another one, whatever their engines.
@@ -62,6 +62,7 @@ class StoreMove {
   void take(const std::vector<TaskId>& ids);
   void adopt(const std::vector<Parcel>& parcels);
   bool is_marked(const TaskRecord& task) const;
+  void drop_completed(TaskRecord& task);
   bool all_there(const std::vector<TaskId>& ids);
   void prepare(Parcel& parcel, TaskId gate) const;
   TaskId make_gate();

@@ -63,7 +63,8 @@ class TaskTransfer {
   /// blocked one without is pending, and other states are kept. Throws `InvalidRequest` if a task
   /// that is waited for is neither in the store nor before it in the list.
   virtual std::vector<Adopted> adopt(std::span<const Parcel> parcels) = 0;
-  /// Removes tasks that are held or finished, and returns how many.
+  /// Removes tasks that are held or finished, and returns how many. One that has only just
+  /// completed may have to stay until all who wait for it have heard of it; then try again.
   virtual std::int64_t forget(std::span<const TaskId> ids) = 0;
 };
 

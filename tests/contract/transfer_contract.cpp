@@ -167,6 +167,21 @@ TEST_P(TransferContract, OnlyWhatIsHeldOrFinishedIsForgotten) {
   EXPECT_NE(insert("c", {.unique_key = "k"}), held) << "its key is free";
 }
 
+TEST_P(TransferContract, WhoWaitsForWhatIsForgottenHearsOfItsEnd) {
+  constexpr int many = 1'200;
+  auto gate = insert("gate");
+  TaskOptions options;
+  options.after = {gate};
+  tasks().insert(std::vector<NewTask>(many, NewTask{"a", "{}", options}));
+  auto only_gate = request(enlist());
+  only_gate.kinds = {"gate"};
+  complete(tasks().exchange({.claim = only_gate}).claimed.at(0));
+  int rounds = 0;
+  while (forget(gate) == 0) ASSERT_LT(++rounds, 10);
+  EXPECT_EQ(engine().admin().count({.states = {TaskState::pending}}), many);
+  EXPECT_EQ(engine().admin().count({}), many);
+}
+
 TEST_P(TransferContract, AClosedStoreTakesNothingNewAndLetsRunningTasksEnd) {
   EXPECT_FALSE(transfer().note());
   insert("a");

@@ -1,12 +1,15 @@
 -- Removes tasks that another store has now.
 --
 -- ARGV: number of ids, these
--- Result: how many of them were held or finished, and are gone
+-- Result: how many of them were held or finished, and are gone. One that has completed stays as long
+--         as not all who wait for it have heard of it.
+if call('EXISTS', P .. 'cascade') == 1 then continue_cascade() end
 local gone = 0
 for _ = 1, take_number() do
   local id = take()
   local state = call('HGET', P .. 't:' .. id, 's')
-  if state and (state == HELD or finished[state]) then
+  local waited_for = state == COMPLETED and call('EXISTS', P .. 'after:' .. id) == 1
+  if state and (state == HELD or finished[state]) and not waited_for then
     remove_task(id, state)
     gone = gone + 1
   end
