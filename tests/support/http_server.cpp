@@ -177,10 +177,11 @@ void HttpServer::take_requests(const std::shared_ptr<Client>& client) {
   request.body = client->in.substr(end + 4, length);
   client->in.erase(0, end + 4 + length);
   ++served_;
-  client->reply = handler_(request);
   client->replying = true;
   client->sent = 0;
+  // Before the handler, which may tell somebody who looks at the number.
   most_at_once_ = std::max<int>(most_at_once_, ++waiting_);
+  client->reply = handler_(request);
   if (client->reply.never) return;
   if (client->reply.waits && !released_) return held_.push_back(client);
   if (client->reply.after.count() > 0)
