@@ -29,11 +29,11 @@ def rate(count, seconds):
 
 
 def enqueue_and_process(figures, start, jobs):
-    """A tenth is enqueued one by one and the rest in bulk, where the peer can do that."""
+    """One in 25 is enqueued one by one and the rest in bulk, where the peer can do that."""
     with start("producer", 0) as producer:
         about = json.loads(producer.hear()[1])
         figures.version, figures.settings = about["version"], about["settings"]
-        singles = max(jobs // 10, 1)
+        singles = max(jobs // 25, 1)
         figures.single = rate(singles, producer.timed(f"single {singles}"))
         figures.bulk = rate(jobs - singles, producer.timed(f"bulk {jobs - singles}"))
     waiting = jobs if figures.bulk else singles
