@@ -49,6 +49,7 @@ _holdfast() {
       "config check") path=$next ;;
       "doctor") path=$next ;;
       "migrate") path=$next ;;
+      "move") path=$next ;;
       "backup") path=$next ;;
       "restore") path=$next ;;
       "demo") path=$next ;;
@@ -58,7 +59,7 @@ _holdfast() {
     esac
   done
   case "$path" in
-    "") words="task queue schedule limit worker http config doctor migrate backup restore demo version help completion --help --store --config --version --json --quiet" ;;
+    "") words="task queue schedule limit worker http config doctor migrate move backup restore demo version help completion --help --store --config --version --json --quiet" ;;
     "task") words="add list show explain logs retry cancel --help --store --config --version --json --quiet" ;;
     "task add") words="--help --queue --priority --max-attempts --unique --limit-key --tag --delay --at --timeout --after --count --file --store --config --version --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --version --json --quiet" ;;
@@ -102,6 +103,7 @@ _holdfast() {
     "config check") words="--help --store --config --version --json --quiet" ;;
     "doctor") words="--help --full --accept-loss --store --config --version --json --quiet" ;;
     "migrate") words="--help --print --store --config --version --json --quiet" ;;
+    "move") words="--help --from --to --finished --patience --store --config --version --json --quiet" ;;
     "backup") words="--help --force --store --config --version --json --quiet" ;;
     "restore") words="--help --force --store --config --version --json --quiet" ;;
     "demo") words="--help --seconds --workers --seed --keep --store --config --version --json --quiet" ;;
@@ -264,6 +266,9 @@ _holdfast() {
     "http run "--blobs) return ;;
     "http list "--limit) return ;;
     "http stats "--newest) return ;;
+    "move "--from) return ;;
+    "move "--to) return ;;
+    "move "--patience) return ;;
     "demo "--seconds) return ;;
     "demo "--workers) return ;;
     "demo "--seed) return ;;

@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'config' 'config check' 'doctor' 'migrate' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -18,6 +18,7 @@ complete -c holdfast -n '__holdfast_at \'\'' -a http -d 'Make HTTP requests that
 complete -c holdfast -n '__holdfast_at \'\'' -a config -d 'Configuration files'
 complete -c holdfast -n '__holdfast_at \'\'' -a doctor -d 'Say how the store is, what is wrong with it, and what to do'
 complete -c holdfast -n '__holdfast_at \'\'' -a migrate -d 'Make the tables of a store on PostgreSQL, or bring them to this version'
+complete -c holdfast -n '__holdfast_at \'\'' -a move -d 'Move everything in a store to another one, while it is used'
 complete -c holdfast -n '__holdfast_at \'\'' -a backup -d 'Copy the store into a file while everybody works'
 complete -c holdfast -n '__holdfast_at \'\'' -a restore -d 'Put a backup in the place of the store; unfinished tasks are held'
 complete -c holdfast -n '__holdfast_at \'\'' -a demo -d 'Kill workers at random and see that nothing is lost'
@@ -300,6 +301,11 @@ complete -c holdfast -n '__holdfast_at \'doctor\'' -l full -d 'Check every page 
 complete -c holdfast -n '__holdfast_at \'doctor\'' -l accept-loss -d 'Go on without the commits that cannot be read any more'
 complete -c holdfast -n '__holdfast_at \'migrate\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'migrate\'' -l print -d 'Print the statements for an empty database instead of running them'
+complete -c holdfast -n '__holdfast_at \'move\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'move\'' -l from -d 'The store as it is' -x
+complete -c holdfast -n '__holdfast_at \'move\'' -l to -d 'Where it is to be' -x
+complete -c holdfast -n '__holdfast_at \'move\'' -l finished -d 'Completed and cancelled tasks, too'
+complete -c holdfast -n '__holdfast_at \'move\'' -l patience -d 'How long to wait for running tasks to end (default 60s)' -x
 complete -c holdfast -n '__holdfast_at \'backup\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'backup\'' -l force -d 'Overwrite the file if it is there'
 complete -c holdfast -n '__holdfast_at \'restore\'' -l help -d 'Print this help message and exit'

@@ -56,6 +56,7 @@ _holdfast() {
       "config check") path_=$next ;;
       "doctor") path_=$next ;;
       "migrate") path_=$next ;;
+      "move") path_=$next ;;
       "backup") path_=$next ;;
       "restore") path_=$next ;;
       "demo") path_=$next ;;
@@ -219,6 +220,9 @@ _holdfast() {
     "http run --blobs") return ;;
     "http list --limit") return ;;
     "http stats --newest") return ;;
+    "move --from") return ;;
+    "move --to") return ;;
+    "move --patience") return ;;
     "demo --seconds") return ;;
     "demo --workers") return ;;
     "demo --seed") return ;;
@@ -236,6 +240,7 @@ _holdfast() {
         'config:Configuration files'
         'doctor:Say how the store is, what is wrong with it, and what to do'
         'migrate:Make the tables of a store on PostgreSQL, or bring them to this version'
+        'move:Move everything in a store to another one, while it is used'
         'backup:Copy the store into a file while everybody works'
         'restore:Put a backup in the place of the store; unfinished tasks are held'
         'demo:Kill workers at random and see that nothing is lost'
@@ -687,6 +692,15 @@ _holdfast() {
       options=(
         '--help:Print this help message and exit'
         '--print:Print the statements for an empty database instead of running them')
+      ;;
+    "move")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--from:The store as it is'
+        '--to:Where it is to be'
+        '--finished:Completed and cancelled tasks, too'
+        '--patience:How long to wait for running tasks to end (default 60s)')
       ;;
     "backup")
       commands=()
