@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -178,7 +179,19 @@ RedisServer& RedisCluster::add_replica(std::size_t of) {
         return !replica.call({"CLUSTER", "REPLICATE", id}).is_error();
       },
       std::chrono::seconds{60});
-  if (!replicates) throw std::runtime_error{"the replica does not join the cluster"};
+  // Who has not heard of it would not believe that it takes over.
+  bool known = replicates && eventually(
+                                 [&] {
+                                   return std::ranges::all_of(nodes_, [&](const auto& each) {
+                                     auto list = each->call({"CLUSTER", "NODES"}).string();
+                                     return static_cast<std::size_t>(
+                                                std::ranges::count(list, '\n')) == nodes_.size() &&
+                                            list.find("handshake") == std::string::npos &&
+                                            list.find("slave " + id) != std::string::npos;
+                                   });
+                                 },
+                                 std::chrono::seconds{60});
+  if (!known) throw std::runtime_error{"the replica does not join the cluster"};
   return replica;
 }
 

@@ -102,7 +102,8 @@ void Server::fail(const Value& answer) {
         "the Redis server's memory is used up (maxmemory); new tasks are refused, running ones can "
         "still be settled. Raise maxmemory of {} or lower the retention limits",
         address_.name())};
-  if (text.starts_with("READONLY")) look_elsewhere();
+  // A node that is cut off from most others says the latter; those may be well.
+  if (text.starts_with("READONLY") || text.starts_with("CLUSTERDOWN")) look_elsewhere();
   // Following it would run a script where only some of the keys have arrived.
   if (text.starts_with("ASK "))
     throw StoreError{
