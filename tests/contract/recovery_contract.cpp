@@ -21,9 +21,25 @@ TaskId RecoveryContract::make_stale(TaskOptions options) {
   return id;
 }
 
+TaskId RecoveryContract::make_culprit(TaskOptions options) {
+  auto id = insert("a", std::move(options));
+  auto worker = enlist();
+  starts(worker, claim_one(worker).lease);
+  die(worker);
+  return id;
+}
+
+TEST_P(RecoveryContract, LeaseThatRanOutIsChargedToNobody) {
+  auto id = make_stale({.max_attempts = 1});
+  auto report = inspector().recover(RecoveryAction::retry);
+  EXPECT_EQ(report.orphans.pending, 1);
+  EXPECT_EQ(state(id), TaskState::pending);
+  EXPECT_EQ(record(id).attempt, 0);
+}
+
 TEST_P(RecoveryContract, RetryChargesTheAttemptAndHeedsTheLimit) {
-  auto again = make_stale({.max_attempts = 2});
-  auto over = make_stale({.max_attempts = 1});
+  auto again = make_culprit({.max_attempts = 2});
+  auto over = make_culprit({.max_attempts = 1});
   auto report = inspector().recover(RecoveryAction::retry);
   EXPECT_EQ(report.orphans.pending, 1);
   EXPECT_EQ(report.orphans.failed, 1);
@@ -34,7 +50,7 @@ TEST_P(RecoveryContract, RetryChargesTheAttemptAndHeedsTheLimit) {
 }
 
 TEST_P(RecoveryContract, PendingChargesNothing) {
-  auto id = make_stale({.max_attempts = 1});
+  auto id = make_culprit({.max_attempts = 1});
   auto report = inspector().recover(RecoveryAction::pending);
   EXPECT_EQ(report.tasks.at(0).action, RecoveryAction::pending);
   EXPECT_EQ(state(id), TaskState::pending);

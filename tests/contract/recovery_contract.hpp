@@ -12,6 +12,8 @@ class RecoveryContract : public LeasesContract {
   Inspector inspector() { return Inspector{shared_engine()}; }
   /// A task whose worker has been silent for too long.
   TaskId make_stale(TaskOptions options = {});
+  /// A task that was alone in its worker when that died.
+  TaskId make_culprit(TaskOptions options = {});
   std::vector<RecoveryReport> stored() { return engine().reports().newest(1'000, 1'000); }
 };
 

@@ -32,6 +32,11 @@ WorkerId StoreContract::enlist(Millis lease) {
   return enlistments_.back()->id();
 }
 
+void StoreContract::starts(WorkerId worker, const Lease& lease) {
+  for (const auto& each : enlistments_)
+    if (each->id() == worker) each->started(0, lease);
+}
+
 void StoreContract::die(WorkerId worker) {
   std::erase_if(enlistments_, [&](const auto& each) { return each->id() == worker; });
 }

@@ -62,6 +62,8 @@ class StoreContract : public testing::TestWithParam<EngineCase> {
   WorkerId enlist(Millis lease = Millis{90'000});
   /// Lets go of a worker's proof of life without a goodbye, as a crash would.
   void die(WorkerId worker);
+  /// It has this in a handler now, and nothing else.
+  void starts(WorkerId worker, const Lease& lease);
   /// `die`, and be declared dead by whoever looks.
   void die_and_be_buried(WorkerId worker);
 
