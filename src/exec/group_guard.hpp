@@ -9,7 +9,7 @@ namespace holdfast {
 /// Ends what programs have started when the process that runs them dies. The kernel ends a program
 /// with its parent, but not what the program itself has started, such as the command of a shell. So
 /// a small process stands by that knows the groups of all running programs, and kills them when the
-/// pipe to it closes, which happens however this process ends.
+/// line to it is cut, which happens however this process ends.
 class GroupGuard {
  public:
   GroupGuard();
@@ -21,10 +21,10 @@ class GroupGuard {
   static void begins(int guard, pid_t group);
   /// Nothing of the group is left.
   void ended(pid_t group) const;
-  int get() const { return pipe_.get(); }
+  int get() const { return line_.get(); }
 
  private:
-  Descriptor pipe_;
+  Descriptor line_;
   pid_t pid_ = -1;
 };
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <boost/json/parse.hpp>
 
 #include <chrono>
@@ -230,6 +231,29 @@ TEST(ExecHandler, NothingIsStartedOnceStopWasRequested) {
 }
 
 TEST(ExecHandler, NoCommandIsAConfigurationError) { EXPECT_THROW(exec_handler({}), ConfigError); }
+
+/// Processes that this one has started.
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator{"/proc"}) {
+    std::ifstream status{entry.path() / "status"};
+    for (std::string line; std::getline(status, line);)
+      if (line == "PPid:\t" + std::to_string(::getpid()))
+        found.push_back(std::stoi(entry.path().filename()));
+  }
+  return found;
+}
+
+TEST(ExecHandler, AGuardThatWasKilledHarmsNobody) {
+  auto handler = exec_handler({.command = {"echo 1"}});
+  auto guard = children();
+  ASSERT_EQ(guard.size(), 1u);
+  ::kill(guard.front(), SIGKILL);
+  siginfo_t gone{};
+  ::waitid(P_PID, static_cast<id_t>(guard.front()), &gone, WEXITED | WNOWAIT);
+  FakeAttempt attempt;
+  EXPECT_EQ(result(handler(attempt)), boost::json::value(1));
+}
 
 TEST(ExecHandler, NoDescriptorIsLeft) {
   FakeAttempt attempt;
