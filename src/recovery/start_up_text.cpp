@@ -41,6 +41,11 @@ std::string wal_text(const StartUp& start_up) {
                      start_up.wal_frames_checkpointed, start_up.wal_frames, start_up.wal_bytes);
 }
 
+std::string level_text(const StartUp& start_up) {
+  std::string level{to_string(start_up.level)};
+  return start_up.reason.empty() ? level : level + ": " + start_up.reason;
+}
+
 std::string point_text(const StartUp::RecoveryPoint& point, WallTime now) {
   auto newest =
       point.newest ? fmt::format(", newest task {}", point.newest->text()) : std::string{};
@@ -60,13 +65,13 @@ std::string to_text(const IntegrityResult& result) {
 }
 
 std::string to_text(const StartUp& start_up, WallTime now) {
-  std::string text = "Start-up\n";
-  add_line(text, "ready after", duration_text(start_up.duration));
+  auto text = fmt::format("Start-up, ready after {}", duration_text(start_up.duration));
+  if (!start_up.wal_unread.empty()) text += "; the WAL was not read: " + plain(start_up.wal_unread);
+  text += "\n";
   add_line(text, "last shutdown", shutdown_text(start_up));
   add_line(text, "integrity check", to_text(start_up.integrity));
   add_line(text, "advice", start_up.integrity.advice);
   add_line(text, "WAL", wal_text(start_up));
-  add_line(text, "WAL not read", start_up.wal_unread);
   add_line(
       text, "checkpoint",
       start_up.checkpoint_error.empty() ? std::string{} : "failed: " + start_up.checkpoint_error);
@@ -77,8 +82,7 @@ std::string to_text(const StartUp& start_up, WallTime now) {
   add_line(text, "repair", start_up.repair);
   add_line(text, "evidence", start_up.evidence);
   add_line(text, "kept aside", start_up.kept_aside);
-  if (start_up.level != RunLevel::normal) add_line(text, "run level", to_string(start_up.level));
-  add_line(text, "reason", start_up.reason);
+  if (start_up.level != RunLevel::normal) add_line(text, "run level", level_text(start_up));
   add_damage(text, "Damage found", start_up.integrity.damage);
   add_damage(text, "Lost or partial", start_up.losses);
   return text;
