@@ -98,7 +98,10 @@ void PostgresServer::configure(const std::string& more) const {
   std::ofstream{folder_ + "/data/postgresql.auto.conf", std::ios::app} << more;
 }
 
-void PostgresServer::promote() { ask("SELECT pg_promote()"); }
+// Not by a query: what the standby still replays may cancel that.
+void PostgresServer::promote() {
+  spawn(fmt::format("{}/pg_ctl promote --pgdata=data --wait > promote.log 2>&1", programs), true);
+}
 
 PostgresServer::~PostgresServer() {
   stop();
