@@ -56,7 +56,8 @@ class Attempt {
   /// process has it open, recovery knows that this attempt is still going on, and does not run the
   /// task elsewhere. The child writes its process group into it (decimal), so that recovery can end
   /// what outlived its worker. Owned by the attempt; -1 where the engine has no such thing. Throws
-  /// `EarlierAttemptRuns` while a process of an earlier attempt has it.
+  /// `EarlierAttemptRuns` while a process of an earlier attempt has it, and `LeaseLost` if this
+  /// worker no longer holds the task.
   virtual int child_lock() = 0;
 };
 

@@ -70,7 +70,17 @@ std::string LiveAttempt::record_once(std::string_view key, std::string_view valu
 }
 
 int LiveAttempt::child_lock() {
-  if (child_lock_ < 0) child_lock_ = enlistment_.take_child_lock(job_.claimed.lease);
+  if (child_lock_ >= 0) return child_lock_;
+  child_lock_ = enlistment_.take_child_lock(job_.claimed.lease);
+  // Whoever slept until now may have lost the task meanwhile. With the lock in our hands nobody can
+  // take it while we look.
+  std::array lease{job_.claimed.lease};
+  try {
+    if (store_.renew(lease, settings_.heartbeat.lease()).front() == Renewal::lost)
+      throw LeaseLost{"task " + task().text() + " is no longer held by this worker"};
+  } catch (const StoreError&) {
+    // Nobody can take it from a store that does not answer, and if that lasts, the lease ends.
+  }
   return child_lock_;
 }
 

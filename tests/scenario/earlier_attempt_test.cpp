@@ -37,5 +37,23 @@ TEST(EarlierAttempt, ThatStillRunsPutsTheNextOffWithoutACharge) {
   worker.drain();
 }
 
+/// As after a sleep of ten minutes between the claim and the start of a program.
+TEST(EarlierAttempt, TaskThatIsNotHeldAnyMoreStartsNoProcess) {
+  TempStore store;
+  auto engine = open(store.address());
+  Tasks tasks{engine};
+  bool refused = false;
+  tasks.on_json("resize", [&](Attempt& attempt) {
+    Inspector{engine}.cancel({.ids = {attempt.task()}}, true);
+    EXPECT_THROW(attempt.child_lock(), LeaseLost);
+    refused = true;
+    return done;
+  });
+  auto id = tasks.enqueue("resize", 1);
+  Worker{tasks, {.concurrency = 1, .until_empty = true}}.run();
+  EXPECT_TRUE(refused);
+  EXPECT_EQ(Inspector{engine}.task(id)->state, TaskState::cancelled);
+}
+
 }  // namespace
 }  // namespace holdfast::test
