@@ -27,7 +27,8 @@ class Life {
   void add_recorded(RecordedTransition row) {
     auto& step = row.transition;
     if (step.from == TaskState::running) {
-      claim(row.claimed_at.value_or(step.at), row.worker, step.token);
+      if (state() != TaskState::running)
+        claim(row.claimed_at.value_or(step.at), row.worker, step.token);
     } else if (step.from) {
       release_into(*step.from, step.at);
     }
@@ -41,7 +42,8 @@ class Life {
                task_.state == TaskState::failed;
     auto last_time = task_.finished_at.value_or(task_.run_at);
     if (!ran) return release_into(task_.state, last_time);
-    claim(task_.claimed_at.value_or(last_time), task_.worker, task_.token);
+    if (state() != TaskState::running)
+      claim(task_.claimed_at.value_or(last_time), task_.worker, task_.token);
     if (task_.state == TaskState::running) return;
     Transition ended;
     ended.from = TaskState::running;

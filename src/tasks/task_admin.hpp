@@ -18,6 +18,9 @@ struct RecordedTransition {
   std::optional<WorkerId> worker{};
 };
 
+/// Why a running task that somebody wants to stop is in its history although it goes on running.
+inline constexpr std::string_view reason_to_stop = "It was asked to stop.";
+
 /// What people and tools need beyond running tasks: looking, counting, and acting on many at once.
 /// Each action changes only tasks whose state allows it and records who did it.
 class TaskAdmin {

@@ -41,6 +41,15 @@ TEST_P(TaskAdminContract, RunningTaskIsAskedToStop) {
   EXPECT_TRUE(record(id).cancel_requested);
   EXPECT_EQ(tasks().renew(std::span{&claimed.lease, 1}, seconds{90}).at(0), Renewal::cancelled);
   EXPECT_EQ(cancel(id), 0) << "it was asked already";
+  auto history = admin().recorded_history(id);
+  ASSERT_EQ(history.size(), 1u) << "who asked";
+  EXPECT_EQ(history[0].transition.from, TaskState::running);
+  EXPECT_EQ(history[0].transition.to, TaskState::running);
+  EXPECT_EQ(history[0].transition.reason, reason_to_stop);
+  EXPECT_EQ(history[0].transition.token, claimed.lease.token);
+  EXPECT_EQ(history[0].transition.attempt, 1);
+  EXPECT_TRUE(history[0].claimed_at);
+  EXPECT_TRUE(history[0].worker);
 }
 
 TEST_P(TaskAdminContract, ForcedCancelTakesTheTaskFromItsWorker) {

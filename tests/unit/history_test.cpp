@@ -116,6 +116,29 @@ TEST(History, DerivesTheBeginningOfEachAttemptFromItsRecordedEnd) {
   expect_sound(steps, record);
 }
 
+TEST(History, TellsWhoAskedARunningTaskToStopAndClaimsItOnce) {
+  auto record = task(TaskState::running);
+  record.attempt = 1;
+  record.worker = first_worker;
+  record.claimed_at = at(1);
+  auto asked = attempt_end(TaskState::running, "cli/ada", 1, 1, 3, first_worker);
+  EXPECT_THAT(outline(full_history(record, {asked})),
+              ElementsAre("new>pending@0#0", "pending>running@1#1", "running>running@3#1"));
+
+  auto cancelled = attempt_end(TaskState::cancelled, "worker/a", 1, 1, 4, first_worker);
+  record.state = TaskState::cancelled;
+  EXPECT_THAT(outline(full_history(record, {asked, cancelled})),
+              ElementsAre("new>pending@0#0", "pending>running@1#1", "running>running@3#1",
+                          "running>cancelled@4#1"));
+
+  record.state = TaskState::completed;
+  record.finished_at = at(5);
+  EXPECT_THAT(outline(full_history(record, {asked})),
+              ElementsAre("new>pending@0#0", "pending>running@1#1", "running>running@3#1",
+                          "running>completed@5#1"))
+      << "it did not listen";
+}
+
 TEST(History, OfADeadLetterEndsOnceWithItsRecordedFailure) {
   auto record = task(TaskState::failed);
   record.attempt = 1;

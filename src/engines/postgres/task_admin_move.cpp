@@ -97,9 +97,12 @@ class Moving {
 
   void ask_to_stop(const std::vector<TaskId>& ids) {
     auto rows = db_.run(
-        "UPDATE hf.tasks SET cancel_requested = true WHERE id = ANY($1) AND state = 1"
-        " AND NOT cancel_requested",
-        ids);
+        "WITH asked AS (UPDATE hf.tasks SET cancel_requested = true WHERE id = ANY($1)"
+        " AND state = 1 AND NOT cancel_requested RETURNING id, token, attempt, claimed_at, owner)"
+        " INSERT INTO hf.history (task, from_state, to_state, actor, reason, token, attempt,"
+        " claimed_at, worker, at) SELECT id, 1, 1, $2, $3, token, attempt, claimed_at, owner,"
+        " {wall} FROM asked",
+        ids, move_.actor, reason_to_stop);
     moved_.count += rows.changed();
     moved_.stopped |= rows.changed() > 0;
   }

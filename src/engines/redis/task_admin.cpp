@@ -117,6 +117,7 @@ std::int64_t RedisTaskAdmin::move_some(std::span<const TaskId> ids, const Move& 
   auto arguments = store_.arguments();
   arguments.add(move.to).add(sources(move, move.to)).add(sources(move, TaskState::blocked));
   arguments.add(move.fresh_attempts).add(move.ask_running).add(move.actor).add(move.reason);
+  arguments.add(std::string{reason_to_stop});
   arguments.add(ids.size());
   for (const auto& id : ids) arguments.add(id.text());
   auto now = store_.clock().wall();

@@ -74,6 +74,16 @@ class Moving {
         .run();
     if (db_.changes() == 0) return;
     seal(db_, row.seq);
+    add_history(db_, {.task = row.seq,
+                      .from = row.state,
+                      .to = row.state,
+                      .actor = move_.actor,
+                      .reason = reason_to_stop,
+                      .token = row.token,
+                      .attempt = row.attempt,
+                      .claimed_at = row.claimed_at,
+                      .worker = row.worker,
+                      .at = now_});
     ++moved_.count;
     moved_.stopped = true;
   }

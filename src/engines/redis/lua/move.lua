@@ -1,12 +1,13 @@
 -- Moves tasks at an operator's word.
 --
 -- ARGV: to, states from which it may go there, states from which it may go to blocked (both as one
---       string of digits), fresh attempts (1, 0), ask running (1, 0), actor, reason, number of ids,
---       these
+--       string of digits), fresh attempts (1, 0), ask running (1, 0), actor, reason, reason for
+--       those that are asked to stop, number of ids, these
 -- Result: {asked to stop, changes}; of each change: id, lane, from, to, token, attempt, reason,
 --         1 if it was named (0: it waited for one that was cancelled)
 local target, from, from_to_blocked = take(), take(), take()
 local fresh_attempts, ask, actor, reason = take() == '1', take() == '1', take(), take()
+local reason_to_stop = take()
 local asked, changes, ready, stopped, freed = 0, {}, false, false, false
 
 local function leave(id, state, lane, worker)
@@ -66,6 +67,8 @@ for _ = 1, take_number() do
   if t[1] == RUNNING and ask then
     if not t[10] then
       call('HSET', P .. 't:' .. id, 'x', 1)
+      local worker, claimed_at = holder_of(t[5])
+      add_history(id, RUNNING, RUNNING, actor, reason_to_stop, t[2], t[6] or '0', claimed_at, worker)
       asked = asked + 1
       stopped = true
     end
