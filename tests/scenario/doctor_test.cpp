@@ -163,6 +163,20 @@ TEST_F(Doctor, SaysThatAFolderIsNoStore) {
   }
 }
 
+TEST_F(Doctor, SaysThatAFileWithASecondNameIsNotSafe) {
+  ASSERT_EQ(cli({"task", "add", "mail"}).ending.code, 0);
+  auto second = store_.database() + ".second";
+  std::filesystem::create_hard_link(store_.database(), second);
+  for (const auto& name : {store_.database(), second}) {
+    const Finished finished =
+        run({HOLDFAST_PROGRAM, "task", "add", "mail"}, {{"HOLDFAST_STORE", "sqlite:" + name}});
+    EXPECT_EQ(finished.ending.code, 4) << finished.out;
+    EXPECT_THAT(finished.err, HasSubstr("has 2 names"));
+  }
+  std::filesystem::remove(second);
+  EXPECT_EQ(cli({"task", "add", "mail"}).ending.code, 0);
+}
+
 TEST_F(Doctor, IsRefusedWhereThereIsNoStore) { EXPECT_EQ(cli({"doctor"}).ending.code, 1); }
 
 }  // namespace

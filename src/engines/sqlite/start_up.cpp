@@ -376,6 +376,7 @@ Opened open_database(const std::string& path, const Settings& settings, const Cl
   }
   if (opened.lock->alone()) {
     finish_replacement(path, opened.files);
+    refuse_second_name(path);
     Ladder{path, settings, clock, options, opened}.climb();
     if (opened.level == RunLevel::normal && opened.connection) return opened;
     opened.lock->ready();

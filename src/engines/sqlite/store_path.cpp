@@ -54,4 +54,15 @@ void refuse_other_files(const std::string& path) {
     throw StoreUnusable{fmt::format("{} is not a database; name another file", path)};
 }
 
+void refuse_second_name(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || info.st_nlink < 2) return;
+  throw StoreUnusable{fmt::format(
+      "{} has {} names (hard links). Whoever opens it by another one destroys it, because each "
+      "name "
+      "has a log of its own. Remove the other names, or make a copy with 'cp {} {}.copy' and "
+      "rename that to {}. For backups use 'holdfast backup'",
+      path, info.st_nlink, path, path, path)};
+}
+
 }  // namespace holdfast::sqlite

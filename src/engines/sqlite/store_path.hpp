@@ -16,4 +16,8 @@ std::optional<std::string> why_not_ours_to_change(const std::string& path);
 /// A file that is no database gets nothing beside it: throws `StoreUnusable`.
 void refuse_other_files(const std::string& path);
 
+/// A file with a second name has a second log beside that, and SQLite does not know of both: throws
+/// `StoreUnusable`. To be called by whoever has the store alone, when no replacement is going on.
+void refuse_second_name(const std::string& path);
+
 }  // namespace holdfast::sqlite
