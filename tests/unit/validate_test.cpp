@@ -147,5 +147,15 @@ TEST(JsonText, APayloadThatDoesNotFitTheTypeIsSaidToBeSo) {
   EXPECT_THROW(from_payload<int>("17 18"), InvalidRequest);
 }
 
+struct Ping {};
+BOOST_DESCRIBE_STRUCT(Ping, (), ())
+
+TEST(JsonText, AStructWithoutMembersIsAnEmptyObject) {
+  EXPECT_EQ(to_payload(Ping{}), "{}");
+  EXPECT_NO_THROW(from_payload<Ping>("{}"));
+  EXPECT_NO_THROW(from_payload<Ping>(R"({"more": "than needed"})"));
+  EXPECT_THROW(from_payload<Ping>("[]"), UnfitPayload);
+}
+
 }  // namespace
 }  // namespace holdfast
