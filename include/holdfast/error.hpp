@@ -64,6 +64,11 @@ class StorageFailed : public StoreError {
   using StoreError::StoreError;
 };
 
+/// The store was moved to another address, or is just being moved there: `what()` names it.
+class StoreMoved : public StoreError {
+  using StoreError::StoreError;
+};
+
 /// A write named a claim that this worker no longer holds: its lease ended and another owner, an
 /// operator or recovery has the task now. Drop the work; nothing was written.
 class LeaseLost : public Error {

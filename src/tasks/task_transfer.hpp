@@ -22,11 +22,6 @@ struct Parcel {
   std::vector<std::pair<std::string, std::string>> effects{};  ///< key and value
 };
 
-/// The store was moved to another address, or is just being moved there: `what()` names it.
-class StoreMoved : public StoreError {
-  using StoreError::StoreError;
-};
-
 /// What a store knows of its being moved away.
 struct MoveNote {
   std::string to;                     ///< name of the other store
