@@ -31,9 +31,6 @@ constexpr int batch = 1'000;
 const std::string payload =
     R"({"to":"ada@example.org","template":"welcome","locale":"en-GB","account":12345})";
 
-struct Nothing {};
-BOOST_DESCRIBE_STRUCT(Nothing, (), ())
-
 template <class F>
 double rate(int count, F&& work) {
   auto begin = std::chrono::steady_clock::now();
@@ -130,7 +127,7 @@ void measure_single_enqueues(Tasks& tasks, const std::string& connection, int si
 int measure(const std::string& address, int count, int rounds) {
   auto engine = open(address);
   Tasks tasks{engine};
-  tasks.on<Nothing>("noop", [](const Nothing&, Attempt&) { return done; });
+  tasks.on_json("noop", [](Attempt&) { return done; });
   // libpq reads the same address, if nothing in it is ours.
   auto colon = address.find(':');
   auto connection =
@@ -142,6 +139,9 @@ int measure(const std::string& address, int count, int rounds) {
     raw.push_back(rate(count, [&] { loop.drain(); }));
     bulk.push_back(rate(count, [&] { enqueue(tasks, count); }));
     ours.push_back(rate(count, [&] { Worker{tasks, {.until_empty = true}}.run(); }));
+    if (Inspector{engine}.count({.states = {TaskState::completed}}) != (round + 1) * count)
+      throw std::runtime_error{
+          "not every task of this round completed: is the store an empty one?"};
     ratios.push_back(ours.back() / raw.back());
     fmt::print("round {}: enqueue {:.0f}/s, process {:.0f}/s, raw loop {:.0f}/s, ratio {:.2f}\n",
                round + 1, bulk.back(), ours.back(), raw.back(), ratios.back());
