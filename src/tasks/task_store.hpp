@@ -122,6 +122,9 @@ class TaskStore : public Leases {
 
   /// Settles and claims in one step. Claims are ordered by priority, then age.
   virtual Exchanged exchange(const Exchange& exchange) = 0;
+  /// Whether two exchanges at the same time, one that settles many and one that claims many, are
+  /// quicker than one that does both.
+  virtual bool exchanges_side_by_side() const { return false; }
 
   /// Notes of running attempts, each guarded by its token.
   virtual std::vector<Recorded> record(std::span<const Note> notes) = 0;

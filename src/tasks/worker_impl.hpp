@@ -45,6 +45,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   bool turn();  ///< one settle-and-claim; false: nothing to do but wait
   void send_notes(const std::vector<Note>& notes);
   bool send(std::vector<Settlement> settlements, int claim);
+  bool send_side_by_side(std::vector<Settlement> settlements, int claim);
   /// One of them cannot be settled as it is, and took the others with it.
   bool send_singly(std::vector<Settlement> settlements, const InvalidRequest& error);
   void account(const std::vector<Settlement>& sent, const Exchanged& answer);

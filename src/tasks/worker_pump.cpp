@@ -1,8 +1,9 @@
 #include <algorithm>
-
-#include <fmt/format.h>
+#include <future>
 #include <iterator>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "tasks/policy.hpp"
 #include "tasks/worker_impl.hpp"
@@ -16,6 +17,8 @@ constexpr Millis longest_wait{1'000};
 constexpr Millis trouble_wait{250};
 /// Something is due but could not be claimed: a suspect whose turn has not come.
 constexpr Millis not_yet_wait{50};
+/// Below this a second trip to the store costs more than it gains.
+constexpr int many = 100;
 
 }  // namespace
 
@@ -87,6 +90,8 @@ bool Worker::Impl::turn() {
     throw;
   }
   if (settlements.empty() && room == 0) return false;
+  if (parts_.tasks().exchanges_side_by_side() && std::ssize(settlements) >= many && room >= many)
+    return send_side_by_side(std::move(settlements), room);
   return send(std::move(settlements), room);
 }
 
@@ -132,6 +137,16 @@ bool Worker::Impl::send(std::vector<Settlement> settlements, int claim) {
     timer_due_.notify_one();
   }
   return got_some || session_.anything_to_settle() || (!hungry_ && session_.room() > 0);
+}
+
+bool Worker::Impl::send_side_by_side(std::vector<Settlement> settlements, int claim) {
+  auto settling = std::async(std::launch::async, [&] { send(std::move(settlements), 0); });
+  bool more = send({}, claim);
+  settling.get();
+  std::lock_guard lock{mutex_};
+  // What was settled may have made tasks ready that the claim did not see yet.
+  look_again_ = look_again_ || hungry_;
+  return more || look_again_;
 }
 
 bool Worker::Impl::send_singly(std::vector<Settlement> settlements, const InvalidRequest& error) {
@@ -181,7 +196,7 @@ void Worker::Impl::account(const std::vector<Settlement>& sent, const Exchanged&
   }
   for (const auto& damage : answer.damaged) parts_.events().emit(DamageFound{damage});
   if (!parts_.events().heard()) return;
-  auto actor = "worker/" + enlistment_->id().text();
+  auto actor = "worker/" + enlistment()->id().text();
   std::set<TaskId> told;
   for (const auto& change : answer.also) {
     parts_.events().emit(change);

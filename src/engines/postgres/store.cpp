@@ -50,6 +50,7 @@ Store::Store(const Address& address, const Settings& settings, const Clock& a_cl
       clock{a_clock},
       durability{settings.durability},
       writer{dialect, durability},
+      claimer{dialect, durability},
       reader{dialect, durability},
       session{dialect, events, settings.heartbeat.lease()},
       files{""} {

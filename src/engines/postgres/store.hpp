@@ -53,6 +53,7 @@ struct Store {
   Durability durability;
   std::string why_read_only{};  ///< empty: it may be written to
   Writer writer;
+  Writer claimer;  ///< for those who only claim, so that others settle at the same time
   Reader reader;
   Session session;
   HostFiles files;

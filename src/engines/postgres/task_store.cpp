@@ -53,7 +53,8 @@ std::vector<Inserted> PostgresTaskStore::insert(std::span<const NewTask> tasks) 
 Exchanged PostgresTaskStore::exchange(const Exchange& exchange) {
   if (exchange.settle.empty() && !exchange.claim) return {};
   bool woke_others = false;
-  auto exchanged = store_.writer.write(exchange_points, [&](Connection& db) {
+  auto& writer = exchange.settle.empty() ? store_.claimer : store_.writer;
+  auto exchanged = writer.write(exchange_points, [&](Connection& db) {
     woke_others = false;
     return exchange_once(db, exchange, woke_others);
   });

@@ -11,6 +11,7 @@ class PostgresTaskStore final : public TaskStore {
 
   std::vector<Inserted> insert(std::span<const NewTask> tasks) override;
   Exchanged exchange(const Exchange& exchange) override;
+  bool exchanges_side_by_side() const override { return true; }
   std::vector<Recorded> record(std::span<const Note> notes) override;
   std::optional<WallTime> next_due(const ClaimRequest& claim) override;
   Wake wait_for_work(Millis timeout) override { return store_.session.wait(timeout); }

@@ -14,7 +14,7 @@
 
 namespace holdfast::postgres {
 
-/// The one writing connection of this process. Threads that write at the same time share a commit,
+/// A writing connection of this process. Threads that write at the same time share a commit,
 /// and those who insert tasks a statement, too.
 ///
 /// A connection that breaks, or a transaction that gave way to another, is nothing that a caller
