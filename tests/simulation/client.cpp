@@ -8,8 +8,6 @@ namespace holdfast::sim {
 
 namespace {
 
-constexpr int most_tasks = 6;
-
 Nature nature(Dice& dice) {
   constexpr std::array common = {Nature::good,  Nature::good,  Nature::good,
                                  Nature::flaky, Nature::flaky, Nature::sleepy};
@@ -26,7 +24,7 @@ void Client::step() {
     auto again = std::move(unanswered_.back());
     unanswered_.pop_back();
     enqueue(std::move(again));
-  } else if (planned_ < most_tasks) {
+  } else if (planned_ < most_tasks_) {
     enqueue(make_up());
   }
 }

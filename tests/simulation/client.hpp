@@ -13,6 +13,7 @@ class Client {
  public:
   explicit Client(World& world) : world_{world} {}
 
+  void plan_for(int most_tasks) { most_tasks_ = most_tasks; }
   void step();
   /// Asks again for everything that was not answered.
   void finish();
@@ -25,6 +26,7 @@ class Client {
   World& world_;
   std::vector<std::vector<NewTask>> unanswered_;
   int planned_ = 0;
+  int most_tasks_ = 0;
 };
 
 }  // namespace holdfast::sim

@@ -38,11 +38,15 @@ Stage::Stage(World& world)
     recoverers_.push_back(std::make_unique<Recoverer>(world_, recovery_, number));
 }
 
+/// Most histories are short: nearly everything that can go wrong takes few tasks and few steps, and
+/// in the same time more of them can be told. The rest go on for longer, for what takes many.
 void Stage::play() {
+  bool is_short = world_.dice.percent(80);
+  client_.plan_for(is_short ? 2 : 6);
   start_process();
   start_process();
   client_.step();
-  int steps = 20 + world_.dice.below(60);
+  int steps = is_short ? 5 + world_.dice.below(20) : 20 + world_.dice.below(60);
   while (steps-- > 0 && !defective()) act();
   end_faults();
   for (int round = 0; round < most_rounds && !defective(); ++round) {
