@@ -64,6 +64,12 @@ class StorageFailed : public StoreError {
   using StoreError::StoreError;
 };
 
+/// The store turned out to be damaged while it was used. This process writes no more: the next one
+/// to start looks at all of it and repairs what can be repaired.
+class StoreDamaged : public StorageFailed {
+  using StorageFailed::StorageFailed;
+};
+
 /// The store was moved to another address, or is just being moved there: `what()` names it.
 class StoreMoved : public StoreError {
   using StoreError::StoreError;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/disk.hpp"
 #include "engines/sqlite/open_read_only.hpp"
 #include "engines/sqlite/schema.hpp"
@@ -25,9 +26,12 @@ Writer make_writer(const std::string& path, Opened& opened, Stay stay, const std
       .notes = {opened.files, path},
       .large_wal_pages = disk_of(opened.files.folder()).large_wal_pages(),
       .mark = boot_of(domain),
-      .on_checkpoint_trouble = [&events](const std::string& why) {
-        events.emit(StoreTrouble{"copying the write-ahead log into the database", why});
-      }}};
+      .on_checkpoint_trouble =
+          [&events](const std::string& why) {
+            events.emit(StoreTrouble{"copying the write-ahead log into the database", why});
+          },
+      .on_damage = [files =
+                        opened.files](const std::string& what) { note_suspicion(files, what); }}};
 }
 
 std::unique_ptr<Connection> open_as_it_is(const std::string& path, Durability durability,

@@ -43,6 +43,7 @@ Writer::Writer(Parts parts)
       large_wal_pages_{parts.large_wal_pages},
       mark_{std::move(parts.mark)},
       on_checkpoint_trouble_{std::move(parts.on_checkpoint_trouble)},
+      on_damage_{std::move(parts.on_damage)},
       checkpoint_at_{large_wal_pages_} {
   auto note_size = [](void* log, sqlite3*, const char*, int now) {
     *static_cast<Log*>(log) = {now, true};
@@ -82,6 +83,10 @@ bool Writer::try_commit(const Jobs& jobs) {
       // After a failed write or sync nobody knows what is on disk, and trying again may seem to
       // work. This process writes no more; the next one recovers.
       storage_failed_ = std::current_exception();
+    } catch (const StoreUnusable& damage) {
+      // More writes could make it worse.
+      if (on_damage_) on_damage_(damage.what());
+      storage_failed_ = std::make_exception_ptr(StoreDamaged{damage.what()});
     } catch (const std::exception&) {
       for (Job* job : jobs) job->error = std::current_exception();
       return false;

@@ -37,6 +37,8 @@ class Writer {
     std::string mark{};
     /// Told why the WAL could not be copied. That is not fatal: it is tried again.
     std::function<void(const std::string& why)> on_checkpoint_trouble{};
+    /// Told what was found to be damaged, before every write throws `StoreDamaged`.
+    std::function<void(const std::string& what)> on_damage{};
   };
   explicit Writer(Parts parts);
   /// Writes nothing: every try throws `StoreReadOnly` with the reason.
@@ -93,6 +95,7 @@ class Writer {
   const int large_wal_pages_ = 0;
   const std::string mark_{};
   const std::function<void(const std::string& why)> on_checkpoint_trouble_{};
+  const std::function<void(const std::string& what)> on_damage_{};
   const std::string why_read_only_{};
   // Touched by the leader only.
   bool marked_ = false;
