@@ -83,6 +83,8 @@ struct TextOf {
       return fmt::format("{} integrity check passed{} in {}", kind,
                          result.completed ? "" : " as far as it got",
                          duration_text(result.duration));
+    if (result.damage.empty())  // it was told when it was found
+      return fmt::format("{} integrity check failed, and found no more damage", kind);
     return fmt::format(
         "{} integrity check failed: {}{}; {}", kind, result.damage.front().what,
         result.damage.size() == 1 ? "" : fmt::format(" (and {} more)", result.damage.size() - 1),

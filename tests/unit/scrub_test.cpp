@@ -94,6 +94,7 @@ TEST_F(ScrubTest, GoesOnBehindWhatIsDamaged) {
   EXPECT_THAT(told[0].damage, SizeIs(1)) << "at once";
   EXPECT_THAT(told[1].damage, SizeIs(1));
   EXPECT_FALSE(told[2].passed);
+  EXPECT_THAT(to_text(IntegrityChecked{told[2]}), HasSubstr("no more damage"));
 }
 
 TEST_F(ScrubTest, LeavesAloneWhatAPersonWasTold) {
@@ -116,6 +117,46 @@ TEST_F(ScrubTest, SeesARowThatAnIndexDoesNotKnow) {
   ASSERT_THAT(result.damage, SizeIs(1));
   EXPECT_EQ(result.damage[0].kind, Damage::Kind::index);
   EXPECT_THAT(result.damage[0].what, HasSubstr("holdfast_ready"));
+}
+
+/// What waits for what, changed behind the back of an index: which of the two is true, nobody can
+/// tell.
+class WrongDependency : public ScrubTest {
+ protected:
+  void SetUp() override {
+    auto engine = open();
+    auto& tasks = engine->tasks();
+    NewTask first{"mail", "{}", {.delay = std::chrono::hours{10}, .id = first_}};
+    NewTask other{"mail", "{}", {.delay = std::chrono::hours{10}, .id = other_}};
+    tasks.insert(std::array{first, other});
+    tasks.insert(std::array{NewTask{"mail", "{}", {.after = {first_}, .id = waiting_}}});
+  }
+  void point_elsewhere() const {
+    meddle(
+        "CREATE TABLE kept AS SELECT * FROM sqlite_schema WHERE name = 'holdfast_blocked_by';"
+        "PRAGMA writable_schema=ON; DELETE FROM sqlite_schema WHERE name = 'holdfast_blocked_by'");
+    meddle("UPDATE holdfast_blocks SET on_seq = 2");
+    meddle(
+        "PRAGMA writable_schema=ON; INSERT INTO sqlite_schema SELECT * FROM kept;"
+        "DELETE FROM sqlite_schema WHERE name = 'kept'");
+  }
+  TaskId first_ = TaskId::make(), other_ = TaskId::make(), waiting_ = TaskId::make();
+};
+
+TEST_F(WrongDependency, IsSeenWhileTheStoreIsUsed) {
+  point_elsewhere();
+  auto result = pass();
+  EXPECT_FALSE(result.passed);
+  ASSERT_THAT(result.damage, SizeIs(2));
+  EXPECT_THAT(result.damage[0].what, HasSubstr("holdfast_blocked_by"));
+}
+
+TEST_F(WrongDependency, HoldsWhatWaitsInsteadOfBelievingTheTable) {
+  point_elsewhere();
+  auto engine = open_store(folder_.database(), {});
+  auto tasks = engine->admin().search({.ids = {waiting_}}, {});
+  ASSERT_THAT(tasks, SizeIs(1));
+  EXPECT_EQ(tasks[0].state, TaskState::held) << tasks[0].cause;
 }
 
 }  // namespace

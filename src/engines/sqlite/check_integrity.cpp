@@ -64,6 +64,9 @@ class Check {
     step([&] { schema(); });
     if (!has_schema(db_)) return;
     step([&] { rows(); });
+    // Where a table is missing, what belongs to it cannot be looked for.
+    if (!schema_is_whole_) return;
+    step([&] { find_damaged_blocks(db_, [&](Damage damage) { found(std::move(damage)); }); });
     if (limits_.full) step([&] { references(); });
   }
 
@@ -98,6 +101,7 @@ class Check {
 
   void schema() {
     find_schema_damage(db_, [&](std::string what) {
+      schema_is_whole_ = false;
       found({Damage::Kind::file, std::move(what)});
     });
   }
@@ -132,6 +136,7 @@ class Check {
   const CheckLimits& limits_;
   IntegrityResult& result_;
   TimeBox box_;
+  bool schema_is_whole_ = true;
 };
 
 }  // namespace
@@ -143,6 +148,20 @@ IntegrityResult check_integrity(Connection& db, const CheckLimits& limits) {
   result.duration = std::chrono::duration_cast<Millis>(Clock::now() - began);
   result.advice = advice_for(result.damage);
   return result;
+}
+
+void find_damaged_blocks(Connection& db, const std::function<void(Damage)>& tell) {
+  constexpr const char* sides[] = {"holdfast_blocks INDEXED BY sqlite_autoindex_holdfast_blocks_1",
+                                   "holdfast_blocks INDEXED BY holdfast_blocked_by"};
+  for (bool forth : {true, false}) {
+    Connection::Once query{db, fmt::format("SELECT count(*) FROM (SELECT on_seq, seq FROM {} EXCEPT"
+                                           " SELECT on_seq, seq FROM {})",
+                                           sides[forth ? 0 : 1], sides[forth ? 1 : 0])};
+    query->step();
+    if (auto count = query->integer(0); count > 0)
+      tell({Damage::Kind::index, fmt::format("{} dependencies are {} the index holdfast_blocked_by",
+                                             count, forth ? "missing from" : "only in")});
+  }
 }
 
 std::string advice_for(const std::vector<Damage>& damage) {

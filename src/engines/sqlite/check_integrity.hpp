@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <stop_token>
 
 #include <holdfast/integrity.hpp>
@@ -21,6 +22,9 @@ IntegrityResult check_integrity(Connection& db, const CheckLimits& limits);
 
 /// What to do about damage that was found while the store is in use.
 std::string advice_for(const std::vector<Damage>& damage);
+/// What waits for what is written down twice, by either side: tells where the two differ.
+void find_damaged_blocks(Connection& db, const std::function<void(Damage)>& tell);
+
 /// Makes the next start-up look at everything. Where that cannot be noted it looks as usual.
 void note_suspicion(const SideFiles& files, const std::string& why);
 

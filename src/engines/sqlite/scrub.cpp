@@ -43,6 +43,11 @@ constexpr std::pair<const char*, std::string_view> indexes[] = {
      " AND t.state IN (5, 6) AND NOT EXISTS"
      " (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_waiting WHERE i.state IN (5, 6)"
      "  AND i.state = t.state AND i.seq = t.seq)"},
+    {"holdfast_unique",
+     "SELECT t.id FROM holdfast_tasks t NOT INDEXED WHERE t.seq BETWEEN ? AND ?"
+     " AND t.unique_key IS NOT NULL AND t.state IN (0, 1, 5, 6) AND NOT EXISTS"
+     " (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_unique WHERE i.unique_key IS NOT NULL"
+     "  AND i.state IN (0, 1, 5, 6) AND i.unique_key = t.unique_key AND i.seq = t.seq)"},
 };
 
 }  // namespace
@@ -102,6 +107,7 @@ void Scrub::look(Connection& db) {
   }
   result_.rows_checked += rows;
   if (rows > 0) return look_in_indexes(db, from, behind_);
+  find_damaged_blocks(db, [&](Damage damage) { result_.damage.push_back(std::move(damage)); });
   behind_ = all;
 }
 

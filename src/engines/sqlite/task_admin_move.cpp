@@ -112,7 +112,9 @@ class Moving {
     std::optional<std::string_view> cause, error;
     if (is_finished(to)) finished_at = now_, error = move_.reason;
     if (to == TaskState::held) cause = move_.reason;
-    if (to == TaskState::pending) run_at = WallTime{};  // at once, whatever the clock does
+    // At once, whatever the clock does; but one whose time had not come may still wait for it.
+    bool put_by = row.state == TaskState::held && row.attempt == 0;
+    if (to == TaskState::pending && !put_by) run_at = WallTime{};
     db_.use(
            "UPDATE holdfast_tasks SET state = ?2, token = ?3, run_at = coalesce(?4, run_at),"
            " finished_at = ?5, attempt = iif(?6, 0, attempt), crashes = iif(?6, 0, crashes),"
