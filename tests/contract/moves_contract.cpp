@@ -52,6 +52,16 @@ TEST_P(TaskAdminContract, RunningTaskIsAskedToStop) {
   EXPECT_TRUE(history[0].worker);
 }
 
+TEST_P(TaskAdminContract, HeldTaskWhoseTimeHasNotComeStillWaitsForItWhenItIsReleased) {
+  auto later = clock().wall() + seconds{3'600};
+  auto id = insert("a", {.at = later});
+  hold(id, "wait for a word");
+  EXPECT_EQ(retry(id), 1);
+  EXPECT_EQ(state(id), TaskState::pending);
+  EXPECT_EQ(record(id).run_at, later);
+  EXPECT_EQ(claim(enlist(), 10).size(), 0u);
+}
+
 TEST_P(TaskAdminContract, ForcedCancelTakesTheTaskFromItsWorker) {
   auto id = insert("a");
   auto worker = enlist();

@@ -134,8 +134,10 @@ class Moving {
   void apply() {
     db_.queue(
         "UPDATE hf.tasks t SET state = m.to_state, token = CASE WHEN t.state = 1 THEN"
-        " greatest(t.token + 1, {micros}) ELSE t.token END, run_at = CASE WHEN m.to_state = 0 THEN"
-        " 0 ELSE t.run_at END, finished_at = CASE WHEN m.to_state IN (2, 3, 4) THEN {wall} END,"
+        " greatest(t.token + 1, {micros}) ELSE t.token END, run_at = CASE WHEN m.to_state = 0 AND "
+        "NOT"
+        " (t.state = 6 AND t.attempt = 0) THEN 0 ELSE t.run_at END, finished_at = CASE WHEN "
+        "m.to_state IN (2, 3, 4) THEN {wall} END,"
         " attempt = CASE WHEN $3 THEN 0 ELSE t.attempt END, crashes = CASE WHEN $3 THEN 0 ELSE"
         " t.crashes END, suspect = t.suspect AND NOT $3, cause = CASE WHEN m.to_state = 6 THEN $4"
         " END, result = NULL, cancel_requested = false, lease_until = NULL, error = CASE WHEN $3"

@@ -38,8 +38,10 @@ local function apply(id, t, to)
   end
   call('HDEL', key, unpack(clear))
   if to == PENDING then
-    add('r', 0)
-    index_pending(id, lane, t[4], 0, suspect)
+    -- At once; but one whose time had not come may still wait for it.
+    local run_at = state == HELD and (t[6] or '0') == '0' and tonumber(t[11] or 0) or 0
+    add('r', digits(run_at))
+    index_pending(id, lane, t[4], run_at, suspect)
     ready = true
   elseif to == BLOCKED then
     put('blocked', id, now_text)
@@ -63,7 +65,7 @@ end
 
 for _ = 1, take_number() do
   local id = take()
-  local t = call('HMGET', P .. 't:' .. id, 's', 't', 'l', 'o', 'h', 'a', 'u', 'uk', 'd', 'x')
+  local t = call('HMGET', P .. 't:' .. id, 's', 't', 'l', 'o', 'h', 'a', 'u', 'uk', 'd', 'x', 'r')
   if t[1] == RUNNING and ask then
     if not t[10] then
       call('HSET', P .. 't:' .. id, 'x', 1)
