@@ -78,11 +78,13 @@ bool Writer::try_commit(const Jobs& jobs) {
 
 void Writer::run_in_transaction(const Jobs& jobs) {
   auto& db = link_.get();
+  db.server_run();  // is asked for here, because a question that is refused ends a transaction
   db.queue("BEGIN");
   db.tell_time();
   if (db.is_pooled())
     db.queue(
-        "SELECT set_config('lock_timeout', '10s', true),"
+        "SELECT set_config('jit', 'off', true), set_config('lock_timeout', '10s', true),"
+        " set_config('idle_in_transaction_session_timeout', '60s', true),"
         " set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),"
         " set_config('enable_mergejoin', 'off', true)");
   Jobs inserts;
@@ -98,12 +100,13 @@ void Writer::commit(Connection& db) {
   row.next();
   bool wrote = !row.is_null(0);
   auto transaction = wrote ? row.integer(0) : 0;
+  auto run = db.server_run();
   try {
     db.run("COMMIT");
   } catch (const ConnectionLost&) {
     if (!wrote) return;
     link_.drop();
-    switch (fate_of(transaction)) {
+    switch (fate_of(transaction, run)) {
       case Fate::committed:
         return;
       case Fate::not_committed:
@@ -115,12 +118,15 @@ void Writer::commit(Connection& db) {
   }
 }
 
-Writer::Fate Writer::fate_of(std::int64_t transaction) {
+/// A server that crashed may give the number of a transaction that it had not yet written down to
+/// another one. So only the very run that was asked to commit can tell.
+Writer::Fate Writer::fate_of(std::int64_t transaction, const std::string& run) {
   auto deadline = std::chrono::steady_clock::now() + longest_search;
   do {
     try {
-      auto row =
-          link_.get().run("SELECT pg_xact_status($1::text::xid8)", std::to_string(transaction));
+      auto& db = link_.get();
+      if (db.server_run() != run) return Fate::unknown;
+      auto row = db.run("SELECT pg_xact_status($1::text::xid8)", std::to_string(transaction));
       if (!row.next() || row.is_null(0)) return Fate::unknown;
       auto status = row.text(0);
       if (status == "committed") return Fate::committed;

@@ -19,7 +19,8 @@ namespace holdfast::postgres {
 ///
 /// A connection that breaks, or a transaction that gave way to another, is nothing that a caller
 /// hears of as long as the server comes back soon: the work is done again. If the connection breaks
-/// while the server commits, the server is asked afterwards what became of that transaction.
+/// while the server commits, the server is asked afterwards what became of that transaction; one
+/// that was started anew meanwhile cannot tell.
 class Writer {
  public:
   /// Where `killed` tests may die around this write.
@@ -66,7 +67,7 @@ class Writer {
   bool try_commit(const Jobs& jobs);
   void run_in_transaction(const Jobs& jobs);
   void commit(Connection& db);
-  Fate fate_of(std::int64_t transaction);
+  Fate fate_of(std::int64_t transaction, const std::string& run);
   void roll_back();
 
   Link link_;  // touched by the leader only
