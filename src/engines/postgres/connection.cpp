@@ -71,6 +71,11 @@ void Connection::set_up(Durability durability, Purpose purpose) {
       " SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5;"
       " SET tcp_keepalives_count = 3;";
   if (durability == Durability::crash_safe) settings += " SET synchronous_commit = off;";
+  // Somebody may have switched it off for the role or the database. What is stricter stays.
+  if (durability == Durability::power_safe)
+    settings +=
+        " SELECT set_config('synchronous_commit', 'on', false) WHERE"
+        " current_setting('synchronous_commit') = 'off';";
   // The tables change too quickly for statistics.
   if (purpose == Purpose::steps)
     settings += " SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;";

@@ -42,6 +42,13 @@ class PostgresEngine final : public EngineParts {
     return store_.why_read_only.empty() ? RunLevel::normal : RunLevel::read_only;
   }
   std::string why_read_only() const override { return store_.why_read_only; }
+  std::string durability() const override {
+    return store_.syncs ? EngineParts::durability() : "not synced";
+  }
+  std::string durability_warning() const override {
+    if (store_.syncs) return {};
+    return "fsync of the server is off: a crash of its machine may lose or damage everything";
+  }
   IntegrityResult check_integrity(bool full, std::stop_token stop) override {
     return postgres::check_integrity(store_, full, std::move(stop));
   }

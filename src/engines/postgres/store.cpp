@@ -12,6 +12,7 @@ namespace {
 struct Greeting {
   std::string why_read_only{};
   std::string host_name{};  ///< what names the store on this host
+  bool syncs = true;
 };
 
 Greeting open_database(const std::shared_ptr<const Dialect>& dialect, ServerClock& clock) {
@@ -22,7 +23,7 @@ Greeting open_database(const std::shared_ptr<const Dialect>& dialect, ServerCloc
       "SELECT current_setting('server_version_num')::bigint,"
       " current_setting('transaction_read_only') = 'on', (SELECT oid::bigint FROM pg_database"
       " WHERE datname = current_database()), (extract(epoch FROM clock_timestamp()) * "
-      "1000)::bigint");
+      "1000)::bigint, current_setting('fsync') = 'on'");
   row.next();
   if (row.integer(0) < 150'000)
     throw StoreUnusable{
@@ -31,6 +32,7 @@ Greeting open_database(const std::shared_ptr<const Dialect>& dialect, ServerCloc
                     address.name, row.integer(0) / 10'000)};
   if (!dialect->manual_clock()) clock.learn(row.time(3), here);
   Greeting greeting;
+  greeting.syncs = row.yes(4);
   auto system = db.server_run().substr(0, db.server_run().find('/'));
   greeting.host_name = fmt::format("postgres-{}-{}-{}", system, row.integer(2), address.schema);
   if (row.yes(1)) {
@@ -56,6 +58,7 @@ Store::Store(const Address& address, const Settings& settings, const Clock& a_cl
       files{""} {
   auto greeting = open_database(dialect, clock);
   why_read_only = greeting.why_read_only;
+  syncs = greeting.syncs;
   files = host_files_of(greeting.host_name);
 }
 

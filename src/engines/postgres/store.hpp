@@ -52,6 +52,7 @@ struct Store {
   ServerClock clock;
   Durability durability;
   std::string why_read_only{};  ///< empty: it may be written to
+  bool syncs = true;            ///< false: `fsync` of the server is off
   Writer writer;
   Writer claimer;  ///< for those who only claim, so that others settle at the same time
   Reader reader;
