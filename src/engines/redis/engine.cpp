@@ -23,17 +23,21 @@ constexpr std::int64_t format = 1;
 /// their hosts, so that two names of one server lead to the same folder.
 HostFiles files_of(Server& server, const Keys& keys) {
   auto meta = keys.key("meta");
-  std::array commands{Command{"HSETNX", meta, "format", std::to_string(format)},
-                      Command{"HSETNX", meta, "store", ReportId::make().text()},
-                      Command{"HMGET", meta, "format", "store"}};
-  auto replies = server.call_all(commands);
-  auto found = replies[2][0].number();
+  // A server that is full, or that may only be read, can still be looked at.
+  auto names = server.call({"HMGET", meta, "format", "store"});
+  if (names[0].is_nil() || names[1].is_nil()) {
+    std::array commands{Command{"HSETNX", meta, "format", std::to_string(format)},
+                        Command{"HSETNX", meta, "store", ReportId::make().text()},
+                        Command{"HMGET", meta, "format", "store"}};
+    names = std::move(server.call_all(commands)[2]);
+  }
+  auto found = names[0].number();
   if (found > format)
     throw StoreUnusable{
         fmt::format("the store in {} is of a newer version ({}; this one knows "
                     "{}); use a newer Holdfast",
                     server.address().name(), found, format)};
-  return host_files_of("redis-" + replies[2][1].string());
+  return host_files_of("redis-" + names[1].string());
 }
 
 class RedisEngine final : public EngineParts {
