@@ -88,6 +88,7 @@ void StoreMove::begin() {
     throw InvalidRequest{fmt::format("{} is both stores; name two", from_.name())};
   require_writable(from_);
   require_writable(to_);
+  refuse_same_store();
   if (auto other = to_.transfer().note())
     throw InvalidRequest{fmt::format(
         "{} was moved to {}, or is being so; nothing can be moved into it", to_.name(), other->to)};
@@ -103,6 +104,16 @@ void StoreMove::begin() {
   for (const auto& queue : from_.admin().queues())
     if (queue.paused) note_.paused.push_back(queue.queue);
   from_.transfer().set_note(note_);
+  refuse_same_store();
+}
+
+/// One store may have several addresses. What is noted in one of them is then in the other.
+void StoreMove::refuse_same_store() {
+  auto there = to_.transfer().note(), here = from_.transfer().note();
+  if (!there || !here || there->move != here->move) return;
+  from_.transfer().set_note({});
+  throw InvalidRequest{
+      fmt::format("{} and {} are the same store; name two", from_.name(), to_.name())};
 }
 
 void StoreMove::close() {

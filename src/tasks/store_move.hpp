@@ -43,6 +43,7 @@ class StoreMove {
 
  private:
   void begin();
+  void refuse_same_store();
   void drain();
   void close();
   void pause_queues();
