@@ -70,14 +70,12 @@ Engine open(std::string_view address, Settings settings, Stay stay) {
   return Engine{sqlite::open_store(path, std::move(settings), system_clock(), {.stay = stay})};
 }
 
-void check_address(std::string_view address) {
+std::string check_address(std::string_view address) {
   Settings settings;
-  if (postgres::is_postgres(address))
-    postgres::parse_address(address, settings);
-  else if (redis::is_address(address))
-    redis::Address::parse(address);
-  else
-    file_of(address, settings);
+  if (postgres::is_postgres(address)) return postgres::parse_address(address, settings).name;
+  if (redis::is_address(address)) return redis::Address::parse(address).name();
+  file_of(address, settings);
+  return std::string{address};
 }
 
 Diagnosis diagnose(std::string_view address, const DiagnosisOptions& options, Settings settings) {

@@ -55,8 +55,9 @@ enum class Stay {
 /// that is not a store or needs a person, and `StoreError` where the store cannot be reached.
 Engine open(std::string_view address, Settings settings = {}, Stay stay = Stay::lasting);
 
-/// Throws the `ConfigError` that `open` would for such an address. Opens and asks nothing.
-void check_address(std::string_view address);
+/// Throws the `ConfigError` that `open` would for such an address. Opens and asks nothing. Returns
+/// the address as it may be shown, without secrets.
+std::string check_address(std::string_view address);
 
 /// Writes what happens in `engine` to standard error, one line an event, from `least` upwards.
 void log_to_stderr(const Engine& engine, Severity least = Severity::info);

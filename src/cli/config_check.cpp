@@ -25,8 +25,7 @@ Exit run(Context& context, const Options& options) {
   if (context.config_path.empty())
     throw InvalidRequest{"which file? Write 'holdfast config check FILE'"};
   const ConfigFile& config = context.config();
-  const std::string store = context.store_address();
-  check_address(store);
+  const std::string store = check_address(context.store_address());
   if (context.json) {
     JsonObject document;
     document.text("file", context.config_path).text("store", store);

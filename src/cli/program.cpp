@@ -133,6 +133,23 @@ void end_on_interrupt() {
   ::sigaction(SIGINT, &action, nullptr);
 }
 
+/// Others see the words of a command as long as it runs. The parser has its own copy.
+void hide_passwords(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word{argv[i]};
+    auto begin = word.find("://"), end = word.rfind('@');
+    if (begin != word.npos && end != word.npos && end > begin) {
+      begin = word.find(':', begin + 3);
+    } else {
+      begin = word.find("password=");
+      if (begin != word.npos) begin += std::string_view{"password"}.size();
+      end = word.size();
+    }
+    if (begin == word.npos || begin >= end) continue;
+    std::fill(argv[i] + begin + 1, argv[i] + end, '*');
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<CLI::App> make_app(Context& context) {
@@ -170,7 +187,7 @@ int words_of_ours(int argc, const char* const* argv, Context& context) {
   return static_cast<int>(dashes - words.begin());
 }
 
-int run_program(int argc, const char* const* argv) {
+int run_program(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   end_on_interrupt();
   Context context;
@@ -178,6 +195,7 @@ int run_program(int argc, const char* const* argv) {
   Exit code = Exit::ok;
   try {
     app->parse(words_of_ours(argc, argv, context), argv);
+    hide_passwords(argc, argv);
     code = context.command();
   } catch (const CLI::CallForVersion& version) {
     context.say(version.what());

@@ -14,6 +14,6 @@ namespace holdfast::cli {
 std::unique_ptr<CLI::App> make_app(Context& context);
 
 /// Reads the command line, runs the command and returns the exit code.
-int run_program(int argc, const char* const* argv);
+int run_program(int argc, char** argv);
 
 }  // namespace holdfast::cli

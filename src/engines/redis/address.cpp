@@ -49,9 +49,10 @@ int number(std::string_view what, std::string_view text, int most) {
   auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (wrong != std::errc{} || end != text.data() + text.size() || value < 0 || value > most)
     throw ConfigError{
-        fmt::format("the {} in the store address is '{}'; a number from 0 to {} is "
-                    "allowed",
-                    what, text, most)};
+        fmt::format("the {} in the store address is not a number from 0 to {} (it is not shown "
+                    "here because it may be a part of a password: there '/', '?', '#' and '@' must "
+                    "be written as %2F, %3F, %23 and %40)",
+                    what, most)};
   return value;
 }
 
