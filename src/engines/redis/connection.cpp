@@ -66,11 +66,14 @@ bool Connection::parse(void** reply) {
   return *reply != nullptr;
 }
 
+void Connection::flush() {
+  if (unsent_.empty()) return;
+  transport_->write(unsent_);
+  unsent_.clear();
+}
+
 Reply Connection::receive() {
-  if (!unsent_.empty()) {
-    transport_->write(unsent_);
-    unsent_.clear();
-  }
+  flush();
   void* reply = nullptr;
   while (!parse(&reply)) {
     std::array<char, 65'536> bytes;

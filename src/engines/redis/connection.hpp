@@ -21,6 +21,8 @@ class Connection {
 
   /// Puts a command into the buffer; `receive` sends what is there.
   void send(std::span<const std::string> command);
+  /// Sends it now.
+  void flush();
   /// The answer to the oldest command that has none yet. Errors are answers, too.
   Reply receive();
   Reply call(const Command& command);

@@ -54,7 +54,7 @@ bool Living::has(const std::string& life) const {
   return connections.find(fmt::format(",{},", number_of(life))) != std::string::npos;
 }
 
-Living ask_for(Store& store, const std::vector<std::string>& lives) {
+Living ask_for(Server& server, const std::vector<std::string>& lives) {
   Command list{"CLIENT", "LIST", "ID"};
   for (const auto& life : lives)
     if (auto number = number_of(life); !number.empty()) list.push_back(number);
@@ -62,7 +62,7 @@ Living ask_for(Store& store, const std::vector<std::string>& lives) {
   if (list.size() == 3) return living;
   // Both on one connection, so that both are about the same server.
   std::array commands{Command{"INFO", "server"}, list};
-  auto replies = store.server.call_all(commands);
+  auto replies = server.call_all(commands);
   living.server = run_of(replies[0].text());
   living.connections = ",";
   auto text = replies[1].text();

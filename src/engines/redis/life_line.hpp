@@ -12,6 +12,7 @@ namespace holdfast::redis {
 
 struct Store;
 class Connection;
+class Server;
 
 /// A connection that is open as long as its worker lives: the kernel closes it with the process,
 /// and the server knows. The worker's record names it ("life": the number of the connection and the
@@ -49,6 +50,6 @@ struct Living {
   bool has(const std::string& life) const;
   std::string connections;  ///< numbers with a comma after each
 };
-Living ask_for(Store& store, const std::vector<std::string>& lives);
+Living ask_for(Server& server, const std::vector<std::string>& lives);
 
 }  // namespace holdfast::redis

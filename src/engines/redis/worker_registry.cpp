@@ -145,12 +145,12 @@ void RedisWorkerRegistry::retire(WorkerId worker) {
 
 std::vector<Sighting> RedisWorkerRegistry::look() {
   auto rows = worker_rows(store_, WhichWorkers::not_gone);
-  auto living = ask_for(store_, lives_of(rows));
+  auto living = ask_for(store_.server, lives_of(rows));
   if (any_missing(living, rows)) {
     ::poll(nullptr, 0, static_cast<int>(time_to_reconnect.count()));
     // The same server must say it again, of the same connections.
     rows = worker_rows(store_, WhichWorkers::not_gone);
-    living = ask_for(store_, lives_of(rows));
+    living = ask_for(store_.server, lives_of(rows));
   }
   std::vector<Sighting> sightings;
   auto now = lease_clock(store_);
@@ -189,7 +189,7 @@ bool RedisWorkerRegistry::somebody_died(std::size_t& workers) {
   auto rows = worker_rows(store_, WhichWorkers::not_gone);
   workers = rows.size();
   if (std::ranges::any_of(rows, [](const WorkerRow& row) { return row.buried; })) return true;
-  return any_missing(ask_for(store_, lives_of(rows)), rows);
+  return any_missing(ask_for(store_.server, lives_of(rows)), rows);
 }
 
 bool RedisWorkerRegistry::wait_for_death(Millis timeout, std::stop_token stop) {
@@ -210,7 +210,7 @@ bool RedisWorkerRegistry::wait_for_death(Millis timeout, std::stop_token stop) {
 
 std::vector<WorkerStatus> RedisWorkerRegistry::list() {
   auto rows = worker_rows(store_, WhichWorkers::all);
-  auto living = ask_for(store_, lives_of(rows));
+  auto living = ask_for(store_.server, lives_of(rows));
   auto now = lease_clock(store_);
   std::vector<WorkerStatus> list;
   for (const auto& row : rows) {
