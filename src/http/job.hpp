@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include <holdfast/http/processor.hpp>
 #include <holdfast/http/request.hpp>
 #include <holdfast/http/response.hpp>
 
@@ -20,6 +21,7 @@ struct Cancelled {};
 struct Answer {
   std::variant<Response, RequestError, Postponed, Cancelled> what{Cancelled{}};
   bool maybe_sent = false;  ///< false: certainly not a byte of the request has left
+  std::string location{};   ///< where a redirect led that was not followed
 };
 
 /// A request to perform, with everything in it that is to be sent. Where it came from and what
@@ -33,5 +35,12 @@ struct Job {
   /// Called once, in the loop's thread.
   std::function<void(Answer)> done{};
 };
+
+/// The job for a request: with its identity in headers, the values of its secrets, and a signature.
+/// Throws `InvalidRequest` for secrets and keys that the options do not have.
+Job make_job(Request request, std::string id, const ProcessorOptions& options);
+
+/// The value of a secret; throws `InvalidRequest` if there is none.
+std::string secret_named(const std::string& name, const ProcessorOptions& options);
 
 }  // namespace holdfast::http

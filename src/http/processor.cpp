@@ -1,13 +1,9 @@
 #include <holdfast/http/processor.hpp>
 
-#include <sys/resource.h>
-
-#include <fmt/format.h>
 #include <holdfast/error.hpp>
-#include <holdfast/http/signature.hpp>
 
+#include "http/descriptors.hpp"
 #include "http/forget.hpp"
-#include "http/headers.hpp"
 #include "http/phase.hpp"
 #include "http/processor_state.hpp"
 #include "recovery/kill_point.hpp"
@@ -15,14 +11,6 @@
 namespace holdfast::http {
 
 namespace {
-
-/// Every connection is a descriptor, and the usual limit is for programs with few.
-void allow_many_descriptors() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 WorkerOptions worker_options(const ProcessorOptions& options) {
   return {.queues = options.queues,
@@ -89,14 +77,7 @@ void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
 }
 
 Job Processor::State::job_for(const HeldPtr& held) const {
-  Job job;
-  job.request = held->request;
-  job.id = held->attempt->task().text();
-  job.timeout = held->request.timeout.value_or(options_.request_timeout);
-  job.max_redirects = held->request.max_redirects.value_or(options_.max_redirects);
-  add_identity(job, *held->attempt);
-  add_secrets(job);
-  sign(job);
+  auto job = make_job(held->request, held->attempt->idempotency_key(), options_);
   auto* self = const_cast<State*>(this);
   job.done = [self, held](Answer answer) {
     held->answer = std::move(answer);
@@ -104,40 +85,6 @@ Job Processor::State::job_for(const HeldPtr& held) const {
     self->put_on_desk([self, held] { self->end(*held); });
   };
   return job;
-}
-
-void Processor::State::add_identity(Job& job, const Attempt& attempt) const {
-  auto& headers = job.request.headers;
-  headers["x-request-id"] = job.id;
-  headers.emplace("idempotency-key", attempt.idempotency_key());
-  headers.emplace("user-agent", options_.user_agent);
-}
-
-void Processor::State::add_secrets(Job& job) const {
-  for (const auto& [header, name] : job.request.secret_headers) {
-    auto value = options_.secrets ? options_.secrets(name) : std::nullopt;
-    if (!value)
-      throw InvalidRequest{fmt::format(
-          "header '{}' needs the secret '{}', which this processor does not have", header, name)};
-    check_header(header, *value);
-    job.secrets[header] = std::move(*value);
-  }
-}
-
-void Processor::State::sign(Job& job) const {
-  const auto& name = job.request.sign_with;
-  if (name.empty()) return;
-  auto at = options_.signing_keys.find(name);
-  if (at == options_.signing_keys.end())
-    throw InvalidRequest{
-        fmt::format("it is to be signed with '{}', a key that this processor does not have", name)};
-  std::vector<std::string> keys;
-  for (const auto& key : at->second) keys.push_back(signing_key(key));
-  auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  auto& headers = job.request.headers;
-  headers["webhook-id"] = job.id;
-  headers["webhook-timestamp"] = std::to_string(now.time_since_epoch().count());
-  headers["webhook-signature"] = signature(job.id, now, job.request.body, keys);
 }
 
 void Processor::State::quiet() {

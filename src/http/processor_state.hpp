@@ -44,9 +44,6 @@ class Processor::State {
   Tasks handlers();
   void begin(std::shared_ptr<OpenAttempt> attempt);
   Job job_for(const HeldPtr& held) const;
-  void add_identity(Job& job, const Attempt& attempt) const;
-  void add_secrets(Job& job) const;
-  void sign(Job& job) const;
 
   void work_at_desk(std::stop_token stop);
   void put_on_desk(std::function<void()> work);

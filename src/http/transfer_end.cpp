@@ -44,7 +44,11 @@ std::optional<Answer> Transfer::finish(CURLcode code) {
   auto turn =
       decide_redirect(response_.status, std::string{response_.header("location")}, job_.request.url,
                       job_.request.method, response_.redirects, job_.max_redirects);
-  if (const auto* wrong = std::get_if<WrongTurn>(&turn)) return failed(wrong->type, wrong->message);
+  if (const auto* wrong = std::get_if<WrongTurn>(&turn)) {
+    auto answer = failed(wrong->type, wrong->message);
+    answer.location = response_.header("location");
+    return answer;
+  }
   if (const auto* next = std::get_if<Follow>(&turn)) return follow(*next);
   response_.duration = duration_of(handle_.get());
   response_.request_id = job_.id;
