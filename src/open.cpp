@@ -3,12 +3,14 @@
 #include <holdfast/diagnosis.hpp>
 #include <holdfast/engine.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/http/sidekiq.hpp>
 
 #include "engines/filesystem/blob_directory.hpp"
 #include "engines/postgres/diagnose.hpp"
 #include "engines/postgres/engine.hpp"
 #include "engines/redis/address.hpp"
 #include "engines/redis/engine.hpp"
+#include "engines/sidekiq/dialect.hpp"
 #include "engines/sqlite/diagnose.hpp"
 #include "engines/sqlite/engine.hpp"
 
@@ -66,6 +68,12 @@ Engine open(std::string_view address, Settings settings, Stay stay) {
     return Engine{postgres::open_store(parsed, std::move(settings))};
   }
   if (redis::is_address(address)) return Engine{redis::open_store(address, std::move(settings))};
+  if (http::is_sidekiq_address(address)) {
+    sidekiq::parse_address(address);
+    throw ConfigError{
+        "Sidekiq's Redis has jobs of a Ruby application and no tasks; 'holdfast http run', 'http "
+        "list' and 'http stats' (and holdfast::http::SidekiqProcessor) work with it"};
+  }
   auto path = file_of(address, settings);
   return Engine{sqlite::open_store(path, std::move(settings), system_clock(), {.stay = stay})};
 }
@@ -74,6 +82,7 @@ std::string check_address(std::string_view address) {
   Settings settings;
   if (postgres::is_postgres(address)) return postgres::parse_address(address, settings).name;
   if (redis::is_address(address)) return redis::Address::parse(address).name();
+  if (http::is_sidekiq_address(address)) return "sidekiq+" + sidekiq::parse_address(address).redis.name();
   file_of(address, settings);
   return std::string{address};
 }

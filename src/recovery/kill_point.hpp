@@ -67,6 +67,12 @@ enum class KillPoint {
   http_after_answer,
   blob_before_link,
   blob_after_link,
+  http_sidekiq_before_take,
+  http_sidekiq_after_take,
+  http_sidekiq_before_settle,
+  http_sidekiq_after_settle,
+  http_sidekiq_before_recover,
+  http_sidekiq_after_recover,
 };
 
 inline constexpr std::array kill_point_names = {
@@ -128,8 +134,15 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"http_after_answer"},
     std::string_view{"blob_before_link"},
     std::string_view{"blob_after_link"},
+    std::string_view{"http_sidekiq_before_take"},
+    std::string_view{"http_sidekiq_after_take"},
+    std::string_view{"http_sidekiq_before_settle"},
+    std::string_view{"http_sidekiq_after_settle"},
+    std::string_view{"http_sidekiq_before_recover"},
+    std::string_view{"http_sidekiq_after_recover"},
 };
-static_assert(kill_point_names.size() == static_cast<std::size_t>(KillPoint::blob_after_link) + 1);
+static_assert(kill_point_names.size() ==
+              static_cast<std::size_t>(KillPoint::http_sidekiq_after_recover) + 1);
 
 #ifdef HOLDFAST_KILL_POINTS
 void kill_point(KillPoint point);

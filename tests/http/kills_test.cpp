@@ -33,7 +33,8 @@ std::vector<std::string_view> points_of_requests() {
   std::vector<std::string_view> points{"exchange_before_commit", "exchange_after_commit",
                                        "handler_before_start", "handler_after_return"};
   for (auto name : kill_point_names)
-    if (name.starts_with("http") || name.starts_with("blob")) points.push_back(name);
+    if ((name.starts_with("http") || name.starts_with("blob")) && !name.starts_with("http_sidekiq"))
+      points.push_back(name);
   return points;
 }
 

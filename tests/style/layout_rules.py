@@ -12,6 +12,8 @@ HEIGHT = {
     "engines": 3,
     "server": 4, "cli": 4,
 }
+# An engine may be built on another one, and say so here.
+BUILT_ON = {"engines/sidekiq": "engines/redis"}
 ROOT_HEIGHT = 4  # src/*.cpp: the composition root
 
 # The header of a database belongs to the engine for it, so that features stay free of it.
@@ -52,7 +54,9 @@ def include_direction(tree):
             if not quoted or f"src/{path}" not in tree.by_path:
                 continue
             other, other_height = _home(path)
-            if other != folder and (other_height is None or other_height >= height):
+            if other == folder or BUILT_ON.get(folder) == other:
+                continue
+            if other_height is None or other_height >= height:
                 yield Finding(file.path, line, f"{folder or 'src'} must not know {other or path}")
 
 

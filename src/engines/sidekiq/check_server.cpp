@@ -1,0 +1,36 @@
+#include "engines/sidekiq/check_server.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace holdfast::sidekiq {
+
+namespace {
+
+bool says(const redis::Reply& info, std::string_view line) {
+  return info.text().find(line) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string check_server(redis::Server& server) {
+  std::array commands{redis::Command{"INFO", "cluster"}, redis::Command{"INFO", "memory"},
+                      redis::Command{"INFO", "persistence"}};
+  auto replies = server.call_all(commands);
+  auto name = server.address().name();
+  if (says(replies[0], "cluster_enabled:1"))
+    throw StoreUnusable{fmt::format(
+        "{} is a cluster; Sidekiq and its requests need a standalone Redis server", name)};
+  if (says(replies[1], "maxmemory_policy:allkeys") && !says(replies[1], "\nmaxmemory:0\r"))
+    throw StoreUnusable{fmt::format(
+        "{} removes keys by itself when its memory is used up, which would lose jobs; set "
+        "maxmemory-policy to noeviction",
+        name)};
+  if (says(replies[2], "aof_enabled:1")) return {};
+  return fmt::format(
+      "a restart of the Redis server at {} loses jobs (appendonly is off); set appendonly to yes",
+      name);
+}
+
+}  // namespace holdfast::sidekiq

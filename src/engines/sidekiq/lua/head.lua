@@ -1,0 +1,101 @@
+-- What every script begins with.
+--
+-- KEYS[1]  what the keys of the gem begin with, such as sidekiq:async_http. A standalone server is
+--          assumed: the keys of Sidekiq itself are in no slot together.
+-- ARGV     belongs to the script, which takes it in order.
+--
+-- The gem's registry: an index (when each request was last heard of) and the jobs, both with a time
+-- to live. Ours beside it, without one, is the truth: the lease of each request that a Holdfast
+-- process holds ("token phase"), its job, and when its process was last heard of.
+local call = redis.call
+local P = KEYS[1]
+local INDEX, JOBS = P .. ':inflight_index', P .. ':inflight_jobs'
+local LEASES, OURS = P .. ':holdfast:leases', P .. ':holdfast:jobs'
+local BEATS, LIVES = P .. ':holdfast:beats', P .. ':holdfast:lives'
+local taken = 0
+local function take()
+  taken = taken + 1
+  return ARGV[taken]
+end
+local function take_number() return tonumber(take()) end
+
+-- Lua would write a number of this size with an exponent.
+local function digits(number) return string.format('%.0f', number) end
+local time = call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now_text = digits(now)
+
+local function next_token()
+  local last = tonumber(call('GET', P .. ':holdfast:token') or '0')
+  local token = digits(math.max(last + 1, time[1] * 1000000 + time[2]))
+  call('SET', P .. ':holdfast:token', token)
+  return token
+end
+
+local function process_of(id) return string.match(id, '^([^/]*)/') or '' end
+local function is_alive(process)
+  return call('EXISTS', P .. ':processes:' .. process .. ':max_connections') == 1
+end
+
+local function register(id, text, ttl)
+  call('ZADD', INDEX, now_text, id)
+  call('HSET', JOBS, id, text)
+  call('EXPIRE', INDEX, ttl)
+  call('EXPIRE', JOBS, ttl)
+end
+
+local function forget(id)
+  call('ZREM', INDEX, id)
+  call('HDEL', JOBS, id)
+  call('HDEL', LEASES, id)
+  call('HDEL', OURS, id)
+  call('ZREM', BEATS, id)
+end
+
+local function token_of(id)
+  local lease = call('HGET', LEASES, id)
+  return lease and string.match(lease, '^%d+')
+end
+
+-- Whether a holder still holds a request. Where only its entry is gone from the gem's registry, a
+-- Ruby process has put the job back on its queue, and it is nobody's here. Where all of the registry
+-- is gone and the holder was heard of in time, the registry was lost, and the entry is made anew.
+local function holds(id, token, threshold, ttl)
+  if token_of(id) ~= token then return false end
+  if call('ZSCORE', INDEX, id) then return true end
+  local beat = tonumber(call('ZSCORE', BEATS, id) or '0')
+  if call('EXISTS', INDEX, JOBS) == 0 and now - beat < threshold then
+    register(id, call('HGET', OURS, id), ttl)
+    return true
+  end
+  forget(id)
+  return false
+end
+
+local function kill(text)
+  local seconds = now / 1000
+  call('ZADD', 'dead', string.format('%.3f', seconds), text)
+  call('ZREMRANGEBYSCORE', 'dead', '-inf', string.format('%.3f', seconds - 180 * 86400))
+  call('ZREMRANGEBYRANK', 'dead', 0, -10000)
+end
+
+-- One thing that becomes of a job: ARGV is what (push, return, later, dead, forget), where, when,
+-- and the text.
+local function take_effect()
+  local what, where, when, text = take(), take(), take(), take()
+  return function()
+    if what == 'push' then
+      call('SADD', 'queues', where)
+      call('LPUSH', 'queue:' .. where, text)
+    elseif what == 'return' then
+      call('SADD', 'queues', where)
+      call('RPUSH', 'queue:' .. where, text)
+    elseif what == 'later' then
+      call('ZADD', where, when, text)
+    elseif what == 'dead' then
+      kill(text)
+    elseif what == 'forget' then
+      call('DEL', where)
+    end
+  end
+end

@@ -1,0 +1,28 @@
+-- Takes one request from a dead process and does something with its job, in one step, unless the
+-- process has been heard of meanwhile.
+--
+-- ARGV    the request's id, the text that its job had, the orphan threshold in milliseconds, the
+--         registry's time to live in seconds, the life that its process is known to have lost (empty:
+--         age decides), and one effect.
+-- Result  recovered, alive (it was heard of), changed (another one was quicker), or elsewhere (a Ruby
+--         process has put it back on its queue).
+local id, text, threshold, ttl, life = take(), take(), take_number(), take_number(), take()
+local effect = take_effect()
+local process = process_of(id)
+if (call('HGET', OURS, id) or call('HGET', JOBS, id) or '') ~= text then return 'changed' end
+local score = tonumber(call('ZSCORE', INDEX, id) or '0')
+local beat = tonumber(call('ZSCORE', BEATS, id) or '0')
+if score == 0 and beat == 0 then return 'changed' end
+local proven = life ~= '' and call('HGET', LIVES, process) == life
+if not proven and (is_alive(process) or math.max(score, beat) >= now - threshold) then
+  return 'alive'
+end
+-- The registry is as old as its last reader wants it; before that, an entry that is missing from it
+-- was taken out by somebody.
+if score == 0 and now - beat < ttl * 1000 and call('EXISTS', INDEX, JOBS) > 0 then
+  forget(id)
+  return 'elsewhere'
+end
+effect()
+forget(id)
+return 'recovered'

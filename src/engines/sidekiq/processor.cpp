@@ -1,0 +1,252 @@
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+#include "engines/sidekiq/jobs.hpp"
+#include "engines/sidekiq/processor_state.hpp"
+#include "http/descriptors.hpp"
+#include "http/phase.hpp"
+#include "http/url.hpp"
+#include "recovery/kill_point.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+constexpr Millis look_again{5'000};
+constexpr Millis trouble_pause{500};
+constexpr int looks_until_nobody_is_dead = 3;
+
+SidekiqOptions completed(SidekiqOptions options) {
+  validate(options);
+  if (options.processor.queues.empty()) options.processor.queues = {"default"};
+  if (!options.log) options.log = [](Severity, const std::string&) {};
+  return options;
+}
+
+sidekiq::RegistryOptions registry_options(const SidekiqOptions& options) {
+  auto host = sidekiq::host_name();
+  std::ranges::replace_if(
+      host, [](char c) { return c == ':' || c == '/'; }, '-');
+  return {.process = fmt::format("{}:{}:{}", host, ::getpid(), sidekiq::random_hex(16)),
+          .queues = options.processor.queues,
+          .capacity = options.processor.capacity,
+          .heartbeat_interval = options.heartbeat_interval,
+          .orphan_threshold = options.orphan_threshold};
+}
+
+sidekiq::RecoveryOptions recovery_options(const SidekiqOptions& options,
+                                          const sidekiq::RegistryOptions& registry) {
+  return {.process = registry.process,
+          .heartbeat_interval = options.heartbeat_interval,
+          .orphan_threshold = options.orphan_threshold,
+          .ttl_seconds = registry.ttl_seconds(),
+          .max_recoveries = options.max_recoveries};
+}
+
+}  // namespace
+
+SidekiqProcessor::State::State(std::string_view address, SidekiqOptions options)
+    : options_{completed(std::move(options))},
+      address_{sidekiq::parse_address(address)},
+      server_{address_.redis},
+      registry_{server_, *address_.dialect, registry_options(options_)},
+      recovery_{server_, *address_.dialect, recovery_options(options_, registry_.options()),
+                options_.log},
+      lives_{server_, *address_.dialect, registry_.options().process},
+      presence_{server_, options_.processor.capacity, options_.processor.queues},
+      watch_{server_, options_.processor.queues} {
+  check_server();
+}
+
+void SidekiqProcessor::State::log(Severity severity, const std::string& sentence) const {
+  options_.log(severity, sentence);
+}
+
+SidekiqSummary SidekiqProcessor::State::run() {
+  if (ran_.exchange(true)) throw InvalidRequest{"a processor runs once; make another one"};
+  state_ = ProcessorState::starting;
+  allow_many_descriptors();
+  lives_.keep();
+  registry_.beat({});
+  loop_ = std::make_unique<Loop>(options_.processor);
+  desk_thread_ = std::jthread{[this](std::stop_token stop) { work_at_desk(std::move(stop)); }};
+  monitor_thread_ = std::jthread{[this](std::stop_token stop) { monitor(std::move(stop)); }};
+  if (!ending_ && !resting_) state_ = ProcessorState::running;
+  take_jobs();
+  wind_down();
+  state_ = ProcessorState::stopped;
+  summary_.recovered = recovered_;
+  return summary_;
+}
+
+void SidekiqProcessor::State::take_jobs() {
+  bool found = false;
+  while (!ending_) {
+    bool trouble = false;
+    try {
+      if (!resting_ && take_some()) {
+        found = true;
+        continue;
+      }
+    } catch (const StoreError& error) {
+      trouble = an_answer_was_lost_ = true;
+      log(Severity::warning, fmt::format("cannot take requests: {}", error.what()));
+    }
+    if (options_.processor.until_empty && !trouble && nothing_is_left()) return;
+    bool short_wait = trouble || options_.processor.until_empty;
+    watch_.wait(short_wait ? trouble_pause : look_again, std::exchange(found, false));
+  }
+}
+
+/// False: there is nothing to take, or no room for it.
+bool SidekiqProcessor::State::take_some() {
+  if (an_answer_was_lost_) {
+    for (const auto& id : registry_.put_back_strays(holds()))
+      log(Severity::info, fmt::format("request {} went back to its queue: it was taken, and the "
+                                      "server's answer was lost",
+                                      id));
+    an_answer_was_lost_ = false;
+  }
+  auto room = options_.processor.capacity - in_flight();
+  if (room <= 0) return false;
+  auto jobs = registry_.take(std::min(room, 500));
+  for (auto& job : jobs) begin(std::move(job));
+  return !jobs.empty() || !registry_.saw_everything();
+}
+
+bool SidekiqProcessor::State::nothing_is_left() {
+  return in_flight() == 0 && looks_ >= looks_until_nobody_is_dead && registry_.saw_everything();
+}
+
+void SidekiqProcessor::State::begin(sidekiq::TakenJob taken) {
+  auto held = std::make_shared<Held>();
+  held->hold = std::move(taken.hold);
+  held->origin = {std::move(taken.queue), std::move(taken.text)};
+  {
+    std::lock_guard lock{mutex_};
+    held_[held->hold.token] = held;
+  }
+  try {
+    read(*held);
+    auto job = job_for(held);
+    if (is_only_once(job.request)) registry_.begin_sending(held->hold);
+    kill_point(KillPoint::http_before_send);
+    std::lock_guard lock{mutex_};
+    held->ticket = loop_->perform(std::move(job));
+  } catch (const InvalidRequest& error) {
+    held->ending = sidekiq::decide_failure(held->job.job, "ArgumentError", error.what(),
+                                           std::chrono::system_clock::now());
+    put_on_desk(held);
+  } catch (const StoreError& error) {
+    log(Severity::warning, fmt::format("request {} goes back: {}", held->hold.id, error.what()));
+    held->ending = sidekiq::give_back(held->origin);
+    put_on_desk(held);
+  }
+}
+
+void SidekiqProcessor::State::read(Held& held) {
+  auto job = sidekiq::parse_job(held.origin.text);
+  held.job.job = job;
+  std::string payload;
+  if (auto reference = sidekiq::payload_reference(job)) {
+    held.origin.payload_key = std::string{address_.dialect->payloads} + *reference;
+    payload = server_.call({"GET", held.origin.payload_key}).string();
+    if (payload.empty())
+      throw InvalidRequest{fmt::format(
+          "the request is kept apart from its job, and there is nothing at {}; only the "
+          "gem's Redis store can be read",
+          held.origin.payload_key)};
+  }
+  held.job = sidekiq::read_request_job(std::move(job), payload);
+  held.job.request.on_ambiguous = options_.on_ambiguous;
+}
+
+Job SidekiqProcessor::State::job_for(const HeldPtr& held) {
+  auto request = held->job.request;
+  Parameters secrets;
+  for (const auto& [name, secret] : held->job.secret_params)
+    secrets.emplace_back(name, secret_named(secret, options_.processor));
+  if (!secrets.empty()) request.url = held->sent_url = with_parameters(request.url, secrets);
+  auto job = make_job(std::move(request), held->job.id, options_.processor);
+  job.done = [this, held](Answer answer) {
+    held->answer = std::move(answer);
+    kill_point(KillPoint::http_after_answer);
+    put_on_desk(held);
+  };
+  return job;
+}
+
+void SidekiqProcessor::State::wind_down() {
+  auto until = Steady::now() + options_.shutdown_timeout;
+  std::vector<Loop::Ticket> tickets;
+  {
+    std::unique_lock lock{mutex_};
+    changed_.wait_until(lock, until, [&] { return held_.empty() || at_once_; });
+    for (const auto& [token, held] : held_) tickets.push_back(held->ticket);
+  }
+  state_ = ProcessorState::stopping;
+  for (auto ticket : tickets) loop_->cancel(ticket);
+  {
+    // As long as Redis can be reached, this is soon. If not, others recover what is left.
+    std::unique_lock lock{mutex_};
+    changed_.wait_for(lock, options_.shutdown_timeout, [&] { return held_.empty(); });
+  }
+  std::unique_ptr<Loop> loop;
+  {
+    std::lock_guard lock{mutex_};
+    loop = std::move(loop_);
+  }
+  loop.reset();
+  desk_thread_ = {};
+  monitor_thread_ = {};
+  try {
+    be_seen();
+    presence_.leave();
+    if (in_flight() == 0) registry_.leave();
+  } catch (const StoreError& error) {
+    log(Severity::warning, fmt::format("could not say goodbye: {}", error.what()));
+  }
+}
+
+int SidekiqProcessor::State::in_flight() const {
+  std::lock_guard lock{mutex_};
+  return static_cast<int>(held_.size());
+}
+
+void SidekiqProcessor::State::rest() {
+  auto expected = ProcessorState::running;
+  state_.compare_exchange_strong(expected, ProcessorState::draining);
+  resting_ = true;
+  watch_.interrupt();
+}
+
+void SidekiqProcessor::State::quiet() {
+  rest();
+  ending_ = true;
+  watch_.interrupt();
+}
+
+void SidekiqProcessor::State::stop() {
+  {
+    std::lock_guard lock{mutex_};
+    at_once_ = true;
+  }
+  changed_.notify_all();
+  quiet();
+}
+
+SidekiqProcessor::SidekiqProcessor(std::string_view address, SidekiqOptions options)
+    : impl_{std::make_unique<State>(address, std::move(options))} {}
+SidekiqProcessor::~SidekiqProcessor() = default;
+SidekiqSummary SidekiqProcessor::run() { return impl_->run(); }
+void SidekiqProcessor::rest() { impl_->rest(); }
+void SidekiqProcessor::quiet() { impl_->quiet(); }
+void SidekiqProcessor::stop() { impl_->stop(); }
+ProcessorState SidekiqProcessor::state() const { return impl_->state(); }
+int SidekiqProcessor::in_flight() const { return impl_->in_flight(); }
+
+}  // namespace holdfast::http

@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+#include "engines/sidekiq/processor_state.hpp"
+
+namespace holdfast::http {
+
+namespace {
+
+constexpr std::size_t settled_at_once = 100;
+constexpr Millis first_pause{50};
+constexpr Millis longest_pause{2'000};
+
+/// What was asked for, instead of what was sent with secrets in it.
+void hide(std::string& url, const std::string& sent, const std::string& asked) {
+  if (!sent.empty() && url == sent) url = asked;
+}
+
+template <class Result>
+void hide_secrets(Result& result, const std::string& sent, const std::string& asked) {
+  hide(result.url, sent, asked);
+  for (auto& url : result.redirects) hide(url, sent, asked);
+}
+
+}  // namespace
+
+void SidekiqProcessor::State::put_on_desk(HeldPtr held) {
+  {
+    std::lock_guard lock{mutex_};
+    desk_.push_back(std::move(held));
+  }
+  changed_.notify_all();
+}
+
+void SidekiqProcessor::State::work_at_desk(std::stop_token stop) {
+  Millis pause{0};
+  std::vector<HeldPtr> ended;
+  while (true) {
+    {
+      std::unique_lock lock{mutex_};
+      // What is there when it is told to stop is still done, unless Redis cannot be reached.
+      changed_.wait(lock, stop, [&] { return !desk_.empty() || !ended.empty(); });
+      if (pause > Millis{0}) changed_.wait_for(lock, stop, pause, [] { return false; });
+      if (stop.stop_requested() && (pause > Millis{0} || (desk_.empty() && ended.empty()))) return;
+      while (!desk_.empty() && ended.size() < settled_at_once) {
+        ended.push_back(std::move(desk_.front()));
+        desk_.pop_front();
+      }
+    }
+    try {
+      settle(ended);
+      pause = ended.empty() ? Millis{0} : first_pause;
+    } catch (const StoreError& error) {
+      // The answers are kept until they can be delivered, or others have the requests.
+      pause = std::clamp(pause * 2, first_pause, longest_pause);
+      log(Severity::warning,
+          fmt::format("cannot settle {} requests yet: {}", ended.size(), error.what()));
+    }
+  }
+}
+
+/// Leaves those in `ended` that are to be tried again.
+void SidekiqProcessor::State::settle(std::vector<HeldPtr>& ended) {
+  std::vector<sidekiq::Settling> requests;
+  for (auto& held : ended) {
+    if (!held->ending) {
+      if (auto* response = std::get_if<Response>(&held->answer.what))
+        hide_secrets(*response, held->sent_url, held->job.request.url);
+      if (auto* error = std::get_if<RequestError>(&held->answer.what))
+        hide_secrets(*error, held->sent_url, held->job.request.url);
+      held->ending = sidekiq::decide_ending(held->job, held->answer, held->origin, options_,
+                                            *address_.dialect, std::chrono::system_clock::now());
+    }
+    requests.push_back({held->hold, held->ending->effects, held->ending->totals});
+  }
+  auto settled = registry_.settle(requests);
+  std::vector<HeldPtr> again;
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    auto& held = ended[i];
+    if (settled[i].done) {
+      count(*held->ending, *held);
+    } else if (!settled[i].trouble.empty()) {
+      log(Severity::error,
+          fmt::format("request {} cannot be settled yet: {}", held->hold.id, settled[i].trouble));
+      again.push_back(std::move(held));
+      continue;
+    } else {
+      ++summary_.refused;
+      log(Severity::warning,
+          fmt::format("request {} was not delivered: another process has it", held->hold.id));
+    }
+    let_go(*held);
+  }
+  ended = std::move(again);
+}
+
+void SidekiqProcessor::State::count(const sidekiq::Ending& ending, const Held& held) {
+  using sidekiq::EndKind;
+  if (std::holds_alternative<Response>(held.answer.what)) ++summary_.answered;
+  if (std::holds_alternative<RequestError>(held.answer.what)) ++summary_.errors;
+  if (!ending.why.empty())
+    log(Severity::error, fmt::format("request {} failed: {}", held.hold.id, ending.why));
+  switch (ending.kind) {
+    case EndKind::callback:
+      ++summary_.callbacks;
+      ++processed_;
+      return;
+    case EndKind::retried:
+      ++summary_.retried;
+      ++processed_;
+      ++failed_;
+      return;
+    case EndKind::died:
+    case EndKind::dropped:
+      ++summary_.died;
+      ++processed_;
+      ++failed_;
+      return;
+    case EndKind::given_back:
+    case EndKind::postponed:
+      ++summary_.given_back;
+      return;
+  }
+}
+
+void SidekiqProcessor::State::let_go(const Held& held) {
+  {
+    std::lock_guard lock{mutex_};
+    held_.erase(held.hold.token);
+  }
+  changed_.notify_all();
+  watch_.interrupt();
+}
+
+}  // namespace holdfast::http

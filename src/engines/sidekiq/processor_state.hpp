@@ -1,0 +1,106 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <holdfast/http/sidekiq.hpp>
+
+#include "engines/sidekiq/ending.hpp"
+#include "engines/sidekiq/lives.hpp"
+#include "engines/sidekiq/presence.hpp"
+#include "engines/sidekiq/queue_watch.hpp"
+#include "engines/sidekiq/recovery.hpp"
+#include "http/loop.hpp"
+
+namespace holdfast::http {
+
+/// Between Sidekiq's Redis and the loop, which performs. Threads:
+///
+///     run      takes jobs and hands them to the loop
+///     loop     performs
+///     desk     settles what has ended, many at a time, for as long as it takes
+///     monitor  heartbeats, signals, recovery; ends last
+class SidekiqProcessor::State {
+ public:
+  State(std::string_view address, SidekiqOptions options);
+
+  SidekiqSummary run();
+  void rest();
+  void quiet();
+  void stop();
+  ProcessorState state() const { return state_; }
+  int in_flight() const;
+
+ private:
+  /// A request between the queue that it came from and where it goes next.
+  struct Held {
+    sidekiq::Hold hold;
+    sidekiq::Origin origin;
+    sidekiq::RequestJob job{};
+    std::string sent_url{};  ///< with secret parameters, which nobody is to see
+    Loop::Ticket ticket = 0;
+    Answer answer{};
+    std::optional<sidekiq::Ending> ending{};  ///< decided before it was performed
+  };
+  using HeldPtr = std::shared_ptr<Held>;
+  using Steady = std::chrono::steady_clock;
+
+  void check_server();
+  void log(Severity severity, const std::string& sentence) const;
+
+  // run
+  void take_jobs();
+  bool take_some();
+  bool nothing_is_left();
+  void begin(sidekiq::TakenJob taken);
+  void read(Held& held);
+  Job job_for(const HeldPtr& held);
+  void wind_down();
+
+  // desk
+  void put_on_desk(HeldPtr held);
+  void work_at_desk(std::stop_token stop);
+  void settle(std::vector<HeldPtr>& ended);
+  void count(const sidekiq::Ending& ending, const Held& held);
+  void let_go(const Held& held);
+
+  // monitor
+  void monitor(std::stop_token stop);
+  void be_seen();
+  void beat();
+  void look_for_the_dead();
+  std::vector<sidekiq::Hold> holds() const;
+
+  SidekiqOptions options_;
+  sidekiq::Address address_;
+  redis::Server server_;
+  sidekiq::Registry registry_;
+  sidekiq::Recovery recovery_;
+  sidekiq::Lives lives_;
+  sidekiq::Presence presence_;
+  sidekiq::QueueWatch watch_;
+
+  std::atomic<bool> ran_ = false;
+  std::atomic<ProcessorState> state_ = ProcessorState::stopped;
+  std::atomic<bool> resting_ = false, ending_ = false, at_once_ = false;
+  std::atomic<int> looks_ = 0;
+  bool an_answer_was_lost_ = false;
+  SidekiqSummary summary_{};  // of the desk, but for what recovery counts
+  std::atomic<std::int64_t> recovered_ = 0, processed_ = 0, failed_ = 0;
+
+  mutable std::mutex mutex_;  // guards those below
+  std::condition_variable_any changed_;
+  std::condition_variable_any pauses_;   // of the monitor, which only its end cuts short
+  std::map<std::string, HeldPtr> held_;  // by token
+  std::deque<HeldPtr> desk_;
+
+  std::unique_ptr<Loop> loop_;
+  std::jthread desk_thread_;
+  std::jthread monitor_thread_;
+};
+
+}  // namespace holdfast::http

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <holdfast/task.hpp>
+
+#include "engines/redis/server.hpp"
+#include "engines/sidekiq/dialect.hpp"
+
+namespace holdfast::sidekiq {
+
+/// A request that a process holds: its id in the registry, and the number of the claim.
+struct Hold {
+  std::string id;
+  std::string token;
+};
+
+struct TakenJob {
+  Hold hold;
+  std::string queue;
+  std::string text;
+};
+
+/// Something that becomes of a job: `push` to a queue, `return` to where it is taken next, `later`
+/// (a set, and when), `dead`, or `forget` (a key).
+struct Effect {
+  std::string what;
+  std::string where{};
+  std::string when{};
+  std::string text{};
+};
+
+struct Settling {
+  Hold hold;
+  std::vector<Effect> effects{};
+  std::vector<std::pair<std::string, double>> totals{};
+};
+
+struct Settled {
+  bool done = false;
+  std::string trouble{};  ///< why not; empty: it was not held any more
+};
+
+struct RegistryOptions {
+  std::string process{};
+  std::vector<std::string> queues{};
+  int capacity = 0;
+  Millis heartbeat_interval{0};
+  Millis orphan_threshold{0};
+
+  /// Of the gem's registry.
+  std::int64_t ttl_seconds() const;
+};
+
+/// What one process has in hand, in the gem's keys and in ours. Each call is one atomic step.
+class Registry {
+ public:
+  Registry(redis::Server& server, const Dialect& dialect, RegistryOptions options);
+
+  /// At most `room` requests, the oldest of their queues first. A part of each queue is looked at,
+  /// and the next call goes on there.
+  std::vector<TakenJob> take(int room);
+  /// Whether the last call looked at the end of every queue.
+  bool saw_everything() const { return saw_everything_; }
+
+  std::vector<Settled> settle(std::span<const Settling> requests);
+  /// The tokens of those that are not held any more.
+  std::vector<std::string> beat(std::span<const Hold> holds);
+  /// False: it is not held any more.
+  bool begin_sending(const Hold& hold);
+  /// After an answer was lost: what was taken and never heard of goes back. Returns the ids.
+  std::vector<std::string> put_back_strays(std::span<const Hold> known);
+  /// Jobs that wait for a time that has come go on their queues. Returns how many.
+  std::int64_t move_due();
+  void leave();
+
+  const RegistryOptions& options() const { return options_; }
+
+ private:
+  redis::Reply run(const redis::Script& script, redis::Command arguments);
+
+  redis::Server& server_;
+  const Dialect& dialect_;
+  RegistryOptions options_;
+  std::map<std::string, std::int64_t> places_;
+  bool saw_everything_ = false;
+};
+
+void add(redis::Command& command, const Effect& effect);
+
+}  // namespace holdfast::sidekiq

@@ -1,0 +1,134 @@
+#include "engines/sidekiq/request_job.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+#include <holdfast/payload.hpp>
+
+#include "engines/sidekiq/body.hpp"
+#include "http/headers.hpp"
+#include "http/json.hpp"
+
+namespace holdfast::sidekiq {
+
+namespace {
+
+constexpr double milliseconds_begin = 1e11;  // as seconds, that would be the year 5138
+constexpr int usual_retries = 25;
+
+const boost::json::array& arguments_of(const boost::json::object& job) {
+  const auto* args = job.if_contains("args");
+  if (!args || !args->is_array() || args->get_array().size() < 2)
+    throw InvalidRequest{"the job has not the arguments of a request"};
+  return args->get_array();
+}
+
+/// The name in `{"$secret": name}`.
+std::optional<std::string> secret_in(const boost::json::value& value) {
+  const auto* object = value.if_object();
+  const auto* name = object ? object->if_contains("$secret") : nullptr;
+  if (!name || !name->is_string()) return {};
+  return std::string{name->get_string()};
+}
+
+void read_headers(const http::Reading& read, http::Request& request) {
+  const auto* headers = read.find("headers");
+  if (!headers) return;
+  if (!headers->is_object()) read.refuse("headers", "an object");
+  for (const auto& [name, value] : headers->get_object()) {
+    auto lowered = http::lower(name);
+    if (auto secret = secret_in(value)) {
+      request.secret_headers[lowered] = *secret;
+    } else if (value.is_string()) {
+      request.headers[lowered] = value.get_string();
+    } else if (!value.is_null()) {
+      read.refuse("headers", "an object of texts");
+    }
+  }
+}
+
+http::Request read_request(const boost::json::value& data) {
+  http::Reading read{data, "the request"};
+  if (read.find("__encrypted__"))
+    throw InvalidRequest{
+        "the request is encrypted by the application's own key, which only Ruby has; switch the "
+        "gem's encryption off for requests that Holdfast performs"};
+  if (read.find("preprocessors"))
+    throw InvalidRequest{"the request names preprocessors, which only Ruby can run"};
+  http::Request request;
+  request.method = read.method("http_method");
+  request.url = read.text("url");
+  read_headers(read, request);
+  if (const auto* body = read.find("body")) request.body = decode_body(*body);
+  if (read.find("timeout")) {
+    auto seconds = read.fraction("timeout");
+    if (!(seconds > 0 && seconds < 86'400)) read.refuse("timeout", "between 0 and a day");
+    request.timeout = Millis{std::llround(std::ceil(seconds * 1'000))};
+  }
+  if (read.find("max_redirects"))
+    request.max_redirects = static_cast<int>(read.number("max_redirects"));
+  return request;
+}
+
+}  // namespace
+
+boost::json::object parse_job(const std::string& text) {
+  auto json = parse_json(text);
+  if (!json.is_object()) throw InvalidRequest{"the job is not a JSON object"};
+  return std::move(json.get_object());
+}
+
+std::optional<std::string> payload_reference(const boost::json::object& job) {
+  const auto* data = arguments_of(job)[0].if_object();
+  const auto* reference = data ? data->if_contains("$ref") : nullptr;
+  if (!reference) return {};
+  return http::Reading{*reference, "the reference to the request"}.text("key");
+}
+
+RequestJob read_request_job(boost::json::object job, const std::string& payload) {
+  RequestJob read;
+  const auto& args = arguments_of(job);
+  const boost::json::value data = payload.empty() ? args[0] : parse_json(payload);
+  read.request = read_request(data);
+  if (!args[1].is_string()) throw InvalidRequest{"the job names no callback"};
+  read.callback = args[1].get_string();
+  if (args.size() > 2 && args[2].is_bool()) read.request.raise_error_responses = args[2].get_bool();
+  read.request.context = args.size() > 3 && args[3].is_object() ? args[3] : boost::json::object{};
+  if (args.size() > 4 && args[4].is_string()) read.id = args[4].get_string();
+  if (read.id.empty()) read.id = http::Reading{job, "the job"}.text("jid");
+  if (const auto* params = http::Reading{data, "the request"}.find("secret_params");
+      params && params->is_object())
+    for (const auto& [name, value] : params->get_object())
+      if (auto secret = secret_in(value)) read.secret_params[name] = *secret;
+  validate(read.request);
+  read.job = std::move(job);
+  return read;
+}
+
+int RequestJob::failures() const {
+  const auto* count = job.if_contains("retry_count");
+  boost::json::error_code none;
+  return count ? static_cast<int>(count->to_number<std::int64_t>(none)) + 1 : 0;
+}
+
+std::optional<int> RequestJob::most_failures() const {
+  const auto* retry = job.if_contains("retry");
+  if (!retry || retry->is_null()) return usual_retries;
+  if (retry->is_bool()) return retry->get_bool() ? std::optional{usual_retries} : std::nullopt;
+  boost::json::error_code wrong;
+  auto count = retry->to_number<std::int64_t>(wrong);
+  return wrong ? usual_retries : static_cast<int>(count);
+}
+
+boost::json::value time_in_style_of(const boost::json::object& job, SystemTime now) {
+  const auto* made = job.if_contains("created_at");
+  boost::json::error_code none;
+  auto since = now.time_since_epoch();
+  if (made && made->is_number() && made->to_number<double>(none) > milliseconds_begin)
+    return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+  auto micros = std::chrono::duration_cast<std::chrono::microseconds>(since).count();
+  return static_cast<double>(micros) / 1e6;
+}
+
+}  // namespace holdfast::sidekiq

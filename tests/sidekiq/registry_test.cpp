@@ -1,0 +1,174 @@
+#include "sidekiq/sidekiq_scenario.hpp"
+
+namespace holdfast::sidekiq {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Steps of a process, one at a time.
+class SidekiqRegistry : public SidekiqScenario {
+ protected:
+  Registry registry(const std::string& process, Millis threshold = Millis{300'000}) {
+    return {server_,
+            dialect_named("sidekiq_async_http"),
+            {.process = process,
+             .queues = {"default"},
+             .capacity = 10,
+             .heartbeat_interval = Millis{60'000},
+             .orphan_threshold = threshold}};
+  }
+  static Settling callback_for(const Hold& hold) {
+    return {.hold = hold, .effects = {{.what = "push", .where = "default", .text = "{}"}}};
+  }
+
+  redis::Server server_{redis::Address::parse(redis_.address())};
+};
+
+TEST_F(SidekiqRegistry, TakingMovesAJobIntoTheGemsRegistryAndOurs) {
+  push({});
+  auto text = texts({"LRANGE", "queue:default", "0", "-1"}).at(0);
+  auto taken = registry("host:1:a").take(10);
+  ASSERT_THAT(taken, SizeIs(1));
+  auto id = "host:1:a/" + Pushed{}.id;
+  EXPECT_EQ(taken[0].hold.id, id);
+  EXPECT_EQ(taken[0].text, text);
+  EXPECT_EQ(number({"LLEN", "queue:default"}), 0);
+  EXPECT_EQ(redis_.call({"HGET", key("inflight_jobs"), id}).text(), text);
+  EXPECT_GT(redis_.call({"ZSCORE", key("inflight_index"), id}).real(), 1.7e12) << "milliseconds";
+  EXPECT_GT(number({"TTL", key("inflight_index")}), 3'590);
+  EXPECT_GT(number({"TTL", key("inflight_jobs")}), 3'590);
+  EXPECT_EQ(redis_.call({"HGET", key("holdfast:leases"), id}).text(),
+            taken[0].hold.token + " taken");
+  EXPECT_EQ(number({"TTL", key("holdfast:leases")}), -1) << "the truth does not expire";
+  EXPECT_EQ(number({"TTL", key("holdfast:jobs")}), -1);
+  EXPECT_EQ(number({"TTL", key("holdfast:beats")}), -1);
+}
+
+TEST_F(SidekiqRegistry, JobsOfOtherClassesStayInTheirOrder) {
+  std::vector<std::string> others;
+  for (int i = 0; i < 450; ++i) {
+    Pushed one;
+    one.id = std::to_string(i);
+    // The name of the class in an argument makes no job of that class.
+    if (i % 2 == 0) one.type = "MailJob", one.url = request_class;
+    push(one);
+    if (i % 2 == 0) others.push_back(boost::json::serialize(job_of(one)));
+  }
+  auto one = registry("host:1:a");
+  std::vector<TakenJob> taken;
+  do {
+    for (auto& job : one.take(1'000)) taken.push_back(std::move(job));
+  } while (!one.saw_everything());
+  EXPECT_THAT(taken, SizeIs(225));
+  EXPECT_EQ(taken.front().hold.id, "host:1:a/1") << "the oldest first";
+  std::ranges::reverse(others);
+  EXPECT_EQ(texts({"LRANGE", "queue:default", "0", "-1"}), others);
+}
+
+TEST_F(SidekiqRegistry, SettlingHappensOnceAndOnlyForWhoeverHoldsTheRequest) {
+  push({});
+  auto one = registry("host:1:a");
+  auto hold = one.take(1).at(0).hold;
+  Settling wrong = callback_for({hold.id, "1"}), right = callback_for(hold);
+  right.totals = {{"requests", 1}, {"duration", 0.25}};
+  auto settled = one.settle(std::array{wrong, right, right});
+  EXPECT_FALSE(settled[0].done);
+  EXPECT_TRUE(settled[1].done);
+  EXPECT_FALSE(settled[2].done);
+  EXPECT_EQ(number({"LLEN", "queue:default"}), 1);
+  EXPECT_EQ(redis_.call({"HGET", key("totals"), "duration"}).text(), "0.25");
+  EXPECT_GT(number({"TTL", key("totals")}), 29 * 86'400);
+  expect_nothing_in_flight();
+}
+
+TEST_F(SidekiqRegistry, OneThatCannotBeDeliveredStaysAndTheOthersAreSettled) {
+  push({});
+  push({.id = "second"});
+  redis_.call({"SET", "queue:broken", "not a list"});
+  auto one = registry("host:1:a");
+  auto jobs = one.take(2);
+  auto broken = callback_for(jobs[0].hold);
+  broken.effects[0].where = "broken";
+  auto settled = one.settle(std::array{broken, callback_for(jobs[1].hold)});
+  EXPECT_FALSE(settled[0].done);
+  EXPECT_THAT(settled[0].trouble, testing::HasSubstr("WRONGTYPE"));
+  EXPECT_TRUE(settled[1].done);
+  EXPECT_THAT(texts({"HKEYS", key("inflight_jobs")}), ElementsAre(jobs[0].hold.id));
+}
+
+TEST_F(SidekiqRegistry, WhatARubyProcessPutBackIsNotDeliveredAsWell) {
+  push({});
+  push({.id = "second"});
+  auto one = registry("host:1:a");
+  auto jobs = one.take(2);
+  auto& hold = jobs[0].hold;
+  // The gem's collection of orphans, which knows nothing of ours.
+  redis_.call({"ZREM", key("inflight_index"), hold.id});
+  redis_.call({"HDEL", key("inflight_jobs"), hold.id});
+  EXPECT_THAT(one.beat(std::array{hold, jobs[1].hold}), ElementsAre(hold.token));
+  EXPECT_FALSE(one.settle(std::array{callback_for(hold)})[0].done);
+  EXPECT_EQ(number({"LLEN", "queue:default"}), 0);
+  EXPECT_THAT(texts({"HKEYS", key("holdfast:leases")}), ElementsAre(jobs[1].hold.id));
+}
+
+TEST_F(SidekiqRegistry, ARegistryThatIsLostIsMadeAnewFromOurs) {
+  push({});
+  auto one = registry("host:1:a");
+  auto hold = one.take(1).at(0).hold;
+  redis_.call({"DEL", key("inflight_index"), key("inflight_jobs")});
+  EXPECT_THAT(one.beat(std::array{hold}), IsEmpty());
+  EXPECT_THAT(texts({"HKEYS", key("inflight_jobs")}), ElementsAre(hold.id));
+  EXPECT_THAT(texts({"ZRANGE", key("inflight_index"), "0", "-1"}), ElementsAre(hold.id));
+  EXPECT_TRUE(one.settle(std::array{callback_for(hold)})[0].done);
+}
+
+TEST_F(SidekiqRegistry, AHeartbeatKeepsTheRegistryAndTheProcessAlive) {
+  push({});
+  auto one = registry("host:1:a");
+  auto hold = one.take(1).at(0).hold;
+  redis_.call({"EXPIRE", key("inflight_index"), "5"});
+  redis_.call({"EXPIRE", key("inflight_jobs"), "5"});
+  redis_.call({"ZADD", key("inflight_index"), "1000", hold.id});
+  EXPECT_THAT(one.beat(std::array{hold}), IsEmpty());
+  EXPECT_GT(redis_.call({"ZSCORE", key("inflight_index"), hold.id}).real(), 1.7e12);
+  EXPECT_GT(number({"TTL", key("inflight_index")}), 3'590);
+  EXPECT_GT(number({"TTL", key("inflight_jobs")}), 3'590);
+  EXPECT_THAT(texts({"SMEMBERS", key("processes")}), ElementsAre("host:1:a"));
+  EXPECT_EQ(number({"GET", key("processes:host:1:a:max_connections")}), 10);
+  EXPECT_GT(number({"TTL", key("processes:host:1:a:max_connections")}), 110);
+}
+
+TEST_F(SidekiqRegistry, WhatWasTakenWithoutAnAnswerGoesBack) {
+  push({});
+  push({.id = "second"});
+  auto one = registry("host:1:a");
+  auto jobs = one.take(2);
+  EXPECT_THAT(one.put_back_strays(std::array{jobs[1].hold}), ElementsAre(jobs[0].hold.id));
+  EXPECT_THAT(texts({"LRANGE", "queue:default", "0", "-1"}), ElementsAre(jobs[0].text));
+  EXPECT_TRUE(one.settle(std::array{callback_for(jobs[1].hold)})[0].done);
+}
+
+TEST_F(SidekiqRegistry, AProcessThatSleptUntilItWasTakenForDeadDeliversNothing) {
+  push({});
+  auto sleeper = registry("host:1:a", Millis{0});
+  auto hold = sleeper.take(1).at(0).hold;
+  Recovery recovery{server_,
+                    dialect_named("sidekiq_async_http"),
+                    {.process = "host:2:b",
+                     .heartbeat_interval = Millis{1},
+                     .orphan_threshold = Millis{-1'000},
+                     .ttl_seconds = 3'600},
+                    [](Severity, const std::string&) {}};
+  EXPECT_EQ(recovery.run_once().again, 1);
+  EXPECT_EQ(queue().at(0).at("jid"), job_of({}).at("jid"));
+  EXPECT_FALSE(sleeper.settle(std::array{callback_for(hold)})[0].done);
+  EXPECT_THAT(sleeper.beat(std::array{hold}), ElementsAre(hold.token));
+  auto next = registry("host:2:b").take(1).at(0).hold;
+  EXPECT_GT(std::stoll(next.token), std::stoll(hold.token));
+  EXPECT_EQ(number({"LLEN", "queue:default"}), 0);
+}
+
+}  // namespace
+}  // namespace holdfast::sidekiq
