@@ -43,7 +43,6 @@ ProcessorSummary Processor::State::run() {
   allow_many_descriptors();
   loop_ = std::make_unique<Loop>(options_);
   desk_thread_ = std::jthread{[this](std::stop_token stop) { work_at_desk(stop); }};
-  if (options_.payloads.blobs) put_on_desk([this] { sweep_blobs(); });
   state_ = ProcessorState::running;
   ProcessorSummary summary;
   summary.tasks = worker_.run();

@@ -9,9 +9,6 @@ namespace holdfast::http {
 
 namespace {
 
-/// A blob without a task may be one whose task is about to come.
-constexpr std::chrono::hours until_it_is_an_orphan{1};
-
 WallTime wall_now() {
   return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
 }
@@ -28,14 +25,21 @@ void Processor::State::put_on_desk(std::function<void()> work) {
 }
 
 void Processor::State::work_at_desk(std::stop_token stop) {
+  using Steady = std::chrono::steady_clock;
+  auto sweep_at = Steady::now();
+  if (!options_.payloads.blobs) sweep_at += std::chrono::years{1};
   while (true) {
     std::deque<std::function<void()>> work;
     {
       std::unique_lock lock{mutex_};
       // What is there when it is told to stop is still done.
-      desk_filled_.wait(lock, stop, [&] { return !desk_.empty(); });
-      if (desk_.empty()) return;
+      bool filled = desk_filled_.wait_until(lock, stop, sweep_at, [&] { return !desk_.empty(); });
+      if (!filled && stop.stop_requested()) return;
       work.swap(desk_);
+    }
+    if (Steady::now() >= sweep_at && options_.payloads.blobs) {
+      work.push_back([this] { sweep_blobs(); });
+      sweep_at = Steady::now() + options_.payloads.orphan_age;
     }
     for (const auto& one : work) {
       try {
@@ -107,7 +111,7 @@ void Processor::State::deliver(Held& held, Ending ending) {
 }
 
 void Processor::State::sweep_blobs() {
-  sweep(engine_, *options_.payloads.blobs, until_it_is_an_orphan);
+  sweep(engine_, *options_.payloads.blobs, options_.payloads.orphan_age);
 }
 
 }  // namespace holdfast::http

@@ -200,6 +200,21 @@ TEST_F(ProcessorTest, BlobsWithoutATaskAreSwept) {
   EXPECT_TRUE(blobs->get("not-ours"));
 }
 
+TEST_F(ProcessorTest, OrphanBlobsAreLookedForAgainAndAgain) {
+  auto options = lenient();
+  options.until_empty = false;
+  options.payloads.blobs = open_blobs("dir:" + (store_.folder() / "blobs").string());
+  options.payloads.orphan_age = std::chrono::seconds{1};
+  Processor processor{engine_, options};
+  std::jthread running{[&] { processor.run(); }};
+  for (int round = 0; round < 2; ++round) {
+    auto& blobs = *options.payloads.blobs;
+    blobs.put(TaskId::make().text(), "orphan");
+    EXPECT_TRUE(test::eventually([&] { return blobs.list().empty(); }, std::chrono::seconds{60}));
+  }
+  processor.stop();
+}
+
 TEST_F(ProcessorTest, AnAnswerThatDoesNotFitIntoAPayloadIsAnError) {
   HttpServer server{[](const ServedRequest&) { return answer(200, std::string(999'999, '\xff')); }};
   client_.get(server.url(), call("x"));

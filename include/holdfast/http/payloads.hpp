@@ -22,6 +22,9 @@ struct Keyring {
 struct PayloadOptions {
   std::shared_ptr<BlobStore> blobs{};  ///< none: everything is in the store itself
   std::size_t threshold = 65'536;      ///< larger ones (bytes of JSON) go to `blobs`
+  /// A blob without a task may be one whose task is about to come. After this time it is not, and
+  /// processors, which look for such as often, remove it.
+  std::chrono::seconds orphan_age{3'600};
   Keyring keyring{};
 };
 
