@@ -9,20 +9,47 @@
 
 #include <holdfast/error.hpp>
 
+#include "http/base64.hpp"
+
 namespace holdfast::cli {
 
 namespace {
 
-/// One file for each secret, as systemd hands out credentials. A name must not lead elsewhere.
-std::optional<std::string> secret_in(const std::string& folder, const std::string& name) {
-  if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos) return {};
-  std::ifstream file{std::filesystem::path{folder} / name};
+std::optional<std::string> content_of(const std::filesystem::path& path) {
+  std::ifstream file{path};
   if (!file) return {};
   std::ostringstream content;
   content << file.rdbuf();
-  auto secret = content.str();
-  while (secret.ends_with('\n') || secret.ends_with('\r')) secret.pop_back();
-  return secret;
+  return content.str();
+}
+
+std::string without_line_end(std::string text) {
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  return text;
+}
+
+/// Keys come by way of files: what is on a command line, everybody on the host can see.
+std::pair<std::string, std::string> key_in(const std::string& flag, const std::string& option) {
+  auto [name, path] = name_and_value(flag, '=', option);
+  auto content = content_of(path);
+  if (!content) throw ConfigError{fmt::format("{}: the file {} cannot be read", option, path)};
+  return {name, *content};
+}
+
+/// 32 bytes, or the same in base64.
+std::string payload_key(const std::string& content) {
+  constexpr std::size_t size = 32;
+  if (content.size() == size) return content;
+  auto bytes = http::from_base64(without_line_end(content));
+  return bytes ? *bytes : content;
+}
+
+/// One file for each secret, as systemd hands out credentials. A name must not lead elsewhere.
+std::optional<std::string> secret_in(const std::string& folder, const std::string& name) {
+  if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos) return {};
+  auto content = content_of(std::filesystem::path{folder} / name);
+  if (!content) return {};
+  return without_line_end(std::move(*content));
 }
 
 }  // namespace
@@ -46,13 +73,39 @@ void add_egress_flags(CLI::App& command, EgressFlags& flags) {
   command
       .add_option("--blobs", flags.blobs, "Where large requests and answers are kept: dir:FOLDER")
       ->type_name("URL");
+  command
+      .add_option("--signing-key", flags.signing_keys,
+                  "File with a key that requests are signed with by name; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("NAME=FILE");
+  command
+      .add_option("--payload-key", flags.payload_keys,
+                  "File with a key that requests and answers are encrypted with; the first one is "
+                  "used, the others are for what is there; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("NAME=FILE");
+}
+
+http::PayloadOptions payloads_of(const EgressFlags& flags) {
+  http::PayloadOptions payloads;
+  if (!flags.blobs.empty()) payloads.blobs = open_blobs(flags.blobs);
+  for (const auto& flag : flags.payload_keys) {
+    auto [name, content] = key_in(flag, "--payload-key");
+    if (payloads.keyring.current.empty()) payloads.keyring.current = name;
+    payloads.keyring.keys[name] = payload_key(content);
+  }
+  return payloads;
 }
 
 void apply(const EgressFlags& flags, http::ProcessorOptions& options) {
   options.egress = flags.egress;
   options.ca_file = flags.ca_file;
   options.proxy = flags.proxy;
-  if (!flags.blobs.empty()) options.payloads.blobs = open_blobs(flags.blobs);
+  options.payloads = payloads_of(flags);
+  for (const auto& flag : flags.signing_keys) {
+    auto [name, content] = key_in(flag, "--signing-key");
+    options.signing_keys[name].push_back(without_line_end(content));
+  }
   if (!flags.secrets_folder.empty())
     options.secrets = [folder = flags.secrets_folder](const std::string& name) {
       return secret_in(folder, name);

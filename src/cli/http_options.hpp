@@ -18,10 +18,15 @@ struct EgressFlags {
   std::string proxy{};
   std::string secrets_folder{};
   std::string blobs{};
+  std::vector<std::string> signing_keys{};  ///< NAME=FILE; of one name, the current one first
+  std::vector<std::string> payload_keys{};  ///< NAME=FILE, the current one first
 };
 
 void add_egress_flags(CLI::App& command, EgressFlags& flags);
 void apply(const EgressFlags& flags, http::ProcessorOptions& options);
+/// How requests and answers are kept, for those who only enqueue, too. Throws `ConfigError` for
+/// files that have no key in them.
+http::PayloadOptions payloads_of(const EgressFlags& flags);
 
 /// `Name: value` apart. Throws `InvalidRequest` naming `option`.
 std::pair<std::string, std::string> name_and_value(const std::string& text, char between,

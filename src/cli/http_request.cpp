@@ -81,8 +81,7 @@ Exit run(Context& context, const Options& options) {
   auto client_options = options.client;
   for (const auto& header : options.secret_headers)
     client_options.secret_headers.insert(name_and_value(header, ':', "--secret-header"));
-  if (!options.egress.blobs.empty())
-    client_options.payloads.blobs = open_blobs(options.egress.blobs);
+  client_options.payloads = payloads_of(options.egress);
   if (options.print && !options.call.callback.empty())
     throw InvalidRequest{"an answer is either printed or given to a callback, not both"};
   auto engine = context.engine();
@@ -123,6 +122,8 @@ void add_call_options(CLI::App& command, Options& options) {
       .add_option("--attempts", options.client.persistence.attempts,
                   "Give up after so many; default: 4")
       ->check(CLI::Range(1, 1'000));
+  command.add_option("--sign-with", options.call.sign_with, "Name of a key of whoever sends")
+      ->type_name("NAME");
   command.add_flag("--raise", options.raise, "Take answers of 400 and more for errors");
 }
 
