@@ -171,6 +171,7 @@ complete -c holdfast -n '__holdfast_at \'http get\'' -l secret-header -d 'Header
 complete -c holdfast -n '__holdfast_at \'http get\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l attempts -d 'Give up after so many; default: 4' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l sign-with -d 'Name of a key of whoever sends' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l raise -d 'Take answers of 400 and more for errors'
 complete -c holdfast -n '__holdfast_at \'http get\'' -l callback -d 'Kind of the task that gets the answer' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l context -d 'JSON that the callback gets, too' -x
@@ -182,6 +183,8 @@ complete -c holdfast -n '__holdfast_at \'http get\'' -l proxy -d 'Connect throug
 complete -c holdfast -n '__holdfast_at \'http get\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http get\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l header -d 'Header \'Name: value\'; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
@@ -190,6 +193,7 @@ complete -c holdfast -n '__holdfast_at \'http post\'' -l data -d 'The body' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l hold -d 'Do not send it again by itself once it may have been sent'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l attempts -d 'Give up after so many; default: 4' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l sign-with -d 'Name of a key of whoever sends' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l raise -d 'Take answers of 400 and more for errors'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l callback -d 'Kind of the task that gets the answer' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l context -d 'JSON that the callback gets, too' -x
@@ -201,6 +205,8 @@ complete -c holdfast -n '__holdfast_at \'http post\'' -l proxy -d 'Connect throu
 complete -c holdfast -n '__holdfast_at \'http post\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http post\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l header -d 'Header \'Name: value\'; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
@@ -209,6 +215,7 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l data -d 'The body' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l hold -d 'Do not send it again by itself once it may have been sent'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l attempts -d 'Give up after so many; default: 4' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l sign-with -d 'Name of a key of whoever sends' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l raise -d 'Take answers of 400 and more for errors'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l callback -d 'Kind of the task that gets the answer' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l context -d 'JSON that the callback gets, too' -x
@@ -220,6 +227,8 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l proxy -d 'Connect throug
 complete -c holdfast -n '__holdfast_at \'http put\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http put\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l header -d 'Header \'Name: value\'; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
@@ -228,6 +237,7 @@ complete -c holdfast -n '__holdfast_at \'http patch\'' -l data -d 'The body' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l hold -d 'Do not send it again by itself once it may have been sent'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l attempts -d 'Give up after so many; default: 4' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l sign-with -d 'Name of a key of whoever sends' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l raise -d 'Take answers of 400 and more for errors'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l callback -d 'Kind of the task that gets the answer' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l context -d 'JSON that the callback gets, too' -x
@@ -239,12 +249,15 @@ complete -c holdfast -n '__holdfast_at \'http patch\'' -l proxy -d 'Connect thro
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l header -d 'Header \'Name: value\'; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l attempts -d 'Give up after so many; default: 4' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l sign-with -d 'Name of a key of whoever sends' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l raise -d 'Take answers of 400 and more for errors'
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l callback -d 'Kind of the task that gets the answer' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l context -d 'JSON that the callback gets, too' -x
@@ -256,12 +269,15 @@ complete -c holdfast -n '__holdfast_at \'http delete\'' -l proxy -d 'Connect thr
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http head\'' -l header -d 'Header \'Name: value\'; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l attempts -d 'Give up after so many; default: 4' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l sign-with -d 'Name of a key of whoever sends' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l raise -d 'Take answers of 400 and more for errors'
 complete -c holdfast -n '__holdfast_at \'http head\'' -l callback -d 'Kind of the task that gets the answer' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l context -d 'JSON that the callback gets, too' -x
@@ -273,6 +289,8 @@ complete -c holdfast -n '__holdfast_at \'http head\'' -l proxy -d 'Connect throu
 complete -c holdfast -n '__holdfast_at \'http head\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http head\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l queue -d 'Take from this queue only; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l capacity -d 'Requests in flight; default: 256' -x
@@ -288,6 +306,14 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l proxy -d 'Connect throug
 complete -c holdfast -n '__holdfast_at \'http run\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http run\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l callback-queue -d 'Sidekiq: where callbacks go; default: the queue of the request' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l heartbeat-interval -d 'Sidekiq: how often requests in flight are vouched for; default: 60s' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l orphan-threshold -d 'Sidekiq: after so long a silence requests are taken over; default: 300s' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l shutdown-timeout -d 'Sidekiq: so long may requests in flight take at the end; default: 23s' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l retries -d 'Sidekiq: try connections that fail again; default: 3 times' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l hold-ambiguous -d 'Sidekiq: do not send a POST or PATCH again whose process died meanwhile'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l until-empty -d 'End when no request is left'
 complete -c holdfast -n '__holdfast_at \'http list\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http list\'' -l limit -d 'At most so many; default: 50' -x

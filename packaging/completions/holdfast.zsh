@@ -129,6 +129,7 @@ _holdfast() {
     "http get --param") return ;;
     "http get --timeout") return ;;
     "http get --attempts") return ;;
+    "http get --sign-with") return ;;
     "http get --callback") return ;;
     "http get --context") return ;;
     "http get --queue") return ;;
@@ -137,12 +138,15 @@ _holdfast() {
     "http get --ca-file") _files; return ;;
     "http get --secrets") return ;;
     "http get --blobs") return ;;
+    "http get --signing-key") return ;;
+    "http get --payload-key") return ;;
     "http post --header") return ;;
     "http post --secret-header") return ;;
     "http post --param") return ;;
     "http post --data") return ;;
     "http post --timeout") return ;;
     "http post --attempts") return ;;
+    "http post --sign-with") return ;;
     "http post --callback") return ;;
     "http post --context") return ;;
     "http post --queue") return ;;
@@ -151,12 +155,15 @@ _holdfast() {
     "http post --ca-file") _files; return ;;
     "http post --secrets") return ;;
     "http post --blobs") return ;;
+    "http post --signing-key") return ;;
+    "http post --payload-key") return ;;
     "http put --header") return ;;
     "http put --secret-header") return ;;
     "http put --param") return ;;
     "http put --data") return ;;
     "http put --timeout") return ;;
     "http put --attempts") return ;;
+    "http put --sign-with") return ;;
     "http put --callback") return ;;
     "http put --context") return ;;
     "http put --queue") return ;;
@@ -165,12 +172,15 @@ _holdfast() {
     "http put --ca-file") _files; return ;;
     "http put --secrets") return ;;
     "http put --blobs") return ;;
+    "http put --signing-key") return ;;
+    "http put --payload-key") return ;;
     "http patch --header") return ;;
     "http patch --secret-header") return ;;
     "http patch --param") return ;;
     "http patch --data") return ;;
     "http patch --timeout") return ;;
     "http patch --attempts") return ;;
+    "http patch --sign-with") return ;;
     "http patch --callback") return ;;
     "http patch --context") return ;;
     "http patch --queue") return ;;
@@ -179,11 +189,14 @@ _holdfast() {
     "http patch --ca-file") _files; return ;;
     "http patch --secrets") return ;;
     "http patch --blobs") return ;;
+    "http patch --signing-key") return ;;
+    "http patch --payload-key") return ;;
     "http delete --header") return ;;
     "http delete --secret-header") return ;;
     "http delete --param") return ;;
     "http delete --timeout") return ;;
     "http delete --attempts") return ;;
+    "http delete --sign-with") return ;;
     "http delete --callback") return ;;
     "http delete --context") return ;;
     "http delete --queue") return ;;
@@ -192,11 +205,14 @@ _holdfast() {
     "http delete --ca-file") _files; return ;;
     "http delete --secrets") return ;;
     "http delete --blobs") return ;;
+    "http delete --signing-key") return ;;
+    "http delete --payload-key") return ;;
     "http head --header") return ;;
     "http head --secret-header") return ;;
     "http head --param") return ;;
     "http head --timeout") return ;;
     "http head --attempts") return ;;
+    "http head --sign-with") return ;;
     "http head --callback") return ;;
     "http head --context") return ;;
     "http head --queue") return ;;
@@ -205,6 +221,8 @@ _holdfast() {
     "http head --ca-file") _files; return ;;
     "http head --secrets") return ;;
     "http head --blobs") return ;;
+    "http head --signing-key") return ;;
+    "http head --payload-key") return ;;
     "http run --queue") return ;;
     "http run --capacity") return ;;
     "http run --per-host") return ;;
@@ -218,6 +236,13 @@ _holdfast() {
     "http run --ca-file") _files; return ;;
     "http run --secrets") return ;;
     "http run --blobs") return ;;
+    "http run --signing-key") return ;;
+    "http run --payload-key") return ;;
+    "http run --callback-queue") return ;;
+    "http run --heartbeat-interval") return ;;
+    "http run --orphan-threshold") return ;;
+    "http run --shutdown-timeout") return ;;
+    "http run --retries") return ;;
     "http list --limit") return ;;
     "http stats --newest") return ;;
     "move --from") return ;;
@@ -514,6 +539,7 @@ _holdfast() {
         '--param:Parameter name=value for the URL; repeatable'
         '--timeout:For each hop, such as 5s; default\: 30s'
         '--attempts:Give up after so many; default\: 4'
+        '--sign-with:Name of a key of whoever sends'
         '--raise:Take answers of 400 and more for errors'
         '--callback:Kind of the task that gets the answer'
         '--context:JSON that the callback gets, too'
@@ -524,7 +550,9 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER')
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "http post")
       commands=()
@@ -537,6 +565,7 @@ _holdfast() {
         '--hold:Do not send it again by itself once it may have been sent'
         '--timeout:For each hop, such as 5s; default\: 30s'
         '--attempts:Give up after so many; default\: 4'
+        '--sign-with:Name of a key of whoever sends'
         '--raise:Take answers of 400 and more for errors'
         '--callback:Kind of the task that gets the answer'
         '--context:JSON that the callback gets, too'
@@ -547,7 +576,9 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER')
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "http put")
       commands=()
@@ -560,6 +591,7 @@ _holdfast() {
         '--hold:Do not send it again by itself once it may have been sent'
         '--timeout:For each hop, such as 5s; default\: 30s'
         '--attempts:Give up after so many; default\: 4'
+        '--sign-with:Name of a key of whoever sends'
         '--raise:Take answers of 400 and more for errors'
         '--callback:Kind of the task that gets the answer'
         '--context:JSON that the callback gets, too'
@@ -570,7 +602,9 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER')
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "http patch")
       commands=()
@@ -583,6 +617,7 @@ _holdfast() {
         '--hold:Do not send it again by itself once it may have been sent'
         '--timeout:For each hop, such as 5s; default\: 30s'
         '--attempts:Give up after so many; default\: 4'
+        '--sign-with:Name of a key of whoever sends'
         '--raise:Take answers of 400 and more for errors'
         '--callback:Kind of the task that gets the answer'
         '--context:JSON that the callback gets, too'
@@ -593,7 +628,9 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER')
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "http delete")
       commands=()
@@ -604,6 +641,7 @@ _holdfast() {
         '--param:Parameter name=value for the URL; repeatable'
         '--timeout:For each hop, such as 5s; default\: 30s'
         '--attempts:Give up after so many; default\: 4'
+        '--sign-with:Name of a key of whoever sends'
         '--raise:Take answers of 400 and more for errors'
         '--callback:Kind of the task that gets the answer'
         '--context:JSON that the callback gets, too'
@@ -614,7 +652,9 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER')
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "http head")
       commands=()
@@ -625,6 +665,7 @@ _holdfast() {
         '--param:Parameter name=value for the URL; repeatable'
         '--timeout:For each hop, such as 5s; default\: 30s'
         '--attempts:Give up after so many; default\: 4'
+        '--sign-with:Name of a key of whoever sends'
         '--raise:Take answers of 400 and more for errors'
         '--callback:Kind of the task that gets the answer'
         '--context:JSON that the callback gets, too'
@@ -635,7 +676,9 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER')
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "http run")
       commands=()
@@ -655,6 +698,14 @@ _holdfast() {
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--callback-queue:Sidekiq\: where callbacks go; default\: the queue of the request'
+        '--heartbeat-interval:Sidekiq\: how often requests in flight are vouched for; default\: 60s'
+        '--orphan-threshold:Sidekiq\: after so long a silence requests are taken over; default\: 300s'
+        '--shutdown-timeout:Sidekiq\: so long may requests in flight take at the end; default\: 23s'
+        '--retries:Sidekiq\: try connections that fail again; default\: 3 times'
+        '--hold-ambiguous:Sidekiq\: do not send a POST or PATCH again whose process died meanwhile'
         '--until-empty:End when no request is left')
       ;;
     "http list")

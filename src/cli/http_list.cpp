@@ -4,6 +4,8 @@
 #include <holdfast/inspector.hpp>
 
 #include "cli/command.hpp"
+#include "cli/http_sidekiq.hpp"
+#include "cli/http_target.hpp"
 #include "cli/json.hpp"
 #include "cli/table.hpp"
 #include "recovery/time_text.hpp"
@@ -16,18 +18,6 @@ struct Options {
   int limit = 50;
 };
 
-/// `GET` and the host, where the payload says so: it may be encrypted, or elsewhere.
-std::pair<std::string, std::string> target_of(const TaskRecord& task) {
-  auto json = parse_json(task.payload);
-  const auto* object = json.if_object();
-  const auto* url = object ? object->if_contains("url") : nullptr;
-  const auto* method = object ? object->if_contains("http_method") : nullptr;
-  if (!url || !url->is_string() || !method || !method->is_string()) return {"", ""};
-  std::string host{url->get_string()};
-  host = host.substr(std::min(host.size(), host.find("//") + 2));
-  return {std::string{method->get_string()}, host.substr(0, host.find_first_of("/?#"))};
-}
-
 std::string worker_text(const TaskRecord& task) { return task.worker ? task.worker->text() : ""; }
 
 std::optional<WallTime> heartbeat_of(const std::vector<WorkerStatus>& workers,
@@ -38,6 +28,7 @@ std::optional<WallTime> heartbeat_of(const std::vector<WorkerStatus>& workers,
 }
 
 Exit run(Context& context, const Options& options) {
+  if (is_sidekiq(context)) return list_sidekiq(context, options.limit);
   const auto inspector = context.inspector();
   const auto now = wall_now();
   const auto workers = inspector.workers();

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/error.hpp>
 #include <holdfast/http/processor.hpp>
 
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/http_options.hpp"
+#include "cli/http_sidekiq.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/json.hpp"
 
@@ -19,6 +21,7 @@ struct Options {
   http::ProcessorOptions processor;
   std::string timeout, connect_timeout;
   EgressFlags egress;
+  SidekiqFlags sidekiq;
 };
 
 void print_summary(const Context& context, const http::ProcessorSummary& summary) {
@@ -52,6 +55,10 @@ Exit run(Context& context, const Options& options) {
     processing.request_timeout = parse_duration(options.timeout, "--timeout");
   if (!options.connect_timeout.empty())
     processing.connect_timeout = parse_duration(options.connect_timeout, "--connect-timeout");
+  if (is_sidekiq(context)) return run_sidekiq(context, processing, options.sidekiq);
+  if (options.sidekiq.any())
+    throw InvalidRequest{
+        "an option for Sidekiq was given, and the store is not Sidekiq's Redis (sidekiq+redis://)"};
   Interrupts interrupts;
   const Engine engine = context.engine(Stay::lasting);
   log_to_stderr(engine, Severity::warning);
@@ -94,6 +101,7 @@ void add_http_run(CLI::App& parent, Context& context) {
       ->type_name("QUEUE");
   add_limits(*command, *options);
   add_egress_flags(*command, options->egress);
+  add_sidekiq_flags(*command, options->sidekiq);
   command->add_flag("--until-empty", options->processor.until_empty, "End when no request is left");
   chosen(*command, context, options, run);
 }

@@ -13,18 +13,19 @@ namespace holdfast::cli {
 
 namespace {
 
-sigset_t watched() {
+sigset_t watched(Interrupts::Of of) {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  if (of == Interrupts::Of::ends_and_rest) sigaddset(&set, SIGTSTP);
   return set;
 }
 
 }  // namespace
 
-Interrupts::Interrupts() {
-  const sigset_t set = watched();
+Interrupts::Interrupts(Of of) : of_{of} {
+  const sigset_t set = watched(of_);
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signals_ = ::signalfd(-1, &set, SFD_CLOEXEC);
   if (signals_ < 0)
@@ -33,12 +34,16 @@ Interrupts::Interrupts() {
 
 Interrupts::~Interrupts() {
   ::close(signals_);
-  const sigset_t set = watched();
+  const sigset_t set = watched(of_);
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-InterruptWatch::InterruptWatch(Interrupts& interrupts, std::function<void(int count)> on_signal)
-    : interrupts_{interrupts}, on_signal_{std::move(on_signal)}, end_{::eventfd(0, EFD_CLOEXEC)} {
+InterruptWatch::InterruptWatch(Interrupts& interrupts, std::function<void(int count)> on_signal,
+                               std::function<void()> on_rest)
+    : interrupts_{interrupts},
+      on_signal_{std::move(on_signal)},
+      on_rest_{std::move(on_rest)},
+      end_{::eventfd(0, EFD_CLOEXEC)} {
   if (end_ < 0) throw std::system_error{errno, std::generic_category(), "cannot watch for signals"};
   thread_ = std::thread{[this] { listen(); }};
 }
@@ -56,6 +61,10 @@ void InterruptWatch::listen() {
     if (ready[1].revents != 0) return;
     signalfd_siginfo info{};
     if (::read(interrupts_.signals_, &info, sizeof info) != sizeof info) continue;
+    if (info.ssi_signo == SIGTSTP) {
+      if (on_rest_) on_rest_();
+      continue;
+    }
     if (count++ == 0) interrupts_.first_ = static_cast<int>(info.ssi_signo);
     on_signal_(count);
   }

@@ -63,6 +63,45 @@ TEST_F(HttpCommands, RunListAndCountRequests) {
   EXPECT_EQ(stats.at("processes").at(0).at("capacity").as_int64(), 1'000);
   EXPECT_EQ(stats.at("processes").at(0).at("in_flight").as_int64(), 1);
   EXPECT_THAT(cli({"http", "stats"}).out, HasSubstr("answered 200"));
+  const auto& endpoint = stats.at("endpoints").at(0);
+  EXPECT_EQ(endpoint.at("host"), listed.at("host"));
+  EXPECT_EQ(endpoint.at("requests").as_int64(), 1);
+  EXPECT_EQ(endpoint.at("unanswered").as_int64(), 0);
+  EXPECT_THAT(cli({"http", "stats"}).out, HasSubstr("UNANSWERED"));
+}
+
+TEST_F(HttpCommands, SignAndEncryptWithKeysOutOfFiles) {
+  const std::string signing = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz";
+  std::ofstream{store_.folder() / "signing"} << signing << "\n";
+  std::ofstream{store_.folder() / "old"} << std::string(32, 'k');
+  std::ofstream{store_.folder() / "new"} << "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n";
+  auto key = [&](const std::string& name) {
+    return fmt::format("{}={}", name, (store_.folder() / name).string());
+  };
+  ServedRequest seen;
+  HttpServer server{[&](const ServedRequest& request) {
+    seen = request;
+    return answer(200);
+  }};
+  auto added = cli({"http", "post", server.url(), "--data", "x", "--sign-with", "signing",
+                    "--callback", "keep", "--payload-key", key("old")});
+  ASSERT_TRUE(added.ending.ok()) << added.err;
+  auto task = inspector_.task(*TaskId::parse(added.out.substr(0, 26)));
+  EXPECT_THAT(task->payload, testing::Not(HasSubstr("127.0.0.1")));
+  auto run = cli(run_words({"--until-empty", "--signing-key", key("signing"), "--payload-key",
+                            key("new"), "--payload-key", key("old")}));
+  ASSERT_TRUE(run.ending.ok()) << run.err;
+  ASSERT_EQ(server.served(), 1);
+  auto at = std::chrono::sys_seconds{
+      std::chrono::seconds{std::stoll(seen.headers.at("webhook-timestamp"))}};
+  EXPECT_TRUE(verify_signature(seen.headers.at("webhook-signature"), seen.headers.at("webhook-id"),
+                               at, "x", {signing_key(signing)}, at));
+  auto callback = inspector_.tasks({.kind = "keep"}).at(0);
+  EXPECT_THAT(callback.payload, HasSubstr("\"key\":\"new\""));
+  auto none = cli(run_words({"--payload-key", "a=/no/such/file"}));
+  EXPECT_THAT(none.err, HasSubstr("/no/such/file"));
+  std::ofstream{store_.folder() / "short"} << "short";
+  EXPECT_THAT(cli(run_words({"--payload-key", key("short")})).err, HasSubstr("32 are needed"));
 }
 
 TEST_F(HttpCommands, RefuseWhatMakesNoSense) {

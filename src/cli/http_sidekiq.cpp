@@ -1,0 +1,184 @@
+#include "cli/http_sidekiq.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <holdfast/error.hpp>
+#include <holdfast/http/sidekiq.hpp>
+
+#include "cli/duration.hpp"
+#include "cli/http_target.hpp"
+#include "cli/interrupts.hpp"
+#include "cli/json.hpp"
+#include "cli/table.hpp"
+#include "recovery/plain_text.hpp"
+#include "recovery/time_text.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+void set(Millis& value, const std::string& text, const char* option) {
+  if (!text.empty()) value = parse_duration(text, option);
+}
+
+void wind_down(http::SidekiqProcessor& processor, const Context& context, int count) {
+  if (count > 2) ::_exit(static_cast<int>(Exit::interrupted));
+  if (!context.quiet)
+    fmt::print(stderr, "holdfast: {}\n",
+               count == 1 ? "finishing what is in flight; once more to give it back now"
+                          : "giving back what is in flight");
+  count == 1 ? processor.quiet() : processor.stop();
+}
+
+std::string_view name_of(Severity severity) {
+  switch (severity) {
+    case Severity::debug:
+      return "debug";
+    case Severity::info:
+      return "info";
+    case Severity::warning:
+      return "warning";
+    case Severity::error:
+      return "error";
+  }
+  return "";
+}
+
+void print_summary(const Context& context, const http::SidekiqSummary& summary) {
+  if (context.json)
+    context.print_json(JsonObject{}
+                           .number("answered", summary.answered)
+                           .number("errors", summary.errors)
+                           .number("callbacks", summary.callbacks)
+                           .number("retried", summary.retried)
+                           .number("died", summary.died)
+                           .number("given_back", summary.given_back)
+                           .number("refused", summary.refused)
+                           .number("recovered", summary.recovered)
+                           .str());
+  else
+    context.confirm(fmt::format(
+        "{} answered, {} errors, {} callbacks, {} to be tried again, {} dead, {} given back, {} "
+        "recovered, {} stale results refused",
+        summary.answered, summary.errors, summary.callbacks, summary.retried, summary.died,
+        summary.given_back, summary.recovered, summary.refused));
+}
+
+}  // namespace
+
+bool is_sidekiq(Context& context) { return http::is_sidekiq_address(context.store_address()); }
+
+bool SidekiqFlags::any() const {
+  return hold || retries >= 0 || !callback_queue.empty() || !heartbeat.empty() ||
+         !orphans.empty() || !shutdown.empty();
+}
+
+void add_sidekiq_flags(CLI::App& command, SidekiqFlags& flags) {
+  command
+      .add_option("--callback-queue", flags.callback_queue,
+                  "Sidekiq: where callbacks go; default: the queue of the request")
+      ->type_name("QUEUE");
+  command
+      .add_option("--heartbeat-interval", flags.heartbeat,
+                  "Sidekiq: how often requests in flight are vouched for; default: 60s")
+      ->type_name("TIME");
+  command
+      .add_option("--orphan-threshold", flags.orphans,
+                  "Sidekiq: after so long a silence requests are taken over; default: 300s")
+      ->type_name("TIME");
+  command
+      .add_option("--shutdown-timeout", flags.shutdown,
+                  "Sidekiq: so long may requests in flight take at the end; default: 23s")
+      ->type_name("TIME");
+  command
+      .add_option("--retries", flags.retries,
+                  "Sidekiq: try connections that fail again; default: 3 times")
+      ->check(CLI::Range(0, 100));
+  command.add_flag("--hold-ambiguous", flags.hold,
+                   "Sidekiq: do not send a POST or PATCH again whose process died meanwhile");
+}
+
+Exit run_sidekiq(Context& context, const http::ProcessorOptions& processing,
+                 const SidekiqFlags& flags) {
+  http::SidekiqOptions options;
+  options.processor = processing;
+  options.callback_queue = flags.callback_queue;
+  if (flags.retries >= 0) options.retries = flags.retries;
+  if (flags.hold) options.on_ambiguous = http::OnAmbiguous::hold;
+  set(options.heartbeat_interval, flags.heartbeat, "--heartbeat-interval");
+  set(options.orphan_threshold, flags.orphans, "--orphan-threshold");
+  set(options.shutdown_timeout, flags.shutdown, "--shutdown-timeout");
+  const auto least = context.quiet ? Severity::warning : Severity::info;
+  options.log = [least](Severity severity, const std::string& sentence) {
+    if (severity >= least) fmt::print(stderr, "{}: {}\n", name_of(severity), plain(sentence));
+  };
+  Interrupts interrupts{Interrupts::Of::ends_and_rest};
+  http::SidekiqProcessor processor{context.store_address(), options};
+  const InterruptWatch watch{interrupts, [&](int count) { wind_down(processor, context, count); },
+                             [&] { processor.rest(); }};
+  print_summary(context, processor.run());
+  return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
+}
+
+Exit list_sidekiq(Context& context, int limit) {
+  const auto status = http::sidekiq_status(context.store_address(), limit);
+  Table table{{{"REQUEST"}, {"METHOD"}, {"HOST"}, {"PROCESS"}, {"HEARTBEAT", true}}};
+  for (const auto& request : status.in_flight) {
+    auto id = request.id.substr(std::min(request.id.size(), request.process.size() + 1));
+    if (context.json)
+      context.print_json(JsonObject{}
+                             .text("id", id)
+                             .text("method", request.method)
+                             .text("host", host_of(request.url))
+                             .text("process", request.process)
+                             .number("heartbeat_age_ms", request.silence.count())
+                             .str());
+    table.add({id, request.method, host_of(request.url), request.process,
+               duration_text(request.silence)});
+  }
+  if (context.json) return Exit::ok;
+  if (status.in_flight.empty())
+    context.confirm("no requests are in flight");
+  else
+    context.print(table.text(context.out));
+  return Exit::ok;
+}
+
+Exit count_sidekiq(Context& context) {
+  const auto status = http::sidekiq_status(context.store_address(), 1);
+  JsonObject totals;
+  std::vector<std::string> processes;
+  Table table{{{"TOTAL"}, {"COUNT", true}}};
+  for (const auto& [name, count] : status.totals) {
+    totals.fraction(name, count);
+    table.add({name, fmt::format("{:g}", count)});
+  }
+  for (const auto& one : status.processes)
+    processes.push_back(JsonObject{}
+                            .text("process", one.id)
+                            .number("capacity", one.capacity)
+                            .number("in_flight", one.in_flight)
+                            .str());
+  if (context.json) {
+    context.print_json(JsonObject{}
+                           .number("in_flight", status.in_flight_count)
+                           .json("totals", totals.str())
+                           .json("processes", json_list(processes))
+                           .str());
+    return Exit::ok;
+  }
+  if (table.empty()) context.confirm("no requests have been counted yet");
+  if (!table.empty()) context.print(table.text(context.out));
+  for (const auto& one : status.processes)
+    context.say(
+        one.capacity > 0
+            ? fmt::format("{}: {} of {} in flight", one.id, one.in_flight, one.capacity)
+            : fmt::format("{}: not heard of any more, {} in flight", one.id, one.in_flight));
+  return Exit::ok;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,136 @@
+#include "recovery/kill_point.hpp"
+#include "sidekiq/program_scenario.hpp"
+
+namespace holdfast::sidekiq {
+namespace {
+
+using test::answer;
+using test::HttpServer;
+using test::ServedRequest;
+
+constexpr int count = 5;
+
+/// Dies at one place on the way of a request, and another process goes on.
+class SidekiqKillPoints : public SidekiqProgram,
+                          public testing::WithParamInterface<std::string_view> {
+ protected:
+  void push_all() {
+    for (int i = 0; i < count; ++i) push({.url = server_.url(), .id = std::to_string(i)});
+  }
+  HttpServer server_{[](const ServedRequest&) { return answer(200, "x"); }};
+};
+
+TEST_P(SidekiqKillPoints, DyingThereLosesNoRequestAndPushesEachCallbackOnce) {
+  push_all();
+  std::string point{GetParam()};
+  // Nothing is recovered unless somebody died before.
+  if (point.ends_with("_recover")) run_program("http_before_send");
+  auto died = run_program(point);
+  ASSERT_EQ(died.ending.signal, SIGKILL) << point << " was not reached\n" << died.err;
+  auto finished = run_program();
+  ASSERT_TRUE(finished.ending.ok()) << finished.err;
+  expect_each_told_once(count);
+  EXPECT_LE(server_.served(), 2 * count);
+}
+
+std::vector<std::string_view> points() {
+  std::vector<std::string_view> points{"http_before_send", "http_after_answer"};
+  for (auto name : kill_point_names)
+    if (name.starts_with("http_sidekiq")) points.push_back(name);
+  return points;
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, SidekiqKillPoints, testing::ValuesIn(points()),
+                         [](const auto& point) { return std::string{point.param}; });
+
+class SidekiqKills : public SidekiqProgram {};
+
+TEST_F(SidekiqKills, KilledInTheMiddleAnotherFinishesEveryOneSoon) {
+  constexpr int many = 500;
+  std::atomic<bool> slow = true;
+  HttpServer server{[&](const ServedRequest&) {
+    auto reply = answer(200, "x");
+    if (slow) reply.after = std::chrono::minutes{5};
+    return reply;
+  }};
+  for (int i = 0; i < many; ++i) push({.url = server.url(), .id = std::to_string(i)});
+  test::Process first{run_command({"--capacity", "1000"})};
+  ASSERT_TRUE(test::eventually([&] { return server.served() == many; }, std::chrono::seconds{60}))
+      << first.err();
+  slow = false;
+  first.kill();
+  // Without a word about thresholds: the server knows that the process is gone.
+  auto second = test::run(run_command({"--capacity", "1000"}));
+  ASSERT_TRUE(second.ending.ok()) << second.err;
+  EXPECT_THAT(second.err, testing::HasSubstr("recovered request"));
+  EXPECT_EQ(server.served(), 2 * many) << "each was in flight, so each was sent again";
+  expect_each_told_once(many);
+}
+
+TEST_F(SidekiqKills, AProcessThatSleptTooLongDeliversNothingASecondTime) {
+  std::atomic<int> asked = 0;
+  HttpServer server{[&](const ServedRequest&) {
+    auto reply = answer(200, "x");
+    if (++asked == 1) reply.after = std::chrono::milliseconds{500};
+    return reply;
+  }};
+  push({.url = server.url()});
+  std::vector<std::string> quick{"--heartbeat-interval", "1s", "--orphan-threshold", "2s"};
+  test::Process sleeper{run_command(quick)};
+  ASSERT_TRUE(test::eventually([&] { return asked == 1; }));
+  sleeper.stop();
+  ASSERT_TRUE(test::eventually(
+      [&] {
+        test::run(run_command(quick));
+        return asked == 2;
+      },
+      std::chrono::seconds{60}));
+  sleeper.signal(SIGCONT);
+  ASSERT_TRUE(sleeper.wait());
+  EXPECT_THAT(sleeper.err(), testing::HasSubstr("another process has it"));
+  expect_each_told_once(1);
+}
+
+TEST_F(SidekiqKills, RestsWhenItIsToldToAsSidekiqDoes) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  test::Process processor{{HOLDFAST_PROGRAM, "--store", address(), "http", "run"}};
+  ASSERT_TRUE(test::eventually([&] { return number({"SCARD", "processes"}) == 1; }));
+  auto identity = texts({"SMEMBERS", "processes"}).at(0);
+  processor.signal(SIGTSTP);
+  EXPECT_TRUE(test::eventually(
+      [&] {
+        return redis_.call({"HGET", identity, "quiet"}).text() == "true";
+      },
+      std::chrono::seconds{60}));
+  push({.url = server.url()});
+  processor.signal(SIGTERM);
+  EXPECT_TRUE(processor.wait()->ok());
+  EXPECT_EQ(number({"LLEN", "queue:default"}), 1) << "nothing was taken any more";
+}
+
+TEST_F(SidekiqKills, CommandsShowWhatIsInFlightAndCountWhatWas) {
+  HttpServer server{[](const ServedRequest& request) {
+    auto reply = answer(200);
+    reply.never = request.target.starts_with("/never");
+    return reply;
+  }};
+  push({.url = server.url(), .id = "done"});
+  push({.url = server.url("/never?secret=1"), .id = "flying"});
+  test::Process processor{run_command()};
+  ASSERT_TRUE(test::eventually([&] { return number({"HGET", key("totals"), "requests"}) == 1; }));
+  auto cli = [&](const std::string& what) {
+    return test::run({HOLDFAST_PROGRAM, "--json", "--store", address(), "http", what});
+  };
+  auto listed = boost::json::parse(cli("list").out);
+  EXPECT_EQ(listed.at("id"), "flying");
+  EXPECT_EQ(listed.at("host"), fmt::format("127.0.0.1:{}", server.port()).c_str());
+  auto stats = boost::json::parse(cli("stats").out);
+  EXPECT_EQ(stats.at("in_flight"), 1);
+  EXPECT_EQ(stats.at("totals").at("http_status:200").to_number<int>(), 1);
+  EXPECT_EQ(stats.at("processes").at(0).at("capacity"), 256);
+  auto refused = test::run({HOLDFAST_PROGRAM, "--store", address(), "task", "list"});
+  EXPECT_THAT(refused.err, testing::HasSubstr("no tasks"));
+}
+
+}  // namespace
+}  // namespace holdfast::sidekiq
