@@ -74,7 +74,7 @@ void SidekiqProcessor::State::settle(std::vector<HeldPtr>& ended) {
     requests.push_back({held->hold, held->ending->effects, held->ending->totals});
   }
   auto settled = registry_.settle(requests);
-  std::vector<HeldPtr> again;
+  std::vector<HeldPtr> again, gone;
   for (std::size_t i = 0; i < ended.size(); ++i) {
     auto& held = ended[i];
     if (settled[i].done) {
@@ -89,9 +89,10 @@ void SidekiqProcessor::State::settle(std::vector<HeldPtr>& ended) {
       log(Severity::warning,
           fmt::format("request {} was not delivered: another process has it", held->hold.id));
     }
-    let_go(*held);
+    gone.push_back(std::move(held));
   }
   ended = std::move(again);
+  let_go(gone);
 }
 
 void SidekiqProcessor::State::count(const sidekiq::Ending& ending, const Held& held) {
@@ -123,10 +124,11 @@ void SidekiqProcessor::State::count(const sidekiq::Ending& ending, const Held& h
   }
 }
 
-void SidekiqProcessor::State::let_go(const Held& held) {
+/// All at once: whoever takes jobs is to find room for many, because each look costs Redis a sync.
+void SidekiqProcessor::State::let_go(const std::vector<HeldPtr>& gone) {
   {
     std::lock_guard lock{mutex_};
-    held_.erase(held.hold.token);
+    for (const auto& held : gone) held_.erase(held->hold.token);
   }
   changed_.notify_all();
   watch_.interrupt();

@@ -66,7 +66,7 @@ class SidekiqProcessor::State {
   void work_at_desk(std::stop_token stop);
   void settle(std::vector<HeldPtr>& ended);
   void count(const sidekiq::Ending& ending, const Held& held);
-  void let_go(const Held& held);
+  void let_go(const std::vector<HeldPtr>& gone);
 
   // monitor
   void monitor(std::stop_token stop);
