@@ -1,5 +1,6 @@
-// Requests against nginx on this machine: a bare loop of libcurl beside a processor with durable
-// requests and callbacks. Needs nginx (Debian: nginx-light), which it starts on loopback.
+// Requests against nginx on this machine: a bare loop of libcurl and clients of other languages,
+// none of which keeps anything, beside a processor with durable requests and callbacks. Needs
+// nginx, which it starts on loopback; script/bench --http installs what it compares with.
 //
 //     holdfast_http_bench [REQUESTS] [AT ONCE]
 
@@ -66,6 +67,42 @@ void measure(const std::string& what, const std::string& address, int count, int
   report(what + ", performed", static_cast<int>(summary.answered), Clock::now() - began, bare);
 }
 
+/// Requests that a Ruby application has enqueued, up to the callbacks that Sidekiq would run.
+void measure_sidekiq(int count, int at_once, double bare) {
+  auto& redis = holdfast::test::shared_lasting_redis();
+  for (int done = 0; done < count; done += 1'000) {
+    holdfast::redis::Command push{"LPUSH", "queue:default"};
+    for (int i = done; i < done + 1'000; ++i)
+      push.push_back(fmt::format(
+          R"({{"retry":true,"queue":"default","class":"Sidekiq::AsyncHttp::RequestWorker",)"
+          R"("args":[{{"http_method":"get","url":"{}","headers":{{}},"body":null,"timeout":null,)"
+          R"("max_redirects":null}},"Keep",null,{{}},"{}"],"jid":"63c1a37615da17b21f943b48",)"
+          R"("created_at":1794711059.9,"enqueued_at":1794711059.9}})",
+          url, i));
+    redis.call(push);
+  }
+  holdfast::http::SidekiqOptions options;
+  options.processor.capacity = at_once;
+  options.processor.egress.allow_private = true;
+  options.processor.until_empty = true;
+  options.callback_queue = "callbacks";
+  auto began = Clock::now();
+  auto summary = holdfast::http::SidekiqProcessor{"sidekiq+" + redis.address(), options}.run();
+  report("Sidekiq's Redis, performed", static_cast<int>(summary.callbacks), Clock::now() - began,
+         bare);
+}
+
+/// A client that prints how many seconds it took.
+void measure_peer(const std::string& what, std::vector<std::string> command, int count, int at_once,
+                  double bare) {
+  command.insert(command.end(), {url, std::to_string(count), std::to_string(at_once)});
+  auto done = holdfast::test::run(command);
+  if (done.ending.ok())
+    report(what, count, Seconds{std::atof(done.out.c_str())}, bare);
+  else
+    fmt::print("{:<44} not there: script/bench --http installs it\n", what);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -90,10 +127,15 @@ int main(int argc, char** argv) {
   auto took = run_bare_loop(url, count, at_once);
   auto bare = count / took.count();
   report("bare libcurl", count, took, bare);
+  measure_peer("undici (Node)", {"/usr/bin/env", "node", HTTP_PEERS "/undici.cjs"}, count, at_once,
+               bare);
+  measure_peer("async-http (Ruby)", {"/usr/bin/ruby", HTTP_PEERS "/async_http.rb"}, count, at_once,
+               bare);
   measure("SQLite, power-safe", store.address(), count, at_once, bare);
   measure("SQLite, crash-safe",
           "sqlite:" + (store.folder() / "b.db").string() + "?durability=crash-safe", count, at_once,
           bare);
   measure("Redis", holdfast::test::shared_lasting_redis().address() + "?prefix=bench", count,
           at_once, bare);
+  measure_sidekiq(count, at_once, bare);
 }
