@@ -1,8 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,9 +30,18 @@ struct BlobInfo {
   std::chrono::seconds age{0};
 };
 
+/// Content that is read as it is needed, for what is too large for memory.
+class BlobSource {
+ public:
+  virtual ~BlobSource() = default;
+  virtual std::uint64_t size() const = 0;
+  /// The next bytes; returns how many, 0 at the end.
+  virtual std::size_t read(std::span<char> into) = 0;
+};
+
 /// Where large things are kept that would not do a queue good. A key is 1 to 200 characters out of
-/// letters, digits, `-`, `_` and `.`, and does not begin with a dot. Safe to use from many threads
-/// and processes.
+/// letters, digits, `-`, `_` and `.`, and does not begin with a dot; or several of these with `/`
+/// between them, up to 900 characters. Safe to use from many threads and processes.
 class BlobStore {
  public:
   virtual ~BlobStore() = default;
@@ -37,12 +49,19 @@ class BlobStore {
   /// Writes a blob that is durable when this returns, whole or not at all. False: there is one of
   /// that name already, and it stays as it is.
   virtual bool put(std::string_view key, std::string_view content) = 0;
+  /// The same, a piece at a time.
+  virtual bool put(std::string_view key, BlobSource& content) = 0;
   /// Nothing: there is none. Throws `BlobDamaged` where its checksum does not fit.
   virtual std::optional<std::string> get(std::string_view key) = 0;
+  /// The same, a piece at a time: `piece` gets them in order. False: there is none. Whether it is
+  /// damaged is known at its end, so nothing may be believed before this returns.
+  virtual bool read(std::string_view key, const std::function<void(std::string_view)>& piece) = 0;
   /// True: it was there.
   virtual bool remove(std::string_view key) = 0;
-  /// All of them, in order of their keys.
-  virtual std::vector<BlobInfo> list() = 0;
+  /// All of them whose keys begin with `prefix`, in order of their keys.
+  virtual std::vector<BlobInfo> list(std::string_view prefix = {}) = 0;
+  /// How others find a blob: an address of their own for it.
+  virtual std::string address_of(std::string_view key) const = 0;
   /// For messages.
   virtual std::string name() const = 0;
 };

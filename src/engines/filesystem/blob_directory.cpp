@@ -27,27 +27,67 @@ namespace fs = std::filesystem;
 constexpr std::string_view unfinished = ".new-";
 /// A file that somebody has been writing for so long is nobody's any more.
 constexpr std::chrono::hours until_abandoned{1};
-constexpr std::size_t longest_key = 200;
+constexpr std::size_t longest_part = 200;
+constexpr std::size_t longest_key = 900;
+constexpr std::size_t piece_size = 1 << 20;
 
 [[noreturn]] void throw_errno(std::string_view what, const std::string& path) {
   throw BlobError{fmt::format("cannot {} {}: {}", what, path, std::strerror(errno))};
 }
 
-void check_key(std::string_view key) {
-  bool plain = std::ranges::all_of(key, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-  });
-  if (key.empty() || key.size() > longest_key || key.front() == '.' || !plain)
-    throw InvalidRequest{fmt::format(
-        "the key of a blob needs 1 to {} letters, digits, '-', '_' and '.', and no dot in front",
-        longest_key)};
+bool is_plain(std::string_view part) {
+  return !part.empty() && part.size() <= longest_part && part.front() != '.' &&
+         std::ranges::all_of(part, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == '.';
+         });
 }
 
-std::string head_of(std::string_view content) {
-  return fmt::format("holdfast-blob 1 {:016x} {}\n", XXH3_64bits(content.data(), content.size()),
-                     content.size());
+void check_key(std::string_view key) {
+  bool plain = key.size() <= longest_key;
+  for (auto rest = key; plain; rest.remove_prefix(rest.find('/') + 1)) {
+    plain = is_plain(rest.substr(0, rest.find('/')));
+    if (rest.find('/') == rest.npos) break;
+  }
+  if (!plain)
+    throw InvalidRequest{fmt::format(
+        "the key of a blob needs 1 to {} letters, digits, '-', '_' and '.', and no dot in front; "
+        "or several of these with '/' between them, {} in all",
+        longest_part, longest_key)};
 }
+
+/// The first line of a file. Its length follows from the size alone, so it can be written last.
+std::string head_of(XXH64_hash_t sum, std::uint64_t bytes) {
+  return fmt::format("holdfast-blob 1 {:016x} {}\n", sum, bytes);
+}
+
+class Sum {
+ public:
+  Sum() { XXH3_64bits_reset(state_.get()); }
+  void add(std::string_view piece) { XXH3_64bits_update(state_.get(), piece.data(), piece.size()); }
+  XXH64_hash_t value() const { return XXH3_64bits_digest(state_.get()); }
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> state_{XXH3_createState()};
+};
+
+/// A blob that is in memory already.
+class Text final : public BlobSource {
+ public:
+  explicit Text(std::string_view text) : text_{text}, left_{text} {}
+  std::uint64_t size() const override { return text_.size(); }
+  std::size_t read(std::span<char> into) override {
+    auto some = left_.copy(into.data(), into.size());
+    left_.remove_prefix(some);
+    return some;
+  }
+
+ private:
+  std::string_view text_, left_;
+};
 
 void write_all(int file, std::string_view bytes, const std::string& path) {
   while (!bytes.empty()) {
@@ -58,20 +98,37 @@ void write_all(int file, std::string_view bytes, const std::string& path) {
   }
 }
 
+void write_blob(int file, BlobSource& content, const std::string& path) {
+  auto bytes = content.size();
+  write_all(file, head_of(0, bytes), path);
+  Sum sum;
+  std::uint64_t written = 0;
+  std::string buffer(std::min<std::uint64_t>(std::max<std::uint64_t>(bytes, 1), piece_size), '\0');
+  while (auto some = content.read(buffer)) {
+    auto piece = std::string_view{buffer}.substr(0, some);
+    sum.add(piece);
+    write_all(file, piece, path);
+    written += some;
+  }
+  if (written != bytes)
+    throw BlobError{fmt::format("{} was to have {} bytes and got {}", path, bytes, written)};
+  auto head = head_of(sum.value(), bytes);
+  if (::pwrite(file, head.data(), head.size(), 0) != static_cast<ssize_t>(head.size()))
+    throw_errno("write", path);
+  if (::fsync(file) != 0) throw_errno("sync", path);
+}
+
 void sync_folder(const std::string& folder) {
   FileDescriptor opened{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!opened || ::fsync(opened.get()) != 0) throw_errno("sync", folder);
 }
 
-std::string read_all(int file, const std::string& path) {
-  std::string content;
-  char buffer[65'536];
+std::size_t read_some(int file, std::span<char> into, const std::string& path) {
   while (true) {
-    auto got = ::read(file, buffer, sizeof buffer);
+    auto got = ::read(file, into.data(), into.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_errno("read", path);
-    if (got == 0) return content;
-    content.append(buffer, static_cast<std::size_t>(got));
+    return static_cast<std::size_t>(got);
   }
 }
 
@@ -79,6 +136,15 @@ std::chrono::seconds age_of(const struct stat& info) {
   auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(now) -
          std::chrono::seconds{info.st_mtim.tv_sec};
+}
+
+/// How many bytes of a file are content, which follows from how many there are.
+std::size_t content_of(std::uint64_t file) {
+  for (auto digits = 1u; digits < 20; ++digits) {
+    auto head = head_of(0, 0).size() - 1 + digits;
+    if (file >= head && std::to_string(file - head).size() == digits) return file - head;
+  }
+  return 0;
 }
 
 /// Goes with this object, unless it was taken into use by then under another name too.
@@ -100,63 +166,98 @@ class BlobDirectory final : public BlobStore {
   }
 
   bool put(std::string_view key, std::string_view content) override {
+    Text text{content};
+    return put(key, text);
+  }
+
+  bool put(std::string_view key, BlobSource& content) override {
     auto path = path_of(key);
     Unfinished file{fmt::format("{}/{}{}", folder_, unfinished, TaskId::make().text())};
     {
       FileDescriptor opened{
           ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
       if (!opened) throw_errno("create", file.path);
-      write_all(opened.get(), head_of(content), file.path);
-      write_all(opened.get(), content, file.path);
-      if (::fsync(opened.get()) != 0) throw_errno("sync", file.path);
+      write_blob(opened.get(), content, file.path);
     }
+    auto into = make_folders(key);
     kill_point(KillPoint::blob_before_link);
     // Unlike a rename, this does not replace what is there.
-    if (::link(file.path.c_str(), path.c_str()) != 0) {
-      if (errno != EEXIST) throw_errno("create", path);
-      sync_folder(folder_);  // whoever wrote it may have died before that
-      return false;
-    }
-    kill_point(KillPoint::blob_after_link);
-    sync_folder(folder_);
-    return true;
+    bool created = ::link(file.path.c_str(), path.c_str()) == 0;
+    if (!created && errno != EEXIST) throw_errno("create", path);
+    if (created) kill_point(KillPoint::blob_after_link);
+    sync_folder(into);  // also where it was there: whoever wrote it may have died before that
+    return created;
   }
 
   std::optional<std::string> get(std::string_view key) override {
+    std::string content;
+    if (!read(key, [&](std::string_view piece) { content += piece; })) return {};
+    return content;
+  }
+
+  bool read(std::string_view key, const std::function<void(std::string_view)>& piece) override {
     auto path = path_of(key);
     FileDescriptor opened{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
     if (!opened) {
-      if (errno == ENOENT) return {};
+      if (errno == ENOENT || errno == ENOTDIR) return false;
       throw_errno("open", path);
     }
-    auto file = read_all(opened.get(), path);
-    auto line_end = file.find('\n');
-    auto content = line_end == std::string::npos ? std::string{} : file.substr(line_end + 1);
-    if (line_end == std::string::npos || file.compare(0, line_end + 1, head_of(content)) != 0)
-      throw BlobDamaged{fmt::format("{} is not what was written there", path)};
-    return content;
+    auto damaged = [&]() -> BlobDamaged {
+      return BlobDamaged{fmt::format("{} is not what was written there", path)};
+    };
+    std::string buffer(piece_size, '\0');
+    auto got = read_some(opened.get(), buffer, path);
+    auto line_end = buffer.find('\n');
+    if (line_end >= std::min<std::size_t>(got, 100)) throw damaged();
+    auto head = buffer.substr(0, line_end + 1);
+    Sum sum;
+    std::uint64_t bytes = 0;
+    for (auto some = std::string_view{buffer}.substr(line_end + 1, got - line_end - 1); got > 0;) {
+      sum.add(some);
+      bytes += some.size();
+      piece(some);
+      got = read_some(opened.get(), buffer, path);
+      some = std::string_view{buffer}.substr(0, got);
+    }
+    if (head != head_of(sum.value(), bytes)) throw damaged();
+    return true;
   }
 
   bool remove(std::string_view key) override {
     auto path = path_of(key);
-    if (::unlink(path.c_str()) == 0) return true;
-    if (errno != ENOENT) throw_errno("remove", path);
+    if (::unlink(path.c_str()) == 0) {
+      remove_empty_folders(key);
+      return true;
+    }
+    if (errno != ENOENT && errno != ENOTDIR) throw_errno("remove", path);
     return false;
   }
 
-  std::vector<BlobInfo> list() override {
+  std::vector<BlobInfo> list(std::string_view prefix) override {
     std::vector<BlobInfo> blobs;
-    for (const auto& entry : fs::directory_iterator{folder_}) {
-      auto key = entry.path().filename().string();
+    // Only the folder that the prefix leads into can have any.
+    auto slash = prefix.rfind('/');
+    auto begin = fs::path{folder_};
+    if (slash != prefix.npos) begin /= std::string{prefix.substr(0, slash)};
+    std::error_code gone;
+    for (const auto& entry : fs::recursive_directory_iterator{begin, gone}) {
+      auto key = entry.path().lexically_relative(folder_).string();
       struct stat info {};
       // One that goes while we look is not there.
-      if (key.starts_with('.') || ::stat(entry.path().c_str(), &info) != 0) continue;
-      auto head = head_of({}).size();
-      auto bytes = static_cast<std::size_t>(info.st_size);
-      blobs.push_back({key, bytes - std::min(bytes, head), age_of(info)});
+      if (entry.path().filename().string().starts_with('.') || !key.starts_with(prefix) ||
+          ::stat(entry.path().c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+        continue;
+      auto bytes = static_cast<std::uint64_t>(info.st_size);
+      blobs.push_back({key, content_of(bytes), age_of(info)});
     }
     std::ranges::sort(blobs, {}, &BlobInfo::key);
     return blobs;
+  }
+
+  std::string address_of(std::string_view key) const override {
+    std::error_code unknown;
+    auto path = fs::absolute(path_of(key), unknown);
+    return "file://" + path.string();
   }
 
   std::string name() const override { return "dir:" + folder_; }
@@ -165,6 +266,26 @@ class BlobDirectory final : public BlobStore {
   std::string path_of(std::string_view key) const {
     check_key(key);
     return fmt::format("{}/{}", folder_, key);
+  }
+
+  /// Makes the folders that lead to a key durably; returns the last of them.
+  std::string make_folders(std::string_view key) const {
+    std::string folder = folder_;
+    for (auto slash = key.find('/'); slash != key.npos; slash = key.find('/', slash + 1)) {
+      auto next = fmt::format("{}/{}", folder_, key.substr(0, slash));
+      if (::mkdir(next.c_str(), 0700) == 0)
+        sync_folder(folder);
+      else if (errno != EEXIST)
+        throw_errno("create", next);
+      folder = next;
+    }
+    return folder;
+  }
+
+  void remove_empty_folders(std::string_view key) const {
+    for (auto slash = key.rfind('/'); slash != key.npos && slash > 0;
+         slash = key.rfind('/', slash - 1))
+      if (::rmdir(fmt::format("{}/{}", folder_, key.substr(0, slash)).c_str()) != 0) return;
   }
 
   void remove_abandoned() const {
