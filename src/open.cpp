@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <holdfast/blobs.hpp>
+#include <holdfast/broker.hpp>
 #include <holdfast/diagnosis.hpp>
 #include <holdfast/engine.hpp>
 #include <holdfast/error.hpp>
@@ -11,6 +12,7 @@
 #include "engines/redis/address.hpp"
 #include "engines/redis/engine.hpp"
 #include "engines/sidekiq/dialect.hpp"
+#include "engines/sqlite/broker.hpp"
 #include "engines/sqlite/diagnose.hpp"
 #include "engines/sqlite/engine.hpp"
 
@@ -106,6 +108,17 @@ std::shared_ptr<BlobStore> open_blobs(std::string_view address) {
     throw ConfigError{fmt::format("'{}' is not the address of a store of blobs; write dir:FOLDER",
                                   address.substr(0, address.find(':')))};
   return filesystem::open_blob_directory(std::string{address.substr(scheme.size())});
+}
+
+std::shared_ptr<Broker> open_broker(std::string_view address, const Settings& settings) {
+  if (!address.starts_with("sqlite:"))
+    throw ConfigError{fmt::format("'{}' is not the address of a broker; write sqlite:FILE",
+                                  address.substr(0, address.find(':')))};
+  return open_broker(open(address, settings));
+}
+
+std::shared_ptr<Broker> open_broker(const Engine& engine) {
+  return std::make_shared<sqlite::SqliteBroker>(engine);
 }
 
 }  // namespace holdfast

@@ -85,10 +85,33 @@ struct ScheduleBroken {
   std::string why;
 };
 
-using Event = std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, IntegrityChecked,
-                           StoreRepaired, WorkerEnlisted, WorkerDied, WorkerCleared,
-                           StaleWriteRefused, HeartbeatFailed, LeasesAbandoned, StoreTrouble,
-                           DamageFound, HandlerIgnoresStop, ScheduleFired, ScheduleBroken>;
+/// A transaction that others had begun goes on in this process: after a crash, a pause, a failure.
+struct TransactionResumed {
+  std::string id;
+  std::string machine;
+  std::string state;
+};
+struct TransactionMoved {
+  std::string id;
+  std::string machine;
+  std::string from;
+  std::string to;
+  std::string reason;
+};
+/// What happened to a transaction beside its moves: a part that was there already, a message that
+/// made no sense.
+struct TransactionNoted {
+  std::string id;
+  std::string machine;
+  std::string what;
+  bool trouble = false;
+};
+
+using Event =
+    std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, IntegrityChecked, StoreRepaired,
+                 WorkerEnlisted, WorkerDied, WorkerCleared, StaleWriteRefused, HeartbeatFailed,
+                 LeasesAbandoned, StoreTrouble, DamageFound, HandlerIgnoresStop, ScheduleFired,
+                 ScheduleBroken, TransactionResumed, TransactionMoved, TransactionNoted>;
 
 enum class Severity { debug, info, warning, error };
 Severity severity(const Event& event);

@@ -12,9 +12,14 @@ namespace {
 
 /// Outbound requests run in one event loop by the thousand, and each may take a minute. To try each
 /// of them alone after a crash would take days, and it is hardly ever a request that ends a
-/// process. One that has been there too often is a suspect all the same.
-constexpr std::string_view runs_in_company = "holdfast.http";
+/// process. Transactions that wait for messages are held by the thousand too, for hours. One that
+/// has been there too often is a suspect all the same.
+constexpr std::string_view kinds_in_company[] = {"holdfast.http", "holdfast.tx"};
 constexpr int most_recoveries_in_company = 10;
+
+bool runs_in_company(const Orphan& orphan) {
+  return std::ranges::find(kinds_in_company, orphan.kind) != std::end(kinds_in_company);
+}
 
 /// What we know about the part that a task played in the end of its worker.
 enum class Part {
@@ -29,7 +34,7 @@ enum class Part {
 };
 
 int max_uncharged_of(const Orphan& orphan, const Settings::Recovery& settings) {
-  if (orphan.kind != runs_in_company) return settings.max_uncharged_recoveries;
+  if (!runs_in_company(orphan)) return settings.max_uncharged_recoveries;
   return std::max(settings.max_uncharged_recoveries, most_recoveries_in_company);
 }
 
@@ -41,7 +46,7 @@ Part part_of(const Orphan& orphan, const Remains* remains, int max_uncharged) {
   if (orphan.expired) return Part::unknown_worker_silent;
   if (restarted) return Part::swept_away;
   if (known && std::ranges::count(remains->running, orphan.lease) == 0) return Part::bystander;
-  if (orphan.kind == runs_in_company && orphan.recoveries < most_recoveries_in_company)
+  if (runs_in_company(orphan) && orphan.recoveries < most_recoveries_in_company)
     return Part::in_company;
   if (!known) return Part::suspect;
   return remains->running.size() == 1 ? Part::culprit : Part::suspect;
@@ -59,7 +64,7 @@ std::string what_happened(const Orphan& orphan, const Remains* remains, Part par
     case Part::bystander:
       return fmt::format("Worker {} died{} while this task was not being run", worker, evidence);
     case Part::in_company:
-      return fmt::format("Worker {} died{} while this request was in flight", worker, evidence);
+      return fmt::format("Worker {} died{} while it had this and others at once", worker, evidence);
     case Part::culprit:
       return fmt::format("Worker {} died{} while running this task and nothing else", worker,
                          evidence);
@@ -115,7 +120,7 @@ class Judge {
     if (ends)
       return end(TaskState::failed, "the recovery action is `fail`, so it is a dead letter");
     if (part_ == Part::in_company)
-      return run_again_uncharged("it is sent again and no attempt is charged");
+      return run_again_uncharged("it runs again at once and no attempt is charged");
     verdict_.suspect = true;
     if (part_ == Part::suspect)
       return run_again_uncharged("it runs again, alone, and no attempt is charged");

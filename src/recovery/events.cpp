@@ -40,6 +40,13 @@ struct SeverityOf {
   Severity operator()(const HandlerIgnoresStop&) const { return Severity::warning; }
   Severity operator()(const ScheduleFired&) const { return Severity::info; }
   Severity operator()(const ScheduleBroken&) const { return Severity::warning; }
+  Severity operator()(const TransactionResumed&) const { return Severity::info; }
+  Severity operator()(const TransactionMoved& event) const {
+    return event.reason.empty() ? Severity::debug : Severity::warning;
+  }
+  Severity operator()(const TransactionNoted& event) const {
+    return event.trouble ? Severity::warning : Severity::debug;
+  }
 };
 
 std::string tasks(std::int64_t count) {
@@ -139,6 +146,17 @@ struct TextOf {
   std::string operator()(const ScheduleBroken& event) const {
     return fmt::format("schedule {} is due and is left to other workers: {}", event.schedule,
                        event.why);
+  }
+  std::string operator()(const TransactionResumed& event) const {
+    return fmt::format("transaction {} ({}) goes on in state {}", event.id, event.machine,
+                       event.state);
+  }
+  std::string operator()(const TransactionMoved& event) const {
+    return fmt::format("transaction {} ({}) {} -> {}{}{}", event.id, event.machine, event.from,
+                       event.to, event.reason.empty() ? "" : ": ", event.reason);
+  }
+  std::string operator()(const TransactionNoted& event) const {
+    return fmt::format("transaction {} ({}): {}", event.id, event.machine, event.what);
   }
 };
 

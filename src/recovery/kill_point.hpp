@@ -73,6 +73,14 @@ enum class KillPoint {
   http_sidekiq_after_settle,
   http_sidekiq_before_recover,
   http_sidekiq_after_recover,
+  step_before_commit,
+  step_after_commit,
+  outbox_before_publish,
+  outbox_after_publish,
+  messages_before_commit,
+  messages_after_commit,
+  message_before_acknowledge,
+  message_after_acknowledge,
 };
 
 inline constexpr std::array kill_point_names = {
@@ -140,9 +148,17 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"http_sidekiq_after_settle"},
     std::string_view{"http_sidekiq_before_recover"},
     std::string_view{"http_sidekiq_after_recover"},
+    std::string_view{"step_before_commit"},
+    std::string_view{"step_after_commit"},
+    std::string_view{"outbox_before_publish"},
+    std::string_view{"outbox_after_publish"},
+    std::string_view{"messages_before_commit"},
+    std::string_view{"messages_after_commit"},
+    std::string_view{"message_before_acknowledge"},
+    std::string_view{"message_after_acknowledge"},
 };
 static_assert(kill_point_names.size() ==
-              static_cast<std::size_t>(KillPoint::http_sidekiq_after_recover) + 1);
+              static_cast<std::size_t>(KillPoint::message_after_acknowledge) + 1);
 
 #ifdef HOLDFAST_KILL_POINTS
 void kill_point(KillPoint point);

@@ -17,6 +17,8 @@
 
 namespace holdfast {
 
+class TransactionStore;
+
 /// What an engine is made of. One class in each engine's folder implements it.
 class EngineParts {
  public:
@@ -31,6 +33,7 @@ class EngineParts {
   virtual ScheduleStore* schedule_store() { return nullptr; }
   virtual LimitStore* limit_store() { return nullptr; }
   virtual TaskTransfer* task_transfer() { return nullptr; }
+  virtual TransactionStore* transaction_store() { return nullptr; }
   virtual const Clock& clock() const = 0;
   virtual std::string name() const = 0;
 
@@ -59,6 +62,7 @@ class EngineParts {
   ScheduleStore& schedules();
   LimitStore& limits();
   TaskTransfer& transfer();
+  TransactionStore& transactions();
 
   const Settings& settings() const { return settings_; }
   Events& events() { return events_; }

@@ -53,6 +53,15 @@ class EventCounts {
   void operator()(const HandlerIgnoresStop&) { ignored_.add(); }
   void operator()(const ScheduleFired&) { fired_.add(); }
   void operator()(const ScheduleBroken&) { broken_.add(); }
+  void operator()(const TransactionResumed&) { resumed_.add(); }
+  void operator()(const TransactionMoved& event) {
+    metrics_
+        ->counter("holdfast_transaction_moves_total",
+                  "Moves of transactions from state to state in this process, by where to.",
+                  {{"machine", event.machine}, {"to", event.to}})
+        .add();
+  }
+  void operator()(const TransactionNoted&) {}
 
  private:
   void count(const IntegrityResult& result) { checks(result.passed ? "passed" : "failed").add(); }
@@ -108,6 +117,9 @@ class EventCounts {
                                        "Data of tasks that was not what had been written.");
   Counter& ignored_ = metrics_->counter("holdfast_handlers_ignoring_stop_total",
                                         "Handlers that went on although they were asked to stop.");
+  Counter& resumed_ = metrics_->counter(
+      "holdfast_transactions_resumed_total",
+      "Transactions that went on in this process after a pause, a failure or a crash.");
   Counter& fired_ = metrics_->counter("holdfast_schedules_fired_total",
                                       "Tasks that schedules enqueued in this process.");
   Counter& broken_ = metrics_->counter(

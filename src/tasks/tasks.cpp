@@ -98,6 +98,11 @@ LimitStore& EngineParts::limits() {
   throw InvalidRequest{name() + " cannot keep limits; use another engine for them"};
 }
 
+TransactionStore& EngineParts::transactions() {
+  if (auto* store = transaction_store()) return *store;
+  throw InvalidRequest{name() + " cannot keep transactions; use another engine for them"};
+}
+
 TaskTransfer& EngineParts::transfer() {
   if (auto* tasks = task_transfer()) return *tasks;
   throw InvalidRequest{name() + " can neither give tasks to another store nor take them"};

@@ -5,6 +5,7 @@
 #include "contract/schedule_store_contract.hpp"
 #include "contract/task_admin_contract.hpp"
 #include "contract/task_store_contract.hpp"
+#include "contract/transaction_store_contract.hpp"
 #include "contract/transfer_contract.hpp"
 #include "contract/worker_registry_contract.hpp"
 #include "engines/sqlite/engine.hpp"
@@ -39,6 +40,8 @@ INSTANTIATE_TEST_SUITE_P(Contract, ReportsContract, testing::Values(sqlite_case)
 INSTANTIATE_TEST_SUITE_P(Contract, ScheduleStoreContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskAdminContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskStoreContract, testing::Values(sqlite_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, TransactionStoreContract, testing::Values(sqlite_case),
+                         case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TransferContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, WorkerRegistryContract, testing::Values(sqlite_case), case_name);
 

@@ -54,6 +54,15 @@ TEST_F(Examples, WelcomeEmailIsSentAndTheProgramEndsWhenAsked) {
   EXPECT_TRUE(ending->ok()) << program.err();
 }
 
+TEST_F(Examples, OrdersAreChargedOnceAlthoughTheProgramIsKilled) {
+  auto killed = run(in_folder("order"), {{"HOLDFAST_KILL_AT", "step_after_commit:2"}});
+  EXPECT_EQ(killed.ending.signal, SIGKILL);
+  auto rest = output_of("order");
+  EXPECT_THAT(rest, HasSubstr("order-17 leaves with the receipt for order-17/charge/0"));
+  EXPECT_THAT(rest, Not(HasSubstr("charging")));
+  EXPECT_THAT(output_of("order"), Not(HasSubstr("charging"))) << "started again, it is the same";
+}
+
 TEST_F(Examples, WelcomeEmailIsSentByTheNextRunIfTheFirstOneWasKilled) {
   auto killed = run(in_folder("welcome_email"), {{"HOLDFAST_KILL_AT", "handler_before_start"}});
   EXPECT_EQ(killed.ending.signal, SIGKILL);

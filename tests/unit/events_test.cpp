@@ -83,6 +83,9 @@ TEST(Events, EachIsASentenceThatNamesWhatItIsAbout) {
       {HandlerIgnoresStop{task, "email"}, {task.text(), "email"}},
       {ScheduleFired{"nightly", task}, {"nightly", task.text()}},
       {ScheduleBroken{"nightly", "no such zone"}, {"nightly", "no such zone"}},
+      {TransactionResumed{"tx-1", "orders", "paid"}, {"tx-1", "orders", "paid"}},
+      {TransactionMoved{"tx-1", "orders", "placed", "paid", "late"}, {"tx-1", "placed", "late"}},
+      {TransactionNoted{"tx-1", "orders", "part 3 was there"}, {"tx-1", "part 3 was there"}},
   };
   for (const auto& [event, parts] : cases)
     for (const auto& part : parts) EXPECT_THAT(to_text(event), HasSubstr(part));

@@ -120,6 +120,9 @@ class Check {
         {"have a history", "task FROM holdfast_history"},
         {"have log lines", "task FROM holdfast_log"},
         {"have effects", "task FROM holdfast_effects"},
+        {"are transactions", "task FROM holdfast_transactions"},
+        {"have a ledger", "task FROM holdfast_ledger"},
+        {"have messages to send", "task FROM holdfast_outbox"},
         {"have progress", "task FROM holdfast_progress"}};
     for (auto [what, part] : parts) {
       Connection::Once query{

@@ -15,6 +15,7 @@
 #include "engines/sqlite/store.hpp"
 #include "engines/sqlite/task_admin.hpp"
 #include "engines/sqlite/task_store.hpp"
+#include "engines/sqlite/transaction_store.hpp"
 #include "engines/sqlite/transfer.hpp"
 #include "engines/sqlite/worker_registry.hpp"
 
@@ -36,7 +37,8 @@ class SqliteEngine final : public EngineParts {
         reports_{store_},
         schedules_{store_},
         limits_{store_},
-        transfer_{store_, admin_} {}
+        transfer_{store_, admin_},
+        transactions_{store_} {}
 
   TaskStore& tasks() override { return tasks_; }
   TaskAdmin& admin() override { return admin_; }
@@ -45,6 +47,7 @@ class SqliteEngine final : public EngineParts {
   ScheduleStore* schedule_store() override { return &schedules_; }
   LimitStore* limit_store() override { return &limits_; }
   TaskTransfer* task_transfer() override { return &transfer_; }
+  TransactionStore* transaction_store() override { return &transactions_; }
   const Clock& clock() const override { return store_.clock; }
   std::string name() const override { return "sqlite:" + store_.path; }
   RunLevel run_level() const override { return store_.level; }
@@ -81,6 +84,7 @@ class SqliteEngine final : public EngineParts {
   SqliteScheduleStore schedules_;
   SqliteLimitStore limits_;
   SqliteTaskTransfer transfer_;
+  SqliteTransactionStore transactions_;
   Scrub scrub_{store_};
 };
 

@@ -156,6 +156,73 @@ CREATE TABLE holdfast_effects (
   PRIMARY KEY (task, key)
 ) WITHOUT ROWID;
 
+-- What a transaction has beside its task. There is no row before its first step.
+CREATE TABLE holdfast_transactions (
+  task          INTEGER PRIMARY KEY,            -- holdfast_tasks.seq
+  state         TEXT NOT NULL,
+  reason        TEXT NOT NULL,                  -- why it is in this state; empty: the usual way
+  data          TEXT NOT NULL,                  -- JSON
+  error         TEXT NOT NULL,                  -- of the last failure in this state
+  failures      INTEGER NOT NULL,
+  began_at      INTEGER NOT NULL,
+  entered_at    INTEGER NOT NULL,
+  progressed_at INTEGER NOT NULL
+);
+
+CREATE TABLE holdfast_moves (
+  task       INTEGER NOT NULL,
+  n          INTEGER NOT NULL,
+  from_state TEXT NOT NULL,
+  to_state   TEXT NOT NULL,
+  reason     TEXT NOT NULL,
+  token      INTEGER NOT NULL,
+  at         INTEGER NOT NULL,
+  PRIMARY KEY (task, n)
+) WITHOUT ROWID;
+
+-- The first value that is recorded for a series and ordinal stays.
+CREATE TABLE holdfast_ledger (
+  task    INTEGER NOT NULL,
+  series  TEXT NOT NULL,
+  ordinal INTEGER NOT NULL,
+  value   TEXT NOT NULL,
+  PRIMARY KEY (task, series, ordinal)
+) WITHOUT ROWID;
+
+-- Messages that were decided on and are not confirmed by the broker yet.
+CREATE TABLE holdfast_outbox (
+  n       INTEGER PRIMARY KEY,
+  task    INTEGER NOT NULL,
+  queue   TEXT NOT NULL,
+  id      TEXT NOT NULL,
+  headers TEXT NOT NULL,                        -- JSON object
+  body    BLOB NOT NULL
+);
+CREATE INDEX holdfast_unsent ON holdfast_outbox (task);
+
+-- Queues of messages, for who uses the file as a broker. A number is never used again, so whoever
+-- listens to a queue that was removed does not hear another.
+CREATE TABLE holdfast_queues (
+  queue      INTEGER PRIMARY KEY AUTOINCREMENT,
+  name       TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL
+);
+
+CREATE TABLE holdfast_messages (
+  n           INTEGER PRIMARY KEY,              -- the order in which they came
+  queue       INTEGER NOT NULL,                 -- holdfast_queues.queue
+  id          TEXT NOT NULL,
+  headers     TEXT NOT NULL,                    -- JSON object
+  bytes       INTEGER NOT NULL,
+  body        BLOB,                             -- NULL: in a file of this name
+  file        TEXT,
+  deliveries  INTEGER NOT NULL,
+  consumer    TEXT,                             -- who has it; NULL: nobody
+  lease_until INTEGER                           -- on the clock of the boot that it was taken in
+);
+CREATE INDEX holdfast_waiting_messages ON holdfast_messages (queue, n) WHERE consumer IS NULL;
+CREATE INDEX holdfast_delivered ON holdfast_messages (consumer) WHERE consumer IS NOT NULL;
+
 CREATE TABLE holdfast_workers (
   seq            INTEGER PRIMARY KEY,
   id             BLOB NOT NULL UNIQUE,

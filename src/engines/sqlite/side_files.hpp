@@ -21,6 +21,9 @@ namespace holdfast::sqlite {
 ///     suspect           damage was seen while running: the next start-up looks at everything
 ///     made              there is a store in the database: if it is empty, something has emptied it
 ///     commits           the last commit that was made; see commit_mark.hpp
+///     mail              touched when new messages are there
+///     messages/<id>     bodies of large messages
+///     consumers/<id>    one for whoever takes messages: locked while it lives
 ///     lost              commits were lost: nothing is written until an operator accepts that
 class SideFiles : public HostFiles {
  public:
@@ -40,6 +43,9 @@ class SideFiles : public HostFiles {
   std::string suspect() const { return folder() + "/suspect"; }
   std::string made() const { return folder() + "/made"; }
   std::string commits() const { return folder() + "/commits"; }
+  std::string mail() const { return folder() + "/mail"; }
+  std::string messages() const { return folder() + "/messages"; }
+  std::string consumers() const { return folder() + "/consumers"; }
   std::string lost() const { return folder() + "/lost"; }
 
  private:

@@ -146,7 +146,8 @@ void StoreRebuild::name_the_lost(bool tasks_are_whole) {
     if (named.contains(seq)) continue;
     lost(fmt::format("A task (number {}) of which only the history is left is lost.", seq));
   }
-  for (const char* table : {"history", "log", "effects", "progress"})
+  for (const char* table :
+       {"history", "log", "effects", "progress", "transactions", "moves", "ledger", "outbox"})
     db_.execute(fmt::format(
         "DELETE FROM holdfast_{} WHERE task NOT IN (SELECT seq FROM holdfast_tasks)", table));
 }
@@ -159,6 +160,12 @@ void StoreRebuild::name_what_else_is_lost(const std::set<std::string>& damaged) 
       {"holdfast_log", "Log lines of some tasks"},
       {"holdfast_effects", "Effects that some tasks recorded"},
       {"holdfast_progress", "The progress of some tasks"},
+      {"holdfast_transactions", "The state of some transactions"},
+      {"holdfast_moves", "The history of some transactions"},
+      {"holdfast_ledger", "Ledgers of some transactions"},
+      {"holdfast_outbox", "Messages that some transactions were to send"},
+      {"holdfast_queues", "Queues of messages"},
+      {"holdfast_messages", "Messages"},
       {"holdfast_workers", "Some workers"},
       {"holdfast_buckets", "What was left of some rate limits"},
       {"holdfast_reports", "Reports of earlier recoveries"},

@@ -21,13 +21,14 @@ void ring(const FileDescriptor& bell) {
 
 }  // namespace
 
-WorkWatch::WorkWatch(const SideFiles& files, const Events& events, bool may_write, Inotify inotify)
+WorkWatch::WorkWatch(const std::string& work, const std::string& control, const Events& events,
+                     bool may_write, Inotify inotify)
     : events_{events}, inotify_{std::move(inotify)} {
   if (!may_write) return;
-  work_file_ = open_bell(files.wake());
-  control_file_ = open_bell(files.control());
-  inotify_.watch(files.wake(), IN_MODIFY);
-  control_watch_ = inotify_.watch(files.control(), IN_MODIFY);
+  work_file_ = open_bell(work);
+  control_file_ = open_bell(control);
+  inotify_.watch(work, IN_MODIFY);
+  control_watch_ = inotify_.watch(control, IN_MODIFY);
 }
 
 void WorkWatch::announce_work() const { ring(work_file_); }

@@ -23,7 +23,10 @@ class WorkWatch {
   /// `events` hears once if waiting must poll because the kernel gives no notifications. Without
   /// `may_write` there is nothing to announce and nothing to hear.
   WorkWatch(const SideFiles& files, const Events& events, bool may_write = true,
-            Inotify inotify = Inotify{});
+            Inotify inotify = Inotify{})
+      : WorkWatch{files.wake(), files.control(), events, may_write, std::move(inotify)} {}
+  WorkWatch(const std::string& work, const std::string& control, const Events& events,
+            bool may_write, Inotify inotify = Inotify{});
 
   /// New work may be there.
   void announce_work() const;

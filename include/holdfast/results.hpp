@@ -1,0 +1,97 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <holdfast/blobs.hpp>
+#include <holdfast/broker.hpp>
+#include <holdfast/transactions.hpp>
+
+/// Large results that arrive in parts over queues: each part is stored once as a blob, and when all
+/// are there a notice goes out. An application of `Transactions`; docs/results.md has the messages.
+namespace holdfast::results {
+
+inline constexpr const char* machine_name = "results";
+
+enum class State {
+  request_forwarding,  ///< the producer is told what is wanted and where to send it
+  awaiting_results,    ///< parts are stored as they come
+  needs_resend,        ///< a queue was gone and parts with it: the producer is asked again
+  sending_completion,  ///< all are there
+  cleaning,            ///< the queues go, and of a failed one everything
+  completed,
+  failed,
+};
+BOOST_DESCRIBE_ENUM(State, request_forwarding, awaiting_results, needs_resend, sending_completion,
+                    cleaning, completed, failed)
+
+struct Options {
+  std::shared_ptr<Broker> broker;
+  std::shared_ptr<BlobStore> blobs;
+  std::string request_queue{};  ///< the producer's
+  std::string notify_queue{};   ///< who is told that a result is complete
+  /// Without a new part for so long, the producer is taken for dead, and the transaction fails.
+  Millis abandon_after{std::chrono::minutes{30}};
+  Millis timeout{0};          ///< for a whole transaction; 0: none
+  int max_resends = 5;        ///< so often the producer is asked again
+  int max_series = 100;       ///< that a header may announce
+  int max_ordinal = 100'000;  ///< and so many parts of each
+};
+
+/// The queues of a transaction.
+std::string header_queue(const std::string& id);
+std::string payload_queue(const std::string& id);
+/// Where a part is kept: `{id}/{series}/{ordinal}.blob`. What is not a letter, digit or `-` in the
+/// name of a series becomes `_` and two hexadecimal digits.
+std::string blob_key(const std::string& id, const std::string& series, std::int64_t ordinal);
+
+/// Throws `ConfigError` for options that make no sense. Declares the two queues of the options.
+StateMachine machine(const Options& options);
+
+/// How far one series is.
+struct SeriesProgress {
+  std::string series;
+  std::int64_t received = 0;   ///< of those expected, where that is known
+  std::int64_t surplus = 0;    ///< stored before the header came, which does not know them
+  std::int64_t expected = -1;  ///< -1: not announced
+  /// First and last ordinal of each gap; where nothing is announced, up to the highest received.
+  std::vector<std::pair<std::int64_t, std::int64_t>> missing{};
+};
+struct Progress {
+  bool announced = false;  ///< the header has come
+  int resends = 0;
+  std::vector<SeriesProgress> series{};
+  bool complete() const;
+};
+/// Reads what a transaction of this machine knows.
+Progress progress_of(const TransactionRecord& transaction, const std::vector<LedgerEntry>& ledger);
+/// `17, 42-44`
+std::string gaps_text(const std::vector<std::pair<std::int64_t, std::int64_t>>& gaps);
+
+/// What was removed for transactions that have ended.
+struct CleanUp {
+  std::int64_t queues = 0;
+  std::int64_t blobs = 0;
+};
+/// Removes the queues of transactions that have ended, and the blobs of those that did not
+/// complete. What belongs to no transaction of the store is left alone. Safe beside running ones.
+CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs);
+
+/// Takes requests of clients from a queue and starts a transaction for each. A message is a JSON
+/// object: `transactionId` (the client's own, so that it can ask twice) and `request`, anything.
+class Intake {
+ public:
+  Intake(Engine engine, std::shared_ptr<Broker> broker, std::string queue);
+  ~Intake();
+  Intake(const Intake&) = delete;
+  Intake& operator=(const Intake&) = delete;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace holdfast::results

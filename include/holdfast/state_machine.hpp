@@ -1,0 +1,107 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/broker.hpp>
+#include <holdfast/engine.hpp>
+#include <holdfast/transaction.hpp>
+#include <holdfast/worker.hpp>
+
+namespace holdfast {
+
+/// Runs when a state is entered, and anew whenever the transaction is resumed in it: after a crash,
+/// a `Wait`, a failure. So it must be able to begin from the beginning; `once` keeps it from doing
+/// things again.
+using EnterHandler = std::function<Next(Transaction&)>;
+/// Runs when messages have come for a transaction that listens; several at once if they are there.
+/// `Listen` goes on listening.
+using MessageHandler = std::function<Next(Transaction&, std::span<Incoming>)>;
+/// The queues of a transaction in a state. They must be there.
+using QueueNames = std::function<std::vector<std::string>(const Transaction&)>;
+
+struct StateRules {
+  Millis timeout{0};         ///< in this state, however often it is resumed; 0: none
+  std::string on_timeout{};  ///< where it goes then; empty: where a failure goes
+  int max_failures = 10;     ///< in a row; one more is final
+  std::string on_failure{};  ///< where it goes then; empty: it fails for good
+  Backoff backoff{};         ///< between failures
+  /// Where it goes when a queue that it is to listen to is not there; empty: that is a failure.
+  std::string on_missing_queue{};
+};
+
+/// States by name, and what happens in them. `Transactions` makes one from an enum.
+struct StateMachine {
+  enum class Role { working, completes, fails };
+  struct State {
+    Role role = Role::working;
+    EnterHandler enter{};
+    MessageHandler messages{};
+    QueueNames queues{};
+    StateRules rules{};
+  };
+
+  std::string name;     ///< also the queue of its tasks
+  std::string initial;  ///< where every transaction begins
+  std::map<std::string, State> states{};
+  Millis timeout{0};         ///< of a whole transaction, from when it first ran; 0: none
+  std::string on_timeout{};  ///< where it goes then; empty: it fails for good
+
+  /// The state in which a transaction fails for good; empty: there is none, and it fails where it
+  /// is.
+  std::string failing() const;
+  /// Throws `InvalidRequest` naming what is missing: a handler, or a state that is gone to.
+  void validate() const;
+};
+
+struct TransactionOptions {
+  int threads = 0;                   ///< handlers at once; 0: one for each core
+  int capacity = 1'000;              ///< transactions held at once, those that listen included
+  std::shared_ptr<Broker> broker{};  ///< for messages in and out
+  ConsumerOptions consumer{};
+  bool until_empty = false;  ///< return when nothing is left that could run
+};
+
+/// Runs the transactions of one machine in this process: recovers what others left, claims, and
+/// watches for deaths, as a `Worker` does. Two processes never run one transaction.
+class TransactionRunner {
+ public:
+  TransactionRunner(Engine engine, StateMachine machine, TransactionOptions options = {});
+  ~TransactionRunner();
+
+  /// Works until `drain` or `hurry` was asked for. Runs once.
+  WorkerSummary run();
+  /// Claims nothing more, lets handlers finish and gives the rest back, listeners at once.
+  void drain();
+  /// Like `drain`, but stops handlers now.
+  void hurry();
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+struct StartOptions {
+  Millis delay{0};  ///< run no sooner than this from now
+  int priority = 3;
+};
+
+/// The kind of the tasks that transactions are.
+inline constexpr const char* transaction_kind = "holdfast.tx";
+
+/// The task that a transaction of this id is. The id is a ULID, which is that of the task, or
+/// anything else of 1 to 100 letters, digits, `-`, `_` and `.`, not beginning with a dot.
+/// Throws `InvalidRequest` for what is not one.
+TaskId transaction_task(std::string_view id);
+
+/// Starts a transaction; durable when it returns. The same id and input again is the same
+/// transaction, so a start whose answer was lost can be repeated; another input is an error.
+/// An empty id is made up. Returns the id.
+std::string start_transaction(const Engine& engine, const std::string& machine, std::string id,
+                              std::string input_json, const StartOptions& options = {});
+
+}  // namespace holdfast

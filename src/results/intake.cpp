@@ -1,0 +1,89 @@
+#include <atomic>
+#include <condition_variable>
+#include <thread>
+
+#include <fmt/format.h>
+#include <boost/json.hpp>
+
+#include <holdfast/results.hpp>
+
+namespace holdfast::results {
+
+namespace {
+
+constexpr Millis while_something_is_away{500};
+constexpr Millis longest_wait{500};
+
+struct Request {
+  std::string id;
+  std::string input;
+};
+
+Request read_request(Delivery& delivery, std::size_t largest) {
+  if (delivery.size() > largest)
+    throw InvalidRequest{
+        fmt::format("a request of {} bytes; at most {} are allowed", delivery.size(), largest)};
+  auto json = parse_json(delivery.body());
+  const auto* envelope = json.if_object();
+  const auto* id = envelope ? envelope->if_contains("transactionId") : nullptr;
+  if (!id || !id->is_string())
+    throw InvalidRequest{
+        "'transactionId' is missing or is not a text: without it, a request that "
+        "is sent twice would be worked on twice"};
+  const auto* request = envelope->if_contains("request");
+  return {std::string{id->get_string()}, request ? boost::json::serialize(*request) : "null"};
+}
+
+}  // namespace
+
+class Intake::Impl {
+ public:
+  Impl(Engine engine, std::shared_ptr<Broker> broker, const std::string& queue)
+      : engine_{std::move(engine)}, broker_{std::move(broker)} {
+    broker_->declare(queue);
+    consumer_ = broker_->consume({});
+    consumer_->listen(queue);
+    thread_ = std::jthread{[this](std::stop_token stop) { work(stop); }};
+  }
+  ~Impl() {
+    thread_.request_stop();
+    consumer_->interrupt();
+  }
+
+ private:
+  void work(std::stop_token stop) {
+    while (!stop.stop_requested()) {
+      try {
+        for (const auto& delivery : consumer_->receive(longest_wait).deliveries) take(delivery);
+      } catch (const Error& error) {
+        engine_.events().emit(StoreTrouble{"taking requests for results", error.what()});
+        std::mutex mutex;
+        std::unique_lock lock{mutex};
+        std::condition_variable_any pause;
+        pause.wait_for(lock, stop, while_something_is_away, [] { return false; });
+      }
+    }
+  }
+
+  void take(const DeliveryPtr& delivery) {
+    try {
+      auto largest = static_cast<std::size_t>(engine_.settings().limits.payload_bytes);
+      auto request = read_request(*delivery, largest);
+      start_transaction(engine_, machine_name, request.id, request.input);
+    } catch (const InvalidRequest& error) {
+      return consumer_->reject(delivery, error.what());
+    }
+    consumer_->acknowledge(std::span{&delivery, 1});
+  }
+
+  Engine engine_;
+  std::shared_ptr<Broker> broker_;
+  std::unique_ptr<Consumer> consumer_;
+  std::jthread thread_;
+};
+
+Intake::Intake(Engine engine, std::shared_ptr<Broker> broker, std::string queue)
+    : impl_{std::make_unique<Impl>(std::move(engine), std::move(broker), queue)} {}
+Intake::~Intake() = default;
+
+}  // namespace holdfast::results

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "results/envelope.hpp"
+
+namespace holdfast::results {
+
+/// What the ledger says about a part.
+struct StoredPart {
+  std::string blob;
+  std::int64_t bytes = 0;
+  std::string sha256{};
+};
+BOOST_DESCRIBE_STRUCT(StoredPart, (), (blob, bytes, sha256))
+
+/// The checksum of a part that is in a message. Throws `Malformed` if it is not what its envelope
+/// says.
+std::string sum_of(Delivery& delivery, const PartMessage& part);
+
+/// Keeps a part as a blob under its own key. A blob that is there already and is the same was left
+/// by somebody who died before he could record it. One that is not the same stays, because a worker
+/// that was taken for dead may be about to record it; then the key is another.
+StoredPart store_part(BlobStore& blobs, Delivery& delivery, const PartMessage& part,
+                      const std::string& id);
+
+}  // namespace holdfast::results

@@ -1,0 +1,87 @@
+#include <holdfast/transaction_inspector.hpp>
+
+#include <array>
+
+#include <holdfast/state_machine.hpp>
+
+#include "tasks/engine_parts.hpp"
+#include "transactions/start.hpp"
+#include "transactions/transaction_store.hpp"
+
+namespace holdfast {
+
+namespace {
+
+TransactionRecord record_of(const TaskRecord& task, const std::optional<TransactionRow>& row) {
+  auto words = parse_start(task.payload);
+  TransactionRecord record{.id = std::move(words.id),
+                           .machine = task.queue,
+                           .task = task,
+                           .input = std::move(words.input)};
+  if (!row) return record;
+  record.state = row->state;
+  record.reason = row->reason;
+  record.data = row->data;
+  record.error = row->error;
+  record.failures = row->failures;
+  record.began_at = row->began_at;
+  record.entered_at = row->entered_at;
+  record.progressed_at = row->progressed_at;
+  return record;
+}
+
+}  // namespace
+
+std::optional<TransactionRecord> TransactionInspector::find(std::string_view id) const {
+  auto task = tasks_.task(transaction_task(id));
+  if (!task || task->kind != transaction_kind) return {};
+  std::array ids{task->id};
+  return record_of(*task, engine_.parts().transactions().find(ids).front());
+}
+
+std::vector<TransactionRecord> TransactionInspector::list(const TransactionFilter& filter,
+                                                          TaskPage page) const {
+  auto tasks = tasks_.tasks(
+      {.states = filter.states, .queue = filter.machine, .kind = transaction_kind}, page);
+  std::vector<TaskId> ids;
+  for (const auto& task : tasks) ids.push_back(task.id);
+  auto rows = engine_.parts().transactions().find(ids);
+  std::vector<TransactionRecord> records;
+  for (std::size_t i = 0; i < tasks.size(); ++i) records.push_back(record_of(tasks[i], rows[i]));
+  return records;
+}
+
+std::vector<StateMove> TransactionInspector::moves(std::string_view id) const {
+  return engine_.parts().transactions().moves(transaction_task(id));
+}
+
+std::vector<LedgerEntry> TransactionInspector::ledger(std::string_view id) const {
+  return engine_.parts().transactions().ledger(transaction_task(id));
+}
+
+std::vector<Message> TransactionInspector::outbox(std::string_view id) const {
+  std::vector<Message> messages;
+  for (auto& entry : engine_.parts().transactions().outbox(transaction_task(id)))
+    messages.push_back(std::move(entry.message));
+  return messages;
+}
+
+bool TransactionInspector::cancel(std::string_view id, bool force) {
+  return tasks_.cancel({.kind = transaction_kind, .ids = {transaction_task(id)}}, force) > 0;
+}
+
+bool TransactionInspector::retry(std::string_view id, const std::string& state) {
+  auto task = transaction_task(id);
+  auto& store = engine_.parts().transactions();
+  std::array ids{task};
+  if (auto row = store.find(ids).front()) {
+    auto to = state.empty() ? row->state : state;
+    auto moves = store.moves(task);
+    // It failed its way to where it is, so there is nothing to go on with there.
+    if (state.empty() && !row->reason.empty() && !moves.empty()) to = moves.front().from;
+    store.put_back(task, to, {});
+  }
+  return tasks_.retry({.kind = transaction_kind, .ids = {task}}) > 0;
+}
+
+}  // namespace holdfast

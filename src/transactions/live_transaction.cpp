@@ -1,0 +1,118 @@
+#include "transactions/live_transaction.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "recovery/kill_point.hpp"
+
+namespace holdfast {
+
+LiveTransaction::LiveTransaction(std::shared_ptr<OpenAttempt> attempt, TransactionStore& store,
+                                 std::string initial)
+    : attempt_{std::move(attempt)},
+      store_{store},
+      words_{parse_start(attempt_->payload())},
+      initial_{std::move(initial)} {}
+
+bool LiveTransaction::load(WallTime now) {
+  std::array ids{attempt_->task()};
+  auto found = store_.find(ids).front();
+  begun_ = found.has_value();
+  unsent_ = begun_;
+  row_ = found.value_or(TransactionRow{
+      .state = initial_, .data = "null", .began_at = now, .entered_at = now, .progressed_at = now});
+  return begun_;
+}
+
+Stepped LiveTransaction::write(Step step) {
+  step.lease = {attempt_->task(), attempt_->token()};
+  step.from = row_.state;
+  step.data = kept_;
+  step.send = out_;
+  auto stepped = store_.step(step);
+  if (!stepped.accepted)
+    throw LeaseLost{fmt::format(
+        "transaction {} is not held by this worker any more: nothing was written", words_.id)};
+  begun_ = true;
+  unsent_ = unsent_ || !out_.empty();
+  if (kept_) row_.data = std::move(*kept_);
+  kept_.reset();
+  out_.clear();
+  return stepped;
+}
+
+void LiveTransaction::keep_json(std::string data) {
+  parse_json(data);
+  kept_ = std::move(data);
+}
+
+void LiveTransaction::send(Message message) {
+  if (message.id.empty()) message.id = TaskId::make().text();
+  out_.push_back(std::move(message));
+}
+
+std::string LiveTransaction::once(
+    const std::string& series, std::int64_t ordinal,
+    const std::function<std::string(const std::string& name)>& effect) {
+  if (auto found = recorded(series, ordinal)) return *found;
+  auto value = effect(fmt::format("{}/{}/{}", words_.id, series, ordinal));
+  return record({{series, ordinal, std::move(value)}}).front().value;
+}
+
+std::vector<LedgerEntry> LiveTransaction::record(std::vector<LedgerEntry> entries) {
+  auto stepped = write({.record = entries});
+  row_.progressed_at = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    entries[i].value = std::move(stepped.recorded[i]);
+  return entries;
+}
+
+void LiveTransaction::forget_ledger() { write({.forget_ledger = true}); }
+
+void LiveTransaction::move(const std::string& to, const std::string& reason, WallTime now) {
+  write({.to = to, .reason = reason});
+  row_.state = to;
+  row_.reason = reason;
+  row_.error.clear();
+  row_.failures = 0;
+  row_.entered_at = row_.progressed_at = now;
+}
+
+void LiveTransaction::count_failure(const std::string& error) {
+  // What the handler kept and sent before it failed did not happen.
+  kept_.reset();
+  out_.clear();
+  write({.error = error});
+  row_.error = error;
+  ++row_.failures;
+}
+
+void LiveTransaction::settle_down() {
+  if (kept_ || !out_.empty() || !begun_) write({});
+}
+
+void LiveTransaction::send_outbox(Broker* broker) {
+  if (!unsent_) return;
+  auto entries = store_.outbox(attempt_->task());
+  if (entries.empty()) {
+    unsent_ = false;
+    return;
+  }
+  if (!broker)
+    throw InvalidRequest{fmt::format(
+        "transaction {} has messages to send, and this process has no broker", words_.id)};
+  std::vector<Message> messages;
+  std::vector<std::int64_t> numbers;
+  for (auto& entry : entries) {
+    messages.push_back(std::move(entry.message));
+    numbers.push_back(entry.number);
+  }
+  kill_point(KillPoint::outbox_before_publish);
+  broker->publish(messages);
+  kill_point(KillPoint::outbox_after_publish);
+  write({.sent = std::move(numbers)});
+  unsent_ = false;
+}
+
+}  // namespace holdfast

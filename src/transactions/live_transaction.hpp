@@ -1,0 +1,65 @@
+#pragma once
+
+#include <holdfast/tasks.hpp>
+
+#include "transactions/start.hpp"
+#include "transactions/transaction_store.hpp"
+
+namespace holdfast {
+
+/// A transaction that this process holds.
+class LiveTransaction final : public Transaction {
+ public:
+  LiveTransaction(std::shared_ptr<OpenAttempt> attempt, TransactionStore& store,
+                  std::string initial);
+
+  const std::string& id() const override { return words_.id; }
+  const std::string& state() const override { return row_.state; }
+  const std::string& reason() const override { return row_.reason; }
+  Token token() const override { return attempt_->token(); }
+  WallTime began_at() const override { return row_.began_at; }
+  WallTime entered_at() const override { return row_.entered_at; }
+  WallTime progressed_at() const override { return row_.progressed_at; }
+  int failures() const override { return row_.failures; }
+  std::stop_token stop_token() const override { return attempt_->stop_token(); }
+  const std::string& input_json() const override { return words_.input; }
+  const std::string& data_json() const override { return kept_ ? *kept_ : row_.data; }
+  void keep_json(std::string data) override;
+  void send(Message message) override;
+  std::string once(const std::string& series, std::int64_t ordinal,
+                   const std::function<std::string(const std::string& name)>& effect) override;
+  std::vector<LedgerEntry> record(std::vector<LedgerEntry> entries) override;
+  std::optional<std::string> recorded(const std::string& series, std::int64_t ordinal) override {
+    return store_.recorded(attempt_->task(), series, ordinal);
+  }
+  std::vector<LedgerEntry> ledger() override { return store_.ledger(attempt_->task()); }
+  void forget_ledger() override;
+  std::shared_ptr<void>& memory() override { return memory_; }
+
+  OpenAttempt& attempt() const { return *attempt_; }
+
+  /// Reads where it stands; `now` is when it begins, if it has not. Returns whether it had.
+  bool load(WallTime now);
+  void move(const std::string& to, const std::string& reason, WallTime now);
+  void count_failure(const std::string& error);
+  /// Makes what was kept and sent durable, if anything was, or if it has no row yet.
+  void settle_down();
+  /// Publishes what is in the outbox and takes it out when that is confirmed.
+  void send_outbox(Broker* broker);
+
+ private:
+  Stepped write(Step step);
+
+  std::shared_ptr<OpenAttempt> attempt_;
+  TransactionStore& store_;
+  StartWords words_;
+  std::string initial_;
+  TransactionRow row_{};
+  bool begun_ = false;
+  bool unsent_ = true;  ///< there may be something in the outbox
+  std::optional<std::string> kept_{};
+  std::vector<Message> out_{};
+  std::shared_ptr<void> memory_{};
+};
+
+}  // namespace holdfast

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include <holdfast/state_machine.hpp>
+
+#include "tasks/engine_parts.hpp"
+#include "transactions/live_transaction.hpp"
+
+namespace holdfast {
+
+/// Between a worker, which claims and settles, and the handlers of states. Threads:
+///
+///     worker    (see `Worker`) hands attempts out: `begin`
+///     handlers  a few; each takes the next transaction that has something to do: `turn`
+///     listener  receives messages for all transactions that listen, and minds their times
+///
+/// One transaction has one turn at a time, so its handlers never run beside each other.
+class TransactionRunner::Impl {
+ public:
+  Impl(Engine engine, StateMachine machine, TransactionOptions options);
+
+  WorkerSummary run();
+  void drain();
+  void hurry();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Held {
+    explicit Held(LiveTransaction live) : transaction{std::move(live)} {}
+    LiveTransaction transaction;        ///< of the turn
+    bool entered = false;               ///< of the turn
+    std::vector<std::string> queues{};  ///< of the turn: those listened to
+    std::optional<std::stop_callback<std::function<void()>>> on_stop{};
+
+    // Guarded by the mutex of the runner.
+    bool busy = false;     ///< has a turn, or waits for one
+    bool stop = false;     ///< somebody wants it to end
+    bool wake = false;     ///< has listened for long enough
+    bool missing = false;  ///< a queue of it is gone
+    std::vector<DeliveryPtr> inbox{};
+    Clock::time_point wakes_at{};      ///< it has listened for long enough then; zero: it does not
+    Clock::time_point looked_at_at{};  ///< when the listener will look at that; zero: it will not
+  };
+  using HeldPtr = std::shared_ptr<Held>;
+  /// What a turn is about.
+  struct News {
+    bool stop = false;
+    bool wake = false;
+    bool missing = false;
+    std::vector<DeliveryPtr> messages{};
+    bool any() const { return stop || wake || missing || !messages.empty(); }
+  };
+
+  Tasks handlers();
+  void begin(std::shared_ptr<OpenAttempt> attempt);
+  void schedule(const HeldPtr& held);  ///< with the mutex held
+  void ask_to_stop(const HeldPtr& held);
+
+  // Handlers.
+  void work(std::stop_token stop);
+  void turn(const HeldPtr& held);
+  void take_turn(const HeldPtr& held, News news);
+  Next first_step(Held& held);
+  Next enter(Held& held);
+  Next hand_over(Held& held, const std::vector<DeliveryPtr>& deliveries);
+  Next call(Held& held, const std::function<Next()>& handler);
+  /// Where to go if it has taken too long.
+  std::optional<Next> overdue(const Held& held) const;
+  Millis time_left(const Held& held) const;
+  void go_on(const HeldPtr& held, Next next);
+  /// One step of that; nothing: it rests.
+  std::optional<Next> follow(const HeldPtr& held, const Next& next);
+  std::optional<Next> move(const HeldPtr& held, const Go& go);
+  void record_move(Held& held, const Go& go);
+  std::optional<Next> fail_once(Held& held, const Retry& retry);
+  std::optional<Next> fail_for_good(Held& held, const std::string& reason);
+  std::optional<Next> listen(const HeldPtr& held, Millis at_most);
+  void end(Held& held, Outcome outcome);
+  const StateMachine::State& state_of(const Held& held) const;
+  WallTime now() const { return engine_.parts().clock().wall(); }
+
+  // Listener.
+  void hear(std::stop_token stop);
+  void distribute(Consumer::News news);
+  void wake_those_due();
+  void mind(const HeldPtr& held);  ///< with the mutex held
+  Millis until_next_wake();
+  void stop_listening(Held& held);
+  void trouble(const char* what, const std::exception& error) const;
+
+  Engine engine_;
+  StateMachine machine_;
+  TransactionOptions options_;
+  TransactionStore& store_;
+  Worker worker_;
+  std::atomic<bool> ran_ = false;
+  std::unique_ptr<Consumer> consumer_;
+
+  std::mutex mutex_;  // guards everything below
+  std::condition_variable_any ready_changed_;
+  std::deque<HeldPtr> ready_;
+  std::unordered_map<TaskId, HeldPtr> held_;
+  std::unordered_map<std::string, HeldPtr> by_queue_;
+  std::multimap<Clock::time_point, std::weak_ptr<Held>> wakes_;
+  bool draining_ = false;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,273 @@
+#include <algorithm>
+#include <random>
+
+#include <fmt/format.h>
+#include <holdfast/blobs.hpp>
+
+#include "recovery/backoff.hpp"
+#include "recovery/kill_point.hpp"
+#include "recovery/time_text.hpp"
+#include "transactions/runner_state.hpp"
+
+namespace holdfast {
+
+namespace {
+
+/// Where a store, a broker or blobs are away, it is nobody's fault, and no failure is counted.
+constexpr Millis while_something_is_away{1'000};
+/// Another version of the program may know a state that this one does not.
+constexpr Millis for_another_version{10'000};
+
+double random01() {
+  thread_local std::minstd_rand source{std::random_device{}()};
+  return std::uniform_real_distribution<double>{0, 1}(source);
+}
+
+std::string too_long(std::string_view what, Millis limit) {
+  return fmt::format("{} took longer than {}", what, duration_text(limit));
+}
+
+Fail no_such_state(const std::string& state) {
+  return {fmt::format("it was to go to state '{}', which there is not", state)};
+}
+
+}  // namespace
+
+void TransactionRunner::Impl::work(std::stop_token stop) {
+  while (true) {
+    HeldPtr held;
+    {
+      std::unique_lock lock{mutex_};
+      ready_changed_.wait(lock, stop, [&] { return !ready_.empty(); });
+      if (stop.stop_requested()) return;
+      held = std::move(ready_.front());
+      ready_.pop_front();
+    }
+    turn(held);
+  }
+}
+
+void TransactionRunner::Impl::turn(const HeldPtr& held) {
+  News news;
+  {
+    std::lock_guard lock{mutex_};
+    news = {.stop = held->stop,
+            .wake = std::exchange(held->wake, false),
+            .missing = std::exchange(held->missing, false),
+            .messages = std::exchange(held->inbox, {})};
+  }
+  try {
+    take_turn(held, std::move(news));
+  } catch (const LeaseLost& error) {
+    end(*held, retry(error.what()));
+  } catch (const std::exception& error) {
+    // What a handler throws was dealt with; this came from the store, the broker or the blobs.
+    trouble("running a transaction", error);
+    end(*held, snooze(while_something_is_away));
+  }
+  std::lock_guard lock{mutex_};
+  held->busy = false;
+  bool more = held->stop || held->wake || held->missing || !held->inbox.empty();
+  if (more && held_.contains(held->transaction.attempt().task())) schedule(held);
+}
+
+void TransactionRunner::Impl::take_turn(const HeldPtr& held, News news) {
+  if (news.stop) return end(*held, snooze(Millis{0}));
+  if (!held->entered) return go_on(held, first_step(*held));
+  if (news.missing) {
+    const auto& to = state_of(*held).rules.on_missing_queue;
+    if (to.empty()) return go_on(held, retry("a queue of it is gone"));
+    return go_on(held, Go{to, "a queue of it was gone"});
+  }
+  if (!news.messages.empty()) return go_on(held, hand_over(*held, news.messages));
+  if (news.wake) go_on(held, enter(*held));
+}
+
+const StateMachine::State& TransactionRunner::Impl::state_of(const Held& held) const {
+  return machine_.states.at(held.transaction.state());
+}
+
+Next TransactionRunner::Impl::first_step(Held& held) {
+  auto& transaction = held.transaction;
+  bool begun = transaction.load(now());
+  held.entered = true;
+  if (begun)
+    engine_.events().emit(TransactionResumed{transaction.id(), machine_.name, transaction.state()});
+  if (!machine_.states.contains(transaction.state())) {
+    trouble("running a transaction",
+            InvalidRequest{fmt::format("transaction {} is in state '{}', which this program does "
+                                       "not know; is another version of it running?",
+                                       transaction.id(), transaction.state())});
+    return Wait{for_another_version};
+  }
+  transaction.send_outbox(options_.broker.get());
+  return enter(held);
+}
+
+std::optional<Next> TransactionRunner::Impl::overdue(const Held& held) const {
+  const auto& transaction = held.transaction;
+  auto at = now();
+  auto whole = transaction.began_at() + machine_.timeout;
+  // What it does after its time was over is not overdue again.
+  if (machine_.timeout > Millis{0} && at >= whole && transaction.entered_at() < whole) {
+    auto why = too_long("the transaction", machine_.timeout);
+    if (machine_.on_timeout.empty()) return Fail{why};
+    return Go{machine_.on_timeout, why};
+  }
+  const auto& rules = state_of(held).rules;
+  if (rules.timeout == Millis{0} || at < transaction.entered_at() + rules.timeout) return {};
+  auto why = too_long(fmt::format("state '{}'", transaction.state()), rules.timeout);
+  if (rules.on_timeout.empty()) return Fail{why};
+  return Go{rules.on_timeout, why};
+}
+
+Millis TransactionRunner::Impl::time_left(const Held& held) const {
+  auto left = Millis::max();
+  auto at = now();
+  auto whole = held.transaction.began_at() + machine_.timeout;
+  if (machine_.timeout > Millis{0} && held.transaction.entered_at() < whole)
+    left = std::min(left, whole - at);
+  const auto& rules = state_of(held).rules;
+  if (rules.timeout > Millis{0})
+    left = std::min(left, held.transaction.entered_at() + rules.timeout - at);
+  return std::max(left, Millis{0});
+}
+
+Next TransactionRunner::Impl::enter(Held& held) {
+  const auto& state = state_of(held);
+  if (state.role == StateMachine::Role::completes) return Wait{Millis{0}};
+  if (state.role == StateMachine::Role::fails) return Fail{held.transaction.reason()};
+  if (auto too_late = overdue(held)) return *too_late;
+  held.transaction.memory().reset();
+  return call(held, [&] { return state.enter(held.transaction); });
+}
+
+Next TransactionRunner::Impl::call(Held&, const std::function<Next()>& handler) {
+  try {
+    return handler();
+  } catch (const LeaseLost&) {
+    throw;
+  } catch (const StoreError&) {
+    throw;
+  } catch (const QueueMissing& error) {
+    return retry(error.what());
+  } catch (const BrokerError&) {
+    throw;
+  } catch (const BlobDamaged& error) {
+    return retry(error.what());
+  } catch (const BlobError&) {
+    throw;
+  } catch (const std::exception& error) {
+    return retry(error.what());
+  }
+}
+
+Next TransactionRunner::Impl::hand_over(Held& held, const std::vector<DeliveryPtr>& deliveries) {
+  std::vector<Incoming> incoming;
+  for (const auto& delivery : deliveries) incoming.emplace_back(delivery);
+  auto next =
+      call(held, [&] { return state_of(held).messages(held.transaction, std::span{incoming}); });
+  if (std::holds_alternative<Retry>(next)) return next;  // they come again
+  // What the messages led to is durable before they are gone.
+  auto* go = std::get_if<Go>(&next);
+  if (go && !machine_.states.contains(go->state)) return no_such_state(go->state);
+  if (go) {
+    record_move(held, *go);
+  } else {
+    held.transaction.settle_down();
+  }
+  kill_point(KillPoint::message_before_acknowledge);
+  std::vector<DeliveryPtr> good;
+  for (const auto& one : incoming) {
+    if (one.rejected().empty()) {
+      good.push_back(one.pointer());
+      continue;
+    }
+    consumer_->reject(one.pointer(), one.rejected());
+    engine_.events().emit(TransactionNoted{held.transaction.id(), machine_.name,
+                                           "a message is a dead letter: " + one.rejected(), true});
+  }
+  consumer_->acknowledge(good);
+  kill_point(KillPoint::message_after_acknowledge);
+  if (!go) return next;
+  stop_listening(held);
+  held.transaction.send_outbox(options_.broker.get());
+  return enter(held);
+}
+
+void TransactionRunner::Impl::go_on(const HeldPtr& held, Next next) {
+  std::optional<Next> following = std::move(next);
+  while (following) following = follow(held, *following);
+}
+
+std::optional<Next> TransactionRunner::Impl::follow(const HeldPtr& held, const Next& next) {
+  auto& transaction = held->transaction;
+  if (auto* go = std::get_if<Go>(&next)) return move(held, *go);
+  if (auto* again = std::get_if<Retry>(&next)) return fail_once(*held, *again);
+  if (auto* fails = std::get_if<Fail>(&next)) return fail_for_good(*held, fails->reason);
+  bool known = machine_.states.contains(transaction.state());
+  if (known && state_of(*held).role == StateMachine::Role::completes) {
+    end(*held, done);
+    return {};
+  }
+  transaction.settle_down();
+  transaction.send_outbox(options_.broker.get());
+  if (auto* listens = std::get_if<Listen>(&next)) return listen(held, listens->at_most);
+  auto delay = std::get<Wait>(next).delay;
+  end(*held, snooze(known ? std::min(delay, time_left(*held)) : delay));
+  return {};
+}
+
+std::optional<Next> TransactionRunner::Impl::move(const HeldPtr& held, const Go& go) {
+  if (!machine_.states.contains(go.state)) return no_such_state(go.state);
+  auto& transaction = held->transaction;
+  record_move(*held, go);
+  stop_listening(*held);
+  transaction.send_outbox(options_.broker.get());
+  bool stop = false;
+  {
+    std::lock_guard lock{mutex_};
+    stop = held->stop;
+  }
+  if (!stop) return enter(*held);
+  end(*held, snooze(Millis{0}));
+  return {};
+}
+
+void TransactionRunner::Impl::record_move(Held& held, const Go& go) {
+  auto from = held.transaction.state();
+  held.transaction.move(go.state, go.reason, now());
+  engine_.events().emit(
+      TransactionMoved{held.transaction.id(), machine_.name, from, go.state, go.reason});
+}
+
+std::optional<Next> TransactionRunner::Impl::fail_once(Held& held, const Retry& retry) {
+  held.transaction.count_failure(retry.reason);
+  const auto& rules = state_of(held).rules;
+  auto failures = held.transaction.failures();
+  if (failures > rules.max_failures)
+    return Fail{fmt::format("failed {} times, at last: {}", failures, retry.reason)};
+  auto delay = retry.delay.value_or(backoff_delay(rules.backoff, failures, random01()));
+  end(held, snooze(std::min(delay, time_left(held))));
+  return {};
+}
+
+std::optional<Next> TransactionRunner::Impl::fail_for_good(Held& held, const std::string& reason) {
+  auto to = state_of(held).rules.on_failure;
+  if (to.empty()) to = machine_.failing();
+  if (!to.empty() && to != held.transaction.state()) return Go{to, reason};
+  end(held, fail(reason));
+  return {};
+}
+
+void TransactionRunner::Impl::end(Held& held, Outcome outcome) {
+  held.on_stop.reset();
+  stop_listening(held);
+  {
+    std::lock_guard lock{mutex_};
+    held_.erase(held.transaction.attempt().task());
+  }
+  held.transaction.attempt().end(std::move(outcome));
+}
+
+}  // namespace holdfast

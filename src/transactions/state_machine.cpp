@@ -1,0 +1,42 @@
+#include <holdfast/state_machine.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tasks/names.hpp"
+
+namespace holdfast {
+
+std::string StateMachine::failing() const {
+  auto at =
+      std::ranges::find(states, Role::fails, [](const auto& each) { return each.second.role; });
+  return at == states.end() ? std::string{} : at->first;
+}
+
+void StateMachine::validate() const {
+  check_name("name of the transactions", name, longest_name);
+  auto expect = [&](const std::string& state, std::string_view why) {
+    if (!state.empty() && !states.contains(state))
+      throw InvalidRequest{fmt::format("transactions '{}': {} is '{}', which no state of them is",
+                                       name, why, state)};
+  };
+  if (initial.empty()) throw InvalidRequest{fmt::format("transactions '{}' have no states", name)};
+  expect(initial, "the first state");
+  expect(on_timeout, "where they go when they took too long");
+  for (const auto& [each, state] : states) {
+    if (each.empty())
+      throw InvalidRequest{fmt::format(
+          "transactions '{}' have a state without a name: describe the enum of their states with "
+          "BOOST_DESCRIBE_ENUM",
+          name)};
+    if (state.role == Role::working && !state.enter)
+      throw InvalidRequest{fmt::format(
+          "transactions '{}': state '{}' has no handler; say what happens in it", name, each)};
+    expect(state.rules.on_timeout, "where a timeout leads to");
+    expect(state.rules.on_failure, "where a failure leads to");
+    expect(state.rules.on_missing_queue, "where a missing queue leads to");
+  }
+}
+
+}  // namespace holdfast

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <boost/json.hpp>
+
+#include <fmt/format.h>
+#include <holdfast/results.hpp>
+
+#include "transactions/runner_scenario.hpp"
+
+namespace holdfast::test {
+
+/// The words of a producer.
+inline Message header_message(const std::string& id, const std::string& series_json) {
+  return {results::header_queue(id),
+          fmt::format(R"({{"type":"header","transactionId":"{}","series":{}}})", id, series_json)};
+}
+inline Message part_message(const std::string& id, const std::string& series, int ordinal,
+                            const std::string& bytes, const std::string& more = {}) {
+  return {results::payload_queue(id),
+          fmt::format(R"({{"type":"payload","transactionId":"{}","series":"{}","ordinal":{}{}}})",
+                      id, series, ordinal, more) +
+              "\n" + bytes};
+}
+
+/// A store, a broker in the same file, a folder of blobs, and whoever is at the other ends.
+class ResultsScenario : public testing::Test {
+ protected:
+  results::Options options() const {
+    return {
+        .broker = broker_, .blobs = blobs_, .request_queue = "requests", .notify_queue = "notices"};
+  }
+  std::unique_ptr<Running> run(const results::Options& options) const {
+    return std::make_unique<Running>(engine_, results::machine(options),
+                                     TransactionOptions{.threads = 2, .broker = broker_});
+  }
+  std::unique_ptr<Running> run() const { return run(options()); }
+  std::string start(const std::string& id) const {
+    return start_transaction(engine_, results::machine_name, id, R"({"rule":7})");
+  }
+  bool gets_to(const std::string& id, const std::string& state) const {
+    return eventually([&] { return inspector_.find(id)->state == state; },
+                      std::chrono::seconds{40});
+  }
+  bool completes(const std::string& id) const {
+    return eventually([&] { return inspector_.find(id)->task.state == TaskState::completed; },
+                      std::chrono::seconds{60});
+  }
+  bool fails(const std::string& id) const {
+    return eventually([&] { return inspector_.find(id)->task.state == TaskState::failed; },
+                      std::chrono::seconds{60});
+  }
+  results::Progress progress(const std::string& id) const {
+    return results::progress_of(*inspector_.find(id), inspector_.ledger(id));
+  }
+  std::int64_t messages_in(const std::string& queue) const {
+    for (const auto& each : broker_->queues(queue))
+      if (each.name == queue) return each.messages;
+    return -1;
+  }
+  /// Takes everything out of a queue.
+  std::vector<DeliveryPtr> take(const std::string& queue, std::size_t count) const {
+    auto consumer = broker_->consume({});
+    consumer->listen(queue);
+    std::vector<DeliveryPtr> all;
+    eventually([&] {
+      auto got = consumer->receive(Millis{100}).deliveries;
+      consumer->acknowledge(got);
+      all.insert(all.end(), got.begin(), got.end());
+      return all.size() >= count;
+    });
+    return all;
+  }
+  std::vector<std::string> reasons_of_dead_letters(std::size_t count) const {
+    std::vector<std::string> reasons;
+    for (const auto& letter : take(dead_letter_queue, count))
+      reasons.push_back(letter->headers().at(dead_letter_reason));
+    return reasons;
+  }
+
+  TempStore store_;
+  Engine engine_ = open(store_.address());
+  TransactionInspector inspector_{engine_};
+  std::shared_ptr<Broker> broker_ = open_broker(engine_);
+  std::shared_ptr<BlobStore> blobs_ = open_blobs("dir:" + (store_.folder() / "blobs").string());
+};
+
+}  // namespace holdfast::test

@@ -1,0 +1,63 @@
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "results/tally.hpp"
+
+namespace holdfast::results {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+TEST(Ordinals, KnowWhatIsThereAndWhatIsNot) {
+  Ordinals ordinals;
+  EXPECT_THAT(ordinals.missing_up_to(0), IsEmpty());
+  EXPECT_THAT(ordinals.missing_up_to(3), ElementsAre(Pair(1, 3)));
+  for (int i : {5, 1, 3, 4, 4, 9}) ordinals.add(i);
+  EXPECT_THAT(ordinals.missing_up_to(10), ElementsAre(Pair(2, 2), Pair(6, 8), Pair(10, 10)));
+  EXPECT_THAT(ordinals.missing_up_to(4), ElementsAre(Pair(2, 2)));
+  EXPECT_EQ(ordinals.count_up_to(4), 3);
+  EXPECT_EQ(ordinals.count_up_to(100), 5);
+  EXPECT_EQ(ordinals.highest(), 9);
+}
+
+/// Against a plain set, in many orders.
+TEST(Ordinals, AgreeWithASet) {
+  std::uint32_t random = 7;
+  for (int round = 0; round < 200; ++round) {
+    Ordinals ordinals;
+    std::set<std::int64_t> plain;
+    for (int i = 0; i < 30; ++i) {
+      random = random * 1'664'525 + 1'013'904'223;
+      auto ordinal = 1 + static_cast<std::int64_t>(random >> 16) % 25;
+      ordinals.add(ordinal);
+      plain.insert(ordinal);
+    }
+    std::int64_t missing = 0;
+    for (auto [first, last] : ordinals.missing_up_to(25)) {
+      for (auto i = first; i <= last; ++i) ASSERT_FALSE(plain.contains(i));
+      missing += last - first + 1;
+    }
+    ASSERT_EQ(missing + std::ssize(plain), 25);
+    for (int i = 1; i <= 25; ++i) ASSERT_EQ(ordinals.contains(i), plain.contains(i));
+  }
+}
+
+TEST(Results, KeysOfBlobsNeverMeet) {
+  EXPECT_EQ(blob_key("id", "Files", 3), "id/Files/3.blob");
+  EXPECT_EQ(blob_key("id", "a:b", 1), "id/a_3ab/1.blob");
+  EXPECT_EQ(blob_key("id", "a_3ab", 1), "id/a_5f3ab/1.blob");
+  EXPECT_EQ(blob_key("id", "../x", 1), "id/_2e_2e_2fx/1.blob");
+}
+
+TEST(Results, GapsAreTold) {
+  EXPECT_EQ(gaps_text({}), "");
+  EXPECT_EQ(gaps_text({{17, 17}, {42, 44}}), "17, 42-44");
+}
+
+TEST(Results, OptionsThatMakeNoSenseAreRefused) { EXPECT_THROW(machine({}), ConfigError); }
+
+}  // namespace
+}  // namespace holdfast::results
