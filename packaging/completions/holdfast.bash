@@ -45,6 +45,15 @@ _holdfast() {
       "http run") path=$next ;;
       "http list") path=$next ;;
       "http stats") path=$next ;;
+      "tx") path=$next ;;
+      "tx start") path=$next ;;
+      "tx list") path=$next ;;
+      "tx show") path=$next ;;
+      "tx cancel") path=$next ;;
+      "tx retry") path=$next ;;
+      "tx cleanup") path=$next ;;
+      "results") path=$next ;;
+      "results run") path=$next ;;
       "config") path=$next ;;
       "config check") path=$next ;;
       "doctor") path=$next ;;
@@ -59,7 +68,7 @@ _holdfast() {
     esac
   done
   case "$path" in
-    "") words="task queue schedule limit worker http config doctor migrate move backup restore demo version help completion --help --store --config --version --json --quiet" ;;
+    "") words="task queue schedule limit worker http tx results config doctor migrate move backup restore demo version help completion --help --store --config --version --json --quiet" ;;
     "task") words="add list show explain logs retry cancel --help --store --config --version --json --quiet" ;;
     "task add") words="--help --queue --priority --max-attempts --unique --limit-key --tag --delay --at --timeout --after --count --file --store --config --version --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --version --json --quiet" ;;
@@ -99,6 +108,15 @@ _holdfast() {
     "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --user-agent --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --hold-ambiguous --until-empty --store --config --version --json --quiet" ;;
     "http list") words="--help --limit --store --config --version --json --quiet" ;;
     "http stats") words="--help --newest --store --config --version --json --quiet" ;;
+    "tx") words="start list show cancel retry cleanup --help --store --config --version --json --quiet" ;;
+    "tx start") words="--help --id --delay --store --config --version --json --quiet" ;;
+    "tx list") words="--help --machine --status --limit --watch --store --config --version --json --quiet" ;;
+    "tx show") words="--help --ledger --watch --store --config --version --json --quiet" ;;
+    "tx cancel") words="--help --force --store --config --version --json --quiet" ;;
+    "tx retry") words="--help --state --store --config --version --json --quiet" ;;
+    "tx cleanup") words="--help --broker --blobs --store --config --version --json --quiet" ;;
+    "results") words="run --help --store --config --version --json --quiet" ;;
+    "results run") words="--help --broker --blobs --request-queue --notify-queue --intake-queue --abandon-after --timeout --capacity --threads --prefetch --until-empty --store --config --version --json --quiet" ;;
     "config") words="check --help --store --config --version --json --quiet" ;;
     "config check") words="--help --store --config --version --json --quiet" ;;
     "doctor") words="--help --full --accept-loss --store --config --version --json --quiet" ;;
@@ -291,6 +309,24 @@ _holdfast() {
     "http run "--retries) return ;;
     "http list "--limit) return ;;
     "http stats "--newest) return ;;
+    "tx start "--id) return ;;
+    "tx start "--delay) return ;;
+    "tx list "--machine) return ;;
+    "tx list "--status) return ;;
+    "tx list "--limit) return ;;
+    "tx retry "--state) return ;;
+    "tx cleanup "--broker) return ;;
+    "tx cleanup "--blobs) return ;;
+    "results run "--broker) return ;;
+    "results run "--blobs) return ;;
+    "results run "--request-queue) return ;;
+    "results run "--notify-queue) return ;;
+    "results run "--intake-queue) return ;;
+    "results run "--abandon-after) return ;;
+    "results run "--timeout) return ;;
+    "results run "--capacity) return ;;
+    "results run "--threads) return ;;
+    "results run "--prefetch) return ;;
     "move "--from) return ;;
     "move "--to) return ;;
     "move "--patience) return ;;

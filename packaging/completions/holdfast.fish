@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -15,6 +15,8 @@ complete -c holdfast -n '__holdfast_at \'\'' -a schedule -d 'Enqueue tasks again
 complete -c holdfast -n '__holdfast_at \'\'' -a limit -d 'Limit what runs, in all workers together'
 complete -c holdfast -n '__holdfast_at \'\'' -a worker -d 'Run a worker, list workers'
 complete -c holdfast -n '__holdfast_at \'\'' -a http -d 'Make HTTP requests that survive kill -9'
+complete -c holdfast -n '__holdfast_at \'\'' -a tx -d 'Transactions: state machines that survive kill -9'
+complete -c holdfast -n '__holdfast_at \'\'' -a results -d 'Collect large results that arrive in parts'
 complete -c holdfast -n '__holdfast_at \'\'' -a config -d 'Configuration files'
 complete -c holdfast -n '__holdfast_at \'\'' -a doctor -d 'Say how the store is, what is wrong with it, and what to do'
 complete -c holdfast -n '__holdfast_at \'\'' -a migrate -d 'Make the tables of a store on PostgreSQL, or bring them to this version'
@@ -319,6 +321,45 @@ complete -c holdfast -n '__holdfast_at \'http list\'' -l help -d 'Print this hel
 complete -c holdfast -n '__holdfast_at \'http list\'' -l limit -d 'At most so many; default: 50' -x
 complete -c holdfast -n '__holdfast_at \'http stats\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http stats\'' -l newest -d 'Look into the results of so many; default: 10000' -x
+complete -c holdfast -n '__holdfast_at \'tx\'' -a start -d 'Start a transaction, and print its id'
+complete -c holdfast -n '__holdfast_at \'tx\'' -a list -d 'List transactions, newest first'
+complete -c holdfast -n '__holdfast_at \'tx\'' -a show -d 'Show everything about a transaction, and what is missing of a result'
+complete -c holdfast -n '__holdfast_at \'tx\'' -a cancel -d 'Call transactions off; running ones are asked'
+complete -c holdfast -n '__holdfast_at \'tx\'' -a retry -d 'Run failed, held or cancelled transactions again'
+complete -c holdfast -n '__holdfast_at \'tx\'' -a cleanup -d 'Remove queues of results that have ended, and blobs of those that failed'
+complete -c holdfast -n '__holdfast_at \'tx\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'tx start\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'tx start\'' -l id -d 'Its id, so that it can be started again safely; default: a new one' -x
+complete -c holdfast -n '__holdfast_at \'tx start\'' -l delay -d 'Not before this time has passed, such as 10m' -x
+complete -c holdfast -n '__holdfast_at \'tx list\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'tx list\'' -l machine -d 'Only those of this machine' -x
+complete -c holdfast -n '__holdfast_at \'tx list\'' -l status -d 'Only in this state of their task; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'tx list\'' -l limit -d 'At most so many; default: 50' -x
+complete -c holdfast -n '__holdfast_at \'tx list\'' -l watch -d 'Print again every second, until interrupted'
+complete -c holdfast -n '__holdfast_at \'tx show\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'tx show\'' -l ledger -d 'The lines of its ledger, too'
+complete -c holdfast -n '__holdfast_at \'tx show\'' -l watch -d 'Print again every second, until interrupted'
+complete -c holdfast -n '__holdfast_at \'tx cancel\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'tx cancel\'' -l force -d 'Take running ones from their workers now; whatever those write is refused'
+complete -c holdfast -n '__holdfast_at \'tx retry\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'tx retry\'' -l state -d 'Begin in this state; default: where it was, or its first one if it had failed' -x
+complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l broker -d 'Where messages are: sqlite:FILE; default: in the file of the store' -x
+complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l blobs -d 'Where parts are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'results\'' -a run -d 'Collect results that arrive in parts'
+complete -c holdfast -n '__holdfast_at \'results\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'results run\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'results run\'' -l broker -d 'Where messages are: sqlite:FILE; default: in the file of the store' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l blobs -d 'Where parts are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l request-queue -d 'The producer\'s queue' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l notify-queue -d 'Who is told that a result is complete' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l intake-queue -d 'Start a result for each message here, too' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l abandon-after -d 'Without a new part for so long, a result fails; default: 30m' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l timeout -d 'For a whole result; default: none' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l capacity -d 'Results in progress; default: 1000' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l threads -d 'Default: one for each core' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l prefetch -d 'Megabytes of messages taken ahead; a larger one comes alone; default: 64' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l until-empty -d 'End when no result is left'
 complete -c holdfast -n '__holdfast_at \'config\'' -a check -d 'Check a configuration file and print what is in force'
 complete -c holdfast -n '__holdfast_at \'config\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'config check\'' -l help -d 'Print this help message and exit'

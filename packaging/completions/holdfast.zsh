@@ -52,6 +52,15 @@ _holdfast() {
       "http run") path_=$next ;;
       "http list") path_=$next ;;
       "http stats") path_=$next ;;
+      "tx") path_=$next ;;
+      "tx start") path_=$next ;;
+      "tx list") path_=$next ;;
+      "tx show") path_=$next ;;
+      "tx cancel") path_=$next ;;
+      "tx retry") path_=$next ;;
+      "tx cleanup") path_=$next ;;
+      "results") path_=$next ;;
+      "results run") path_=$next ;;
       "config") path_=$next ;;
       "config check") path_=$next ;;
       "doctor") path_=$next ;;
@@ -245,6 +254,24 @@ _holdfast() {
     "http run --retries") return ;;
     "http list --limit") return ;;
     "http stats --newest") return ;;
+    "tx start --id") return ;;
+    "tx start --delay") return ;;
+    "tx list --machine") return ;;
+    "tx list --status") return ;;
+    "tx list --limit") return ;;
+    "tx retry --state") return ;;
+    "tx cleanup --broker") return ;;
+    "tx cleanup --blobs") return ;;
+    "results run --broker") return ;;
+    "results run --blobs") return ;;
+    "results run --request-queue") return ;;
+    "results run --notify-queue") return ;;
+    "results run --intake-queue") return ;;
+    "results run --abandon-after") return ;;
+    "results run --timeout") return ;;
+    "results run --capacity") return ;;
+    "results run --threads") return ;;
+    "results run --prefetch") return ;;
     "move --from") return ;;
     "move --to") return ;;
     "move --patience") return ;;
@@ -262,6 +289,8 @@ _holdfast() {
         'limit:Limit what runs, in all workers together'
         'worker:Run a worker, list workers'
         'http:Make HTTP requests that survive kill -9'
+        'tx:Transactions\: state machines that survive kill -9'
+        'results:Collect large results that arrive in parts'
         'config:Configuration files'
         'doctor:Say how the store is, what is wrong with it, and what to do'
         'migrate:Make the tables of a store on PostgreSQL, or bring them to this version'
@@ -719,6 +748,81 @@ _holdfast() {
       options=(
         '--help:Print this help message and exit'
         '--newest:Look into the results of so many; default\: 10000')
+      ;;
+    "tx")
+      commands=(
+        'start:Start a transaction, and print its id'
+        'list:List transactions, newest first'
+        'show:Show everything about a transaction, and what is missing of a result'
+        'cancel:Call transactions off; running ones are asked'
+        'retry:Run failed, held or cancelled transactions again'
+        'cleanup:Remove queues of results that have ended, and blobs of those that failed')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "tx start")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--id:Its id, so that it can be started again safely; default\: a new one'
+        '--delay:Not before this time has passed, such as 10m')
+      ;;
+    "tx list")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--machine:Only those of this machine'
+        '--status:Only in this state of their task; repeatable'
+        '--limit:At most so many; default\: 50'
+        '--watch:Print again every second, until interrupted')
+      ;;
+    "tx show")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--ledger:The lines of its ledger, too'
+        '--watch:Print again every second, until interrupted')
+      ;;
+    "tx cancel")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--force:Take running ones from their workers now; whatever those write is refused')
+      ;;
+    "tx retry")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--state:Begin in this state; default\: where it was, or its first one if it had failed')
+      ;;
+    "tx cleanup")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--broker:Where messages are\: sqlite\:FILE; default\: in the file of the store'
+        '--blobs:Where parts are kept\: dir\:FOLDER')
+      ;;
+    "results")
+      commands=(
+        'run:Collect results that arrive in parts')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "results run")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--broker:Where messages are\: sqlite\:FILE; default\: in the file of the store'
+        '--blobs:Where parts are kept\: dir\:FOLDER'
+        '--request-queue:The producer'\''s queue'
+        '--notify-queue:Who is told that a result is complete'
+        '--intake-queue:Start a result for each message here, too'
+        '--abandon-after:Without a new part for so long, a result fails; default\: 30m'
+        '--timeout:For a whole result; default\: none'
+        '--capacity:Results in progress; default\: 1000'
+        '--threads:Default\: one for each core'
+        '--prefetch:Megabytes of messages taken ahead; a larger one comes alone; default\: 64'
+        '--until-empty:End when no result is left')
       ;;
     "config")
       commands=(

@@ -44,6 +44,14 @@ void add_http_run(CLI::App& parent, Context& context);
 void add_http_list(CLI::App& parent, Context& context);
 void add_http_stats(CLI::App& parent, Context& context);
 
+void add_tx_list(CLI::App& parent, Context& context);
+void add_tx_show(CLI::App& parent, Context& context);
+void add_tx_start(CLI::App& parent, Context& context);
+void add_tx_cancel(CLI::App& parent, Context& context);
+void add_tx_retry(CLI::App& parent, Context& context);
+void add_tx_cleanup(CLI::App& parent, Context& context);
+void add_results_run(CLI::App& parent, Context& context);
+
 void add_move(CLI::App& parent, Context& context);
 void add_migrate(CLI::App& parent, Context& context);
 void add_doctor(CLI::App& parent, Context& context);

@@ -2,6 +2,8 @@
 
 #include <holdfast/error.hpp>
 
+#include <holdfast/state_machine.hpp>
+
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/json.hpp"
@@ -35,6 +37,14 @@ Exit run(Context& context, const Options& options) {
   context.store_option = options.from;
   const auto from = context.existing_engine();
   const auto to = open(options.to, context.config().settings);
+  // Their states and ledgers are not tasks, and would stay behind.
+  const auto transactions = Inspector{from}.count(
+      {.states = {TaskState::pending, TaskState::running, TaskState::held, TaskState::failed},
+       .kind = transaction_kind});
+  if (transactions > 0)
+    throw InvalidRequest{
+        fmt::format("{} has {} transactions, which cannot be moved; let them end, or cancel them",
+                    from.name(), transactions)};
   StoreMove move{from, to, how, [&](const std::string& line) {
                    if (!context.json) context.confirm(line);
                  }};

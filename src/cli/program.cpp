@@ -64,6 +64,15 @@ void add_commands(CLI::App& app, Context& context) {
   add_http_run(web, context);
   add_http_list(web, context);
   add_http_stats(web, context);
+  CLI::App& tx = add_group(app, "tx", "Transactions: state machines that survive kill -9");
+  add_tx_start(tx, context);
+  add_tx_list(tx, context);
+  add_tx_show(tx, context);
+  add_tx_cancel(tx, context);
+  add_tx_retry(tx, context);
+  add_tx_cleanup(tx, context);
+  CLI::App& results = add_group(app, "results", "Collect large results that arrive in parts");
+  add_results_run(results, context);
   CLI::App& config = add_group(app, "config", "Configuration files");
   add_config_check(config, context);
   add_doctor(app, context);

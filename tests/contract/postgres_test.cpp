@@ -5,6 +5,7 @@
 #include "contract/schedule_store_contract.hpp"
 #include "contract/task_admin_contract.hpp"
 #include "contract/task_store_contract.hpp"
+#include "contract/transaction_store_contract.hpp"
 #include "contract/transfer_contract.hpp"
 #include "contract/worker_registry_contract.hpp"
 #include "engines/postgres/engine.hpp"
@@ -35,6 +36,8 @@ INSTANTIATE_TEST_SUITE_P(Contract, ScheduleStoreContract, testing::Values(postgr
                          case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskAdminContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskStoreContract, testing::Values(postgres_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, TransactionStoreContract, testing::Values(postgres_case),
+                         case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TransferContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, WorkerRegistryContract, testing::Values(postgres_case),
                          case_name);

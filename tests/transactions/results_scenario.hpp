@@ -24,7 +24,14 @@ inline Message part_message(const std::string& id, const std::string& series, in
               "\n" + bytes};
 }
 
-/// A store, a broker in the same file, a folder of blobs, and whoever is at the other ends.
+/// Where transactions are kept: in the file of the test, unless these tests are built for another
+/// engine.
+std::string address_of_results(const TempStore& store);
+/// The kill points on the way of a result that are worth a visit there.
+std::vector<std::string_view> kill_points_of_results();
+
+/// A store, a broker in a file (of the store, if that is one), a folder of blobs, and whoever is at
+/// the other ends.
 class ResultsScenario : public testing::Test {
  protected:
   results::Options options() const {
@@ -80,9 +87,11 @@ class ResultsScenario : public testing::Test {
   }
 
   TempStore store_;
-  Engine engine_ = open(store_.address());
+  std::string address_ = address_of_results(store_);
+  Engine engine_ = open(address_);
   TransactionInspector inspector_{engine_};
-  std::shared_ptr<Broker> broker_ = open_broker(engine_);
+  std::shared_ptr<Broker> broker_ =
+      address_ == store_.address() ? open_broker(engine_) : open_broker(store_.address());
   std::shared_ptr<BlobStore> blobs_ = open_blobs("dir:" + (store_.folder() / "blobs").string());
 };
 

@@ -164,8 +164,14 @@ TEST_F(RunnerScenario, ThousandsWaitWithoutAThread) {
       .on(Order::placed,
           [&](Transaction&) { return open_now ? go(Order::shipped) : stay(Millis{300}); })
       .completes(Order::shipped);
-  std::vector<std::string> ids;
-  for (int i = 0; i < count; ++i) ids.push_back(orders_.start("", i));
+  {
+    // Those who write at the same time share a commit.
+    std::vector<std::jthread> clients;
+    for (int client = 0; client < 20; ++client)
+      clients.emplace_back([&] {
+        for (int i = 0; i < count / 20; ++i) orders_.start("", i);
+      });
+  }
   Running running{engine_, orders_.machine(), {.threads = 2}};
   EXPECT_TRUE(eventually(
       [&] {

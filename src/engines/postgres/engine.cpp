@@ -9,6 +9,7 @@
 #include "engines/postgres/store.hpp"
 #include "engines/postgres/task_admin.hpp"
 #include "engines/postgres/task_store.hpp"
+#include "engines/postgres/transaction_store.hpp"
 #include "engines/postgres/transfer.hpp"
 #include "engines/postgres/worker_registry.hpp"
 
@@ -27,7 +28,8 @@ class PostgresEngine final : public EngineParts {
         reports_{store_},
         schedules_{store_},
         limits_{store_},
-        transfer_{store_, admin_} {}
+        transfer_{store_, admin_},
+        transactions_{store_} {}
 
   TaskStore& tasks() override { return tasks_; }
   TaskAdmin& admin() override { return admin_; }
@@ -36,6 +38,7 @@ class PostgresEngine final : public EngineParts {
   ScheduleStore* schedule_store() override { return &schedules_; }
   LimitStore* limit_store() override { return &limits_; }
   TaskTransfer* task_transfer() override { return &transfer_; }
+  TransactionStore* transaction_store() override { return &transactions_; }
   const Clock& clock() const override { return store_.clock; }
   std::string name() const override { return store_.dialect->address().name; }
   RunLevel run_level() const override {
@@ -63,6 +66,7 @@ class PostgresEngine final : public EngineParts {
   PostgresScheduleStore schedules_;
   PostgresLimitStore limits_;
   PostgresTaskTransfer transfer_;
+  PostgresTransactionStore transactions_;
 };
 
 }  // namespace

@@ -10,5 +10,7 @@ extern const std::string_view schema_1;
 extern const std::string_view schema_2;
 /// schema_3.sql: from there to version 3.
 extern const std::string_view schema_3;
+/// schema_transactions.sql: from there to version 4.
+extern const std::string_view schema_transactions;
 
 }  // namespace holdfast::postgres

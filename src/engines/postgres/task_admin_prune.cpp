@@ -82,6 +82,10 @@ std::int64_t remove_tasks(Connection& db, const std::vector<TaskId>& ids) {
       "DELETE FROM hf.log WHERE task = ANY($1)",
       "DELETE FROM hf.effects WHERE task = ANY($1)",
       "DELETE FROM hf.progress WHERE task = ANY($1)",
+      "DELETE FROM hf.transactions WHERE task = ANY($1)",
+      "DELETE FROM hf.moves WHERE task = ANY($1)",
+      "DELETE FROM hf.ledger WHERE task = ANY($1)",
+      "DELETE FROM hf.outbox WHERE task = ANY($1)",
       "DELETE FROM hf.blocks WHERE on_task = ANY($1)",
       "DELETE FROM hf.blocks WHERE task = ANY($1)",
   };

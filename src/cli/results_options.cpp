@@ -1,0 +1,24 @@
+#include "cli/results_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace holdfast::cli {
+
+void add_result_places(CLI::App& command, ResultPlaces& places) {
+  command
+      .add_option("--broker", places.broker,
+                  "Where messages are: sqlite:FILE; default: in the file of the store")
+      ->type_name("URL");
+  command.add_option("--blobs", places.blobs, "Where parts are kept: dir:FOLDER")
+      ->required()
+      ->type_name("URL");
+}
+
+std::shared_ptr<Broker> open_broker_of(Context& context, const Engine& engine,
+                                       const ResultPlaces& places) {
+  // The same file twice would be two writers of one process that wait for each other.
+  if (places.broker.empty() || places.broker == context.store_address()) return open_broker(engine);
+  return open_broker(places.broker, context.config().settings);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,144 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/duration.hpp"
+#include "cli/interrupts.hpp"
+#include "cli/json.hpp"
+#include "cli/results_options.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+constexpr auto clean_up_every = std::chrono::minutes{1};
+
+struct Options {
+  ResultPlaces places;
+  results::Options results{};
+  TransactionOptions running{};
+  std::string intake_queue;
+  std::string abandon_after, timeout;
+  std::uint64_t memory = 64;
+};
+
+/// Cancelled transactions leave their queues and parts behind. Somebody has to look now and then.
+class Sweeper {
+ public:
+  Sweeper(Engine engine, results::Options options)
+      : engine_{std::move(engine)},
+        options_{std::move(options)},
+        thread_{[this](std::stop_token stop) { sweep(stop); }} {}
+
+ private:
+  void sweep(std::stop_token stop) {
+    while (!stop.stop_requested()) {
+      try {
+        results::clean_up(engine_, *options_.broker, *options_.blobs);
+      } catch (const Error& error) {
+        engine_.events().emit(StoreTrouble{"cleaning up after results", error.what()});
+      }
+      std::mutex mutex;
+      std::unique_lock lock{mutex};
+      std::condition_variable_any pause;
+      pause.wait_for(lock, stop, clean_up_every, [] { return false; });
+    }
+  }
+
+  Engine engine_;
+  results::Options options_;
+  std::jthread thread_;
+};
+
+void print_summary(const Context& context, const WorkerSummary& summary) {
+  if (context.json)
+    context.print_json(JsonObject{}
+                           .number("completed", summary.completed)
+                           .number("failed", summary.failed_attempts)
+                           .number("given_back", summary.given_back)
+                           .number("refused", summary.refused)
+                           .str());
+  else
+    context.confirm(fmt::format("{} results completed, {} failed, {} stale writes refused",
+                                summary.completed, summary.failed_attempts, summary.refused));
+}
+
+void wind_down(TransactionRunner& runner, const Context& context, int count) {
+  if (count > 2) ::_exit(static_cast<int>(Exit::interrupted));
+  if (!context.quiet)
+    fmt::print(stderr, "holdfast: {}\n",
+               count == 1 ? "finishing; once more to stop now" : "stopping");
+  count == 1 ? runner.drain() : runner.hurry();
+}
+
+Exit run(Context& context, const Options& given) {
+  auto options = given;
+  if (!options.abandon_after.empty())
+    options.results.abandon_after = parse_duration(options.abandon_after, "--abandon-after");
+  if (!options.timeout.empty())
+    options.results.timeout = parse_duration(options.timeout, "--timeout");
+  Interrupts interrupts;
+  const Engine engine = context.engine(Stay::lasting);
+  log_to_stderr(engine, Severity::info);
+  options.results.broker = open_broker_of(context, engine, options.places);
+  options.results.blobs = open_blobs(options.places.blobs);
+  options.running.broker = options.results.broker;
+  options.running.consumer.prefetch_bytes = options.memory << 20;
+  TransactionRunner runner{engine, results::machine(options.results), options.running};
+  const InterruptWatch watch{interrupts, [&](int count) { wind_down(runner, context, count); }};
+  // What others left behind comes before what is new.
+  Inspector{engine}.recover();
+  std::optional<results::Intake> intake;
+  if (!options.intake_queue.empty())
+    intake.emplace(engine, options.results.broker, options.intake_queue);
+  const Sweeper sweeper{engine, options.results};
+  print_summary(context, runner.run());
+  return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
+}
+
+void add_limits(CLI::App& command, Options& options) {
+  command
+      .add_option("--abandon-after", options.abandon_after,
+                  "Without a new part for so long, a result fails; default: 30m")
+      ->type_name("TIME");
+  command.add_option("--timeout", options.timeout, "For a whole result; default: none")
+      ->type_name("TIME");
+  command.add_option("--capacity", options.running.capacity, "Results in progress; default: 1000")
+      ->check(CLI::Range(1, 16'384));
+  command.add_option("--threads", options.running.threads, "Default: one for each core")
+      ->check(CLI::Range(1, 1'000));
+  command
+      .add_option("--prefetch", options.memory,
+                  "Megabytes of messages taken ahead; a larger one comes alone; default: 64")
+      ->check(CLI::Range(1, 100'000));
+}
+
+}  // namespace
+
+void add_results_run(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = parent.add_subcommand("run", "Collect results that arrive in parts");
+  add_result_places(*command, options->places);
+  command->add_option("--request-queue", options->results.request_queue, "The producer's queue")
+      ->required()
+      ->type_name("QUEUE");
+  command
+      ->add_option("--notify-queue", options->results.notify_queue,
+                   "Who is told that a result is complete")
+      ->required()
+      ->type_name("QUEUE");
+  command
+      ->add_option("--intake-queue", options->intake_queue,
+                   "Start a result for each message here, too")
+      ->type_name("QUEUE");
+  add_limits(*command, *options);
+  command->add_flag("--until-empty", options->running.until_empty, "End when no result is left");
+  chosen(*command, context, options, run);
+}
+
+}  // namespace holdfast::cli

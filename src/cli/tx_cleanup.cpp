@@ -1,0 +1,34 @@
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/json.hpp"
+#include "cli/results_options.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+Exit run(Context& context, const ResultPlaces& places) {
+  const Engine engine = context.existing_engine();
+  const auto broker = open_broker_of(context, engine, places);
+  const auto done = results::clean_up(engine, *broker, *open_blobs(places.blobs));
+  if (context.json)
+    context.print_json(
+        JsonObject{}.number("queues", done.queues).number("blobs", done.blobs).str());
+  else
+    context.confirm(fmt::format("{} queues and {} blobs of results that have ended were removed",
+                                done.queues, done.blobs));
+  return Exit::ok;
+}
+
+}  // namespace
+
+void add_tx_cleanup(CLI::App& parent, Context& context) {
+  auto places = std::make_shared<ResultPlaces>();
+  CLI::App* command = parent.add_subcommand(
+      "cleanup", "Remove queues of results that have ended, and blobs of those that failed");
+  add_result_places(*command, *places);
+  chosen(*command, context, places, run);
+}
+
+}  // namespace holdfast::cli

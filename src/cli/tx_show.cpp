@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/json.hpp"
+#include "cli/table.hpp"
+#include "cli/task_text.hpp"
+#include "cli/tx_text.hpp"
+#include "recovery/time_text.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {
+  std::string id;
+  bool ledger = false;
+  bool watch = false;
+};
+
+struct Sight {
+  TransactionRecord transaction;
+  std::vector<LedgerEntry> ledger;
+  std::vector<StateMove> moves;
+  std::vector<Message> outbox;
+  bool is_result() const { return transaction.machine == results::machine_name; }
+  results::Progress progress() const { return results::progress_of(transaction, ledger); }
+};
+
+void print_json(const Context& context, const Sight& sight) {
+  std::vector<std::string> moves, ledger;
+  for (const auto& move : sight.moves)
+    moves.push_back(JsonObject{}
+                        .text("from", move.from)
+                        .text("to", move.to)
+                        .text("reason", move.reason)
+                        .number("token", move.token.value)
+                        .text("at", iso8601(move.at))
+                        .str());
+  for (const auto& entry : sight.ledger)
+    ledger.push_back(JsonObject{}
+                         .text("series", entry.series)
+                         .number("ordinal", entry.ordinal)
+                         .text("value", entry.value)
+                         .str());
+  auto document = transaction_json(sight.transaction);
+  document.pop_back();
+  document += fmt::format(",\"unsent\":{},\"history\":{},\"ledger\":{}", sight.outbox.size(),
+                          json_list(moves), json_list(ledger));
+  if (sight.is_result()) document += ",\"result\":" + progress_json(sight.progress());
+  context.print_json(document + "}");
+}
+
+void print_sheet(const Context& context, const Sight& sight) {
+  const auto now = wall_now();
+  const auto& transaction = sight.transaction;
+  auto line = [&](const char* name, const std::string& value) {
+    if (!value.empty()) context.say(fmt::format("{:<12} {}", name, value));
+  };
+  auto time = [&](const std::optional<WallTime>& at) {
+    return at ? fmt::format("{} ({})", iso8601(*at), age_text(*at, now)) : std::string{};
+  };
+  const auto& task = transaction.task;
+  line("transaction", transaction.id);
+  line("task", task.id.text());
+  line("machine", transaction.machine);
+  line("state", transaction.state.empty() ? "not begun" : transaction.state);
+  line("status", std::string{to_string(task.state)});
+  line("reason", transaction.reason);
+  line("created", time(task.created_at));
+  line("entered", time(transaction.entered_at));
+  line("progressed", time(transaction.progressed_at));
+  if (task.state == TaskState::pending) line("due", time(task.run_at));
+  line("finished", time(task.finished_at));
+  if (task.worker)
+    line(task.state == TaskState::running ? "owner" : "last owner", task.worker->text());
+  if (task.recoveries > 0) line("recovered", fmt::format("{} times", task.recoveries));
+  if (transaction.failures > 0)
+    line("failures", fmt::format("{}, last: {}", transaction.failures, transaction.error));
+  line("error", task.error);
+  line("cause", task.cause);
+  if (!sight.outbox.empty()) line("unsent", fmt::format("{} messages", sight.outbox.size()));
+  line("ledger", fmt::format("{} entries", sight.ledger.size()));
+  line("input", transaction.input);
+  line("data", transaction.data);
+}
+
+void print_gaps(const Context& context, const results::Progress& progress) {
+  if (!progress.announced)
+    context.say("\nno header yet: how many parts there will be is not known");
+  if (progress.series.empty()) return;
+  Table table{{{"SERIES"}, {"RECEIVED", true}, {"EXPECTED", true}, {"MISSING", false, true}}};
+  for (const auto& each : progress.series)
+    table.add(
+        {each.series, std::to_string(each.received + each.surplus),
+         each.expected < 0 ? "?" : std::to_string(each.expected),
+         results::gaps_text(each.missing) +
+             (each.surplus > 0 ? fmt::format(" ({} that were not announced)", each.surplus) : "")});
+  context.print("\n" + table.text(context.out));
+}
+
+void print_moves(const Context& context, const std::vector<StateMove>& moves) {
+  if (moves.empty()) return;
+  Table table{{{"AT"}, {"FROM"}, {"TO"}, {"TOKEN", true}, {"REASON", false, true}}};
+  for (const auto& move : moves)
+    table.add(
+        {iso8601(move.at), move.from, move.to, std::to_string(move.token.value), move.reason});
+  context.print("\n" + table.text(context.out));
+}
+
+void print_ledger(const Context& context, const std::vector<LedgerEntry>& ledger) {
+  Table table{{{"SERIES"}, {"ORDINAL", true}, {"VALUE"}}};
+  for (const auto& entry : ledger)
+    table.add({entry.series, std::to_string(entry.ordinal), entry.value});
+  context.print("\n" + table.text(context.out));
+}
+
+Exit run(Context& context, const Options& options) {
+  const TransactionInspector inspector{context.existing_engine()};
+  return print_and_watch(context, options.watch, [&] {
+    Sight sight{require_transaction(inspector, options.id), inspector.ledger(options.id),
+                inspector.moves(options.id), inspector.outbox(options.id)};
+    if (context.json) return print_json(context, sight);
+    print_sheet(context, sight);
+    if (sight.is_result()) print_gaps(context, sight.progress());
+    print_moves(context, sight.moves);
+    if (options.ledger) print_ledger(context, sight.ledger);
+  });
+}
+
+}  // namespace
+
+void add_tx_show(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = parent.add_subcommand(
+      "show", "Show everything about a transaction, and what is missing of a result");
+  command->add_option("ID", options->id, "The transaction")->required()->type_name("");
+  command->add_flag("--ledger", options->ledger, "The lines of its ledger, too");
+  add_watch_flag(*command, options->watch);
+  chosen(*command, context, options, run);
+}
+
+}  // namespace holdfast::cli

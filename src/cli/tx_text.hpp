@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <holdfast/results.hpp>
+
+#include "cli/context.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace holdfast::cli {
+
+/// The transaction, or an `InvalidRequest` that says there is none.
+TransactionRecord require_transaction(const TransactionInspector& inspector, const std::string& id);
+
+/// The documented JSON of a transaction.
+std::string transaction_json(const TransactionRecord& transaction);
+/// How far a result is: `{"announced":true,"series":[...]}`.
+std::string progress_json(const results::Progress& progress);
+
+/// What is remarkable about it, in a few words.
+std::string remark(const TransactionRecord& transaction);
+
+void add_watch_flag(CLI::App& command, bool& watch);
+/// Prints once, or with `watch` every second until it is interrupted.
+Exit print_and_watch(const Context& context, bool watch, const std::function<void()>& print);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "engines/postgres/store.hpp"
+#include "transactions/transaction_store.hpp"
+
+namespace holdfast::postgres {
+
+class PostgresTransactionStore final : public TransactionStore {
+ public:
+  explicit PostgresTransactionStore(Store& store) : store_{store} {}
+
+  using TransactionStore::step;
+  std::vector<Stepped> step(std::span<const Step> steps) override;
+  std::vector<std::optional<TransactionRow>> find(std::span<const TaskId> ids) override;
+  std::optional<std::string> recorded(TaskId id, const std::string& series,
+                                      std::int64_t ordinal) override;
+  std::vector<LedgerEntry> ledger(TaskId id) override;
+  std::vector<OutboxEntry> outbox(TaskId id) override;
+  std::vector<StateMove> moves(TaskId id) override;
+  bool put_back(TaskId id, const std::string& state, const std::string& reason) override;
+
+ private:
+  Store& store_;
+};
+
+}  // namespace holdfast::postgres

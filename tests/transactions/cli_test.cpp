@@ -1,0 +1,106 @@
+#include <csignal>
+
+#include "transactions/results_scenario.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class TransactionCommands : public ResultsScenario {
+ protected:
+  std::vector<std::string> command(const std::vector<std::string>& words) const {
+    std::vector<std::string> line{HOLDFAST_PROGRAM, "--store", address_};
+    line.insert(line.end(), words.begin(), words.end());
+    return line;
+  }
+  std::string ok(const std::vector<std::string>& words) const {
+    auto done = test::run(command(words));
+    EXPECT_TRUE(done.ending.ok()) << done.err;
+    return done.out;
+  }
+  boost::json::value json(std::vector<std::string> words) const {
+    words.insert(words.begin(), "--json");
+    return boost::json::parse(ok(words));
+  }
+  std::string refusal(const std::vector<std::string>& words) const {
+    auto done = test::run(command(words));
+    EXPECT_EQ(done.ending.code, 1) << done.out;
+    return done.err;
+  }
+  std::vector<std::string> run_words() const {
+    return {"results",        "run",          "--broker",        store_.address(),
+            "--blobs",        blobs_->name(), "--request-queue", "requests",
+            "--notify-queue", "notices",      "--intake-queue",  "wishes"};
+  }
+};
+
+TEST_F(TransactionCommands, StartShowAndEndResults) {
+  EXPECT_EQ(ok({"tx", "start", "results", R"({"rule":7})", "--id", "scan"}), "scan\n");
+  EXPECT_EQ(ok({"tx", "start", "results", R"({"rule":7})", "--id", "scan"}), "scan\n");
+  EXPECT_THAT(refusal({"tx", "start", "results", "{}", "--id", "scan"}), HasSubstr("payload"));
+  EXPECT_THAT(ok({"tx", "show", "scan"}), HasSubstr("not begun"));
+  Process program{command(run_words())};
+  ASSERT_TRUE(gets_to("scan", "awaiting_results")) << program.err();
+  broker_->publish(header_message("scan", R"([{"name":"Files","count":45}])"));
+  for (int i = 1; i <= 45; ++i)
+    if (i != 17 && (i < 42 || i > 44)) broker_->publish(part_message("scan", "Files", i, "x"));
+  ASSERT_TRUE(eventually([&] { return inspector_.ledger("scan").size() == 41; }));
+  ASSERT_TRUE(eventually([&] { return progress("scan").announced; }));
+  auto shown = ok({"tx", "show", "scan"});
+  EXPECT_THAT(shown, HasSubstr("awaiting_results"));
+  EXPECT_THAT(shown, HasSubstr("owner"));
+  EXPECT_THAT(shown, HasSubstr("17, 42-44"));
+  EXPECT_THAT(shown, Not(HasSubstr("sha256")));
+  EXPECT_THAT(ok({"tx", "show", "scan", "--ledger"}), HasSubstr("sha256"));
+  auto document = json({"tx", "show", "scan"});
+  EXPECT_EQ(document.at("state").as_string(), "awaiting_results");
+  EXPECT_EQ(document.at("task_state").as_string(), "running");
+  EXPECT_EQ(document.at("result").at("series").at(0).at("received").as_int64(), 41);
+  EXPECT_EQ(document.at("result").at("series").at(0).at("missing").as_string(), "17, 42-44");
+  EXPECT_EQ(document.at("history").as_array().size(), 1u);
+  EXPECT_THAT(ok({"tx", "list"}), HasSubstr("awaiting_results"));
+  EXPECT_EQ(json({"tx", "list", "--machine", "results"}).at("id").as_string(), "scan");
+  EXPECT_EQ(ok({"--json", "tx", "list", "--status", "failed"}), "");
+
+  broker_->publish(Message{"wishes", R"({"transactionId":"asked","request":1})"});
+  EXPECT_TRUE(eventually([&] { return inspector_.find("asked").has_value(); }));
+  ok({"tx", "cancel", "scan"});
+  EXPECT_TRUE(
+      eventually([&] { return inspector_.find("scan")->task.state == TaskState::cancelled; }));
+  EXPECT_THAT(refusal({"tx", "cancel", "scan"}), HasSubstr("'scan' is cancelled"));
+  program.signal(SIGTERM);
+  auto ending = program.wait();
+  ASSERT_TRUE(ending);
+  EXPECT_TRUE(ending->ok()) << program.err();
+
+  auto cleaned = json({"tx", "cleanup", "--blobs", blobs_->name()});
+  EXPECT_EQ(cleaned.at("queues").as_int64(), 2);
+  EXPECT_EQ(cleaned.at("blobs").as_int64(), 41);
+  ok({"tx", "retry", "scan"});
+  EXPECT_EQ(inspector_.find("scan")->task.state, TaskState::pending);
+}
+
+TEST_F(TransactionCommands, RefuseWhatMakesNoSense) {
+  EXPECT_THAT(refusal({"tx", "show", "none"}), HasSubstr("no transaction 'none'"));
+  EXPECT_THAT(refusal({"tx", "show", "a/b"}), HasSubstr("letters, digits"));
+  EXPECT_THAT(refusal({"tx", "start", "results", "{"}), HasSubstr("JSON"));
+  EXPECT_THAT(refusal({"tx", "list", "--status", "asleep"}), HasSubstr("'asleep'"));
+  EXPECT_THAT(refusal({"results", "run", "--blobs", "ftp:x", "--request-queue", "a",
+                       "--notify-queue", "b"}),
+              HasSubstr("dir:FOLDER"));
+  EXPECT_THAT(refusal({"results", "run", "--broker", "ftp:x", "--blobs", blobs_->name(),
+                       "--request-queue", "a", "--notify-queue", "b"}),
+              HasSubstr("sqlite:FILE"));
+}
+
+TEST_F(TransactionCommands, StoresWithTransactionsAreNotMoved) {
+  start("tx");
+  auto to = "sqlite:" + (store_.folder() / "other.db").string();
+  EXPECT_THAT(refusal({"move", "--from", store_.address(), "--to", to}),
+              HasSubstr("1 transactions, which cannot be moved"));
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,210 @@
+#include <csignal>
+#include <random>
+#include <set>
+
+#include "transactions/results_scenario.hpp"
+
+namespace holdfast::test {
+namespace {
+
+/// The program collects results, dies, and is started again. The producer has sent everything
+/// beforehand, as one that knows the names of the queues may.
+class ResultKills : public ResultsScenario {
+ protected:
+  static constexpr int parts = 6;
+
+  /// With one thread, transactions are dealt with one after the other, and each point is passed
+  /// again in the next run.
+  std::vector<std::string> command(int threads = 1) const {
+    return {HOLDFAST_PROGRAM,       "--store",  address_,         "results", "run",
+            "--until-empty",        "--broker", store_.address(), "--blobs", blobs_->name(),
+            "--request-queue",      "requests", "--notify-queue", "notices", "--threads",
+            std::to_string(threads)};
+  }
+  static std::string content(const std::string& series, int ordinal) {
+    auto text = fmt::format("{} {}", series, ordinal);
+    // One of them is large enough for a file of its own.
+    return ordinal == 2 ? text + std::string(100'000, 'x') : text;
+  }
+  void produce(const std::string& id) const {
+    broker_->declare(results::header_queue(id));
+    broker_->declare(results::payload_queue(id));
+    for (int i = 1; i <= parts; ++i)
+      for (const char* series : {"A", "B"})
+        broker_->publish(part_message(id, series, i, content(series, i)));
+    broker_->publish(part_message(id, "A", 1, content("A", 1)));  // one of them twice
+    broker_->publish(header_message(
+        id, fmt::format(R"([{{"name":"A","count":{0}}},{{"name":"B","count":{0}}}])", parts)));
+  }
+  void die(const std::string& where) const {
+    auto died = test::run(command(), {{"HOLDFAST_KILL_AT", where}});
+    ASSERT_EQ(died.ending.signal, SIGKILL) << where << " was not reached\n" << died.err;
+  }
+  void finish() const {
+    auto finished = test::run(command());
+    ASSERT_TRUE(finished.ending.ok()) << finished.err;
+  }
+  /// Right state, every part present once, and a notice at least once, always under the same id.
+  void expect_whole(const std::vector<std::string>& ids) const {
+    std::multiset<std::string> told;
+    for (const auto& notice : take("notices", ids.size())) told.insert(notice->id());
+    for (const auto& id : ids) {
+      auto found = inspector_.find(id).value();
+      EXPECT_EQ(found.task.state, TaskState::completed) << id;
+      EXPECT_EQ(found.state, "completed") << id;
+      EXPECT_GE(told.count(id), 1u) << id;
+      EXPECT_EQ(inspector_.ledger(id).size(), 2u * parts) << id;
+      EXPECT_EQ(blobs_->list(id + "/").size(), 2u * parts) << id;
+      for (int i = 1; i <= parts; ++i)
+        for (const char* series : {"A", "B"})
+          EXPECT_EQ(blobs_->get(results::blob_key(id, series, i)), content(series, i));
+      EXPECT_THAT(inspector_.outbox(id), testing::IsEmpty());
+      EXPECT_FALSE(broker_->exists(results::payload_queue(id)));
+    }
+    EXPECT_LE(messages_in(dead_letter_queue), 0);
+  }
+  std::size_t notices_of(const std::string& id) const {
+    std::size_t count = 0;
+    for (const auto& notice : take("notices", 1)) count += notice->id() == id;
+    return count;
+  }
+};
+
+class ResultKillPoints : public ResultKills,
+                         public testing::WithParamInterface<std::string_view> {};
+
+TEST_P(ResultKillPoints, DyingThereOnceAndAgainLosesNothing) {
+  std::vector<std::string> ids{"one", "two", "three"};
+  for (const auto& id : ids) {
+    start(id);
+    produce(id);
+  }
+  ASSERT_NO_FATAL_FAILURE(die(std::string{GetParam()}));
+  ASSERT_NO_FATAL_FAILURE(die(std::string{GetParam()}));
+  finish();
+  expect_whole(ids);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ResultKillPoints, testing::ValuesIn(kill_points_of_results()),
+                         [](const auto& point) { return std::string{point.param}; });
+
+TEST_F(ResultKills, CrashBeforeAnyStatePersistence) {
+  std::vector<std::string> ask{HOLDFAST_PROGRAM, "--store", address_, "tx", "start",
+                               "results",        "{}",      "--id",   "tx"};
+  auto died = test::run(ask, {{"HOLDFAST_KILL_AT", "enqueue_before_commit"}});
+  ASSERT_EQ(died.ending.signal, SIGKILL);
+  EXPECT_FALSE(inspector_.find("tx"));
+  auto lost_its_answer = test::run(ask, {{"HOLDFAST_KILL_AT", "enqueue_after_commit"}});
+  ASSERT_EQ(lost_its_answer.ending.signal, SIGKILL);
+  ASSERT_TRUE(test::run(ask).ending.ok()) << "the same again is the same transaction";
+  EXPECT_EQ(inspector_.list({.machine = "results"}).size(), 1u);
+  produce("tx");
+  finish();
+  expect_whole({"tx"});
+}
+
+TEST_F(ResultKills, CrashInState0BeforeProducerRequest) {
+  start("tx");
+  produce("tx");
+  ASSERT_NO_FATAL_FAILURE(die("outbox_before_publish"));
+  EXPECT_EQ(messages_in("requests"), 0);
+  EXPECT_EQ(inspector_.outbox("tx").size(), 1u) << "decided, and not sent";
+  finish();
+  EXPECT_EQ(messages_in("requests"), 1);
+  expect_whole({"tx"});
+}
+
+TEST_F(ResultKills, CrashInState1AfterPartialMessageProcessing) {
+  start("tx");
+  produce("tx");
+  ASSERT_NO_FATAL_FAILURE(die("blob_after_link:4"));
+  EXPECT_EQ(inspector_.find("tx")->state, "awaiting_results");
+  finish();
+  expect_whole({"tx"});
+  EXPECT_GE(inspector_.find("tx")->task.recoveries, 1);
+}
+
+TEST_F(ResultKills, CrashDuringMessageProcessing) {
+  start("tx");
+  produce("tx");
+  ASSERT_NO_FATAL_FAILURE(die("message_before_acknowledge"));
+  EXPECT_GT(inspector_.ledger("tx").size(), 0u) << "recorded, and not acknowledged";
+  finish();
+  expect_whole({"tx"});
+}
+
+TEST_F(ResultKills, CrashInState2BeforeNotificationSent) {
+  start("tx");
+  produce("tx");
+  ASSERT_NO_FATAL_FAILURE(die("outbox_before_publish:2"));
+  EXPECT_EQ(messages_in("notices"), 0);
+  EXPECT_EQ(inspector_.find("tx")->state, "cleaning");
+  EXPECT_NE(inspector_.find("tx")->task.state, TaskState::completed);
+  finish();
+  expect_whole({"tx"});
+}
+
+TEST_F(ResultKills, CrashAfterCompletionNotificationSent) {
+  start("tx");
+  produce("tx");
+  ASSERT_NO_FATAL_FAILURE(die("outbox_after_publish:2"));
+  EXPECT_EQ(messages_in("notices"), 1);
+  finish();
+  EXPECT_EQ(messages_in("notices"), 2) << "at least once";
+  expect_whole({"tx"});
+}
+
+TEST_F(ResultKills, CrashDuringDatabaseWrite) {
+  start("tx");
+  produce("tx");
+  for (int visit = 1; visit <= 3; ++visit)
+    ASSERT_NO_FATAL_FAILURE(die(fmt::format("step_before_commit:{}", visit)));
+  finish();
+  expect_whole({"tx"});
+}
+
+TEST_F(ResultKills, MultipleCrashesDuringSameTransaction) {
+  start("tx");
+  produce("tx");
+  for (const char* where : {"step_after_commit", "blob_before_link", "blob_after_link",
+                            "message_before_acknowledge", "outbox_after_publish"})
+    ASSERT_NO_FATAL_FAILURE(die(where));
+  finish();
+  expect_whole({"tx"});
+}
+
+TEST_F(ResultKills, WhatAKilledInstanceHadGoesOnInAnotherOne) {
+  auto go_on = command();
+  std::erase(go_on, "--until-empty");
+  std::vector<std::string> ids;
+  for (int i = 0; i < 5; ++i) ids.push_back(start(fmt::format("tx-{}", i)));
+  Process first{go_on};
+  for (const auto& id : ids) ASSERT_TRUE(gets_to(id, "awaiting_results")) << first.err();
+  Process second{go_on};
+  ASSERT_TRUE(eventually([&] { return Inspector{engine_}.workers().size() == 2; }));
+  first.kill();
+  for (const auto& id : ids) produce(id);
+  for (const auto& id : ids) ASSERT_TRUE(completes(id)) << second.err();
+  EXPECT_EQ(inspector_.find("tx-0")->task.recoveries, 1);
+  expect_whole(ids);
+}
+
+TEST_F(ResultKills, KillsAtAnyMomentLoseNothing) {
+  std::vector<std::string> ids;
+  for (int i = 0; i < 8; ++i) {
+    ids.push_back(fmt::format("tx-{}", i));
+    start(ids.back());
+    produce(ids.back());
+  }
+  std::mt19937 dice{std::random_device{}()};
+  for (int kill = 0; kill < 8; ++kill) {
+    Process program{command(2)};
+    program.wait(Millis{std::uniform_int_distribution{5, 400}(dice)});
+    program.kill();
+  }
+  finish();
+  expect_whole(ids);
+}
+
+}  // namespace
+}  // namespace holdfast::test
