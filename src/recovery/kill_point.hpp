@@ -81,6 +81,12 @@ enum class KillPoint {
   messages_after_commit,
   message_before_acknowledge,
   message_after_acknowledge,
+  batch_before_commit,
+  batch_after_commit,
+  batch_exchange_before_commit,
+  batch_exchange_after_commit,
+  batch_before_files,
+  batch_after_files,
 };
 
 inline constexpr std::array kill_point_names = {
@@ -156,9 +162,15 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"messages_after_commit"},
     std::string_view{"message_before_acknowledge"},
     std::string_view{"message_after_acknowledge"},
+    std::string_view{"batch_before_commit"},
+    std::string_view{"batch_after_commit"},
+    std::string_view{"batch_exchange_before_commit"},
+    std::string_view{"batch_exchange_after_commit"},
+    std::string_view{"batch_before_files"},
+    std::string_view{"batch_after_files"},
 };
 static_assert(kill_point_names.size() ==
-              static_cast<std::size_t>(KillPoint::message_after_acknowledge) + 1);
+              static_cast<std::size_t>(KillPoint::batch_after_files) + 1);
 
 #ifdef HOLDFAST_KILL_POINTS
 void kill_point(KillPoint point);

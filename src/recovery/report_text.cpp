@@ -19,14 +19,19 @@ std::string_view decision(TaskState now) {
   return now == TaskState::pending ? "runs again" : to_string(now);
 }
 
+/// Of a row nobody but its worker knows how many there may be.
+std::string attempt_text(const RecoveredTask& task) {
+  if (task.max_attempts == 0) return fmt::format("attempt {}", task.attempt);
+  return fmt::format("attempt {}/{}", task.attempt, task.max_attempts);
+}
+
 void add_taken_back(std::string& text, const RecoveredTask& task) {
-  text += fmt::format("  {}  {}, attempt {}/{}\n    {}\n", task.id.text(), decision(task.now),
-                      task.attempt, task.max_attempts, plain(task.reason));
+  text += fmt::format("  {}  {}, {}\n    {}\n", task.id.text(), decision(task.now),
+                      attempt_text(task), plain(task.reason));
 }
 
 void add_failed(std::string& text, const RecoveredTask& task) {
-  text += fmt::format("  {}  attempt {}/{}\n    {}\n", task.id.text(), task.attempt,
-                      task.max_attempts, plain(task.error));
+  text += fmt::format("  {}  {}\n    {}\n", task.id.text(), attempt_text(task), plain(task.error));
 }
 
 void add_dead(std::string& text, const DeadWorker& worker, WallTime now) {

@@ -17,6 +17,7 @@
 
 namespace holdfast {
 
+class BatchStore;
 class TransactionStore;
 
 /// What an engine is made of. One class in each engine's folder implements it.
@@ -34,6 +35,7 @@ class EngineParts {
   virtual LimitStore* limit_store() { return nullptr; }
   virtual TaskTransfer* task_transfer() { return nullptr; }
   virtual TransactionStore* transaction_store() { return nullptr; }
+  virtual BatchStore* batch_store() { return nullptr; }
   virtual const Clock& clock() const = 0;
   virtual std::string name() const = 0;
 
@@ -65,7 +67,7 @@ class EngineParts {
   TransactionStore& transactions();
 
   const Settings& settings() const { return settings_; }
-  Events& events() { return events_; }
+  virtual Events& events() { return events_; }
 
  private:
   Settings settings_;

@@ -1,3 +1,5 @@
+#include "contract/batch_store_contract.hpp"
+#include "contract/batches_contract.hpp"
 #include "contract/leases_contract.hpp"
 #include "contract/limit_store_contract.hpp"
 #include "contract/recovery_contract.hpp"
@@ -33,6 +35,8 @@ class SqliteUnderTest final : public EngineUnderTest {
 
 const EngineCase sqlite_case{"Sqlite", [] { return std::make_unique<SqliteUnderTest>(); }};
 
+INSTANTIATE_TEST_SUITE_P(Contract, BatchStoreContract, testing::Values(sqlite_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, BatchesContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LimitStoreContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, RecoveryContract, testing::Values(sqlite_case), case_name);

@@ -5,6 +5,7 @@
 
 #include <holdfast/sqlite.hpp>
 
+#include "engines/sqlite/batch_store.hpp"
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/limits.hpp"
 #include "engines/sqlite/open_read_only.hpp"
@@ -38,7 +39,8 @@ class SqliteEngine final : public EngineParts {
         schedules_{store_},
         limits_{store_},
         transfer_{store_, admin_},
-        transactions_{store_} {}
+        transactions_{store_},
+        batches_{store_} {}
 
   TaskStore& tasks() override { return tasks_; }
   TaskAdmin& admin() override { return admin_; }
@@ -48,6 +50,7 @@ class SqliteEngine final : public EngineParts {
   LimitStore* limit_store() override { return &limits_; }
   TaskTransfer* task_transfer() override { return &transfer_; }
   TransactionStore* transaction_store() override { return &transactions_; }
+  BatchStore* batch_store() override { return &batches_; }
   const Clock& clock() const override { return store_.clock; }
   std::string name() const override { return "sqlite:" + store_.path; }
   RunLevel run_level() const override { return store_.level; }
@@ -85,6 +88,7 @@ class SqliteEngine final : public EngineParts {
   SqliteLimitStore limits_;
   SqliteTaskTransfer transfer_;
   SqliteTransactionStore transactions_;
+  SqliteBatchStore batches_;
   Scrub scrub_{store_};
 };
 

@@ -86,6 +86,14 @@ std::int64_t hold_unfinished(Connection& db, const std::string& cause, WallTime 
   return db.number("SELECT count(*) FROM holdfast_tasks WHERE state = 6");
 }
 
+/// Rows may have run since, too. Batches that have not ended wait until a person releases them.
+void hold_batches(Connection& db) {
+  db.execute(
+      "UPDATE holdfast_batchrows SET status = 0, doneby = NULL WHERE status = 1;"
+      "UPDATE holdfast_batches SET status = 5 WHERE status < 2;"
+      "DELETE FROM holdfast_batch_claims");
+}
+
 /// Nobody of those who worked on the store then is there now.
 void dismiss_workers(Connection& db, WallTime now) {
   db.use(
@@ -110,6 +118,7 @@ RestoreResult make_ready(const std::string& fresh, const std::string& backup,
                            result.made_at ? " of " + iso8601(*result.made_at) : "");
   db.execute("BEGIN IMMEDIATE");
   result.held = hold_unfinished(db, cause, now);
+  hold_batches(db);
   dismiss_workers(db, now);
   pause_schedules(db);
   db.use("UPDATE holdfast_meta SET value = max(value, ?) + 1 WHERE key = 'store_epoch'")

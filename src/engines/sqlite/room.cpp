@@ -21,7 +21,10 @@ std::int64_t disk_bytes(std::span<const NewTask> tasks) {
 }  // namespace
 
 void expect_room(const Store& store, Connection& db, std::span<const NewTask> tasks) {
-  auto bytes = disk_bytes(tasks);
+  expect_room(store, db, disk_bytes(tasks));
+}
+
+void expect_room(const Store& store, Connection& db, std::int64_t bytes) {
   auto disk = disk_of(store.files.folder());
   if (disk.free >= disk.reserve() + bytes) return;
   // Pages that shed history left behind in the file are room too, but the WAL needs some as well.
@@ -31,7 +34,7 @@ void expect_room(const Store& store, Connection& db, std::span<const NewTask> ta
   bool shedding_helps = room_for_log && db.number("PRAGMA page_count") * page >= bytes;
   constexpr double mb = 1'000'000;
   throw StoreFull{
-      fmt::format("the disk of {} has no room for {:.1f} MB of new tasks: {:.1f} of {:.0f} MB are "
+      fmt::format("the disk of {} has no room for {:.1f} MB of new work: {:.1f} of {:.0f} MB are "
                   "free, and {:.1f} MB of that are kept for finishing running work. Nothing was "
                   "enqueued; free some space, enqueue fewer at once or lower the retention limits",
                   store.path, static_cast<double>(bytes) / mb, static_cast<double>(disk.free) / mb,

@@ -282,3 +282,70 @@ CREATE TABLE holdfast_report_workers (
   evidence       TEXT NOT NULL,
   PRIMARY KEY (report, worker)
 ) WITHOUT ROWID;
+
+-- Batches and their rows, with the columns of the tables that PostgreSQL shares with others. What
+-- is ours alone is in holdfast_batch_claims, there as here. Statuses are the numbers of enum
+-- BatchStatus.
+CREATE TABLE holdfast_batches (
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+  id          BLOB NOT NULL UNIQUE,
+  app         TEXT NOT NULL,
+  op          TEXT NOT NULL,
+  context     TEXT NOT NULL,
+  inputfile   TEXT,
+  status      INTEGER NOT NULL,
+  reqat       INTEGER NOT NULL,
+  doneat      INTEGER,
+  outputfiles TEXT,
+  nsuccess    INTEGER,
+  nfailed     INTEGER,
+  naborted    INTEGER,
+  then_kind   TEXT                              -- of the task that follows its end
+);
+-- Those that there may be something to do about.
+CREATE INDEX holdfast_open_batches ON holdfast_batches (seq) WHERE status < 2;
+
+CREATE TABLE holdfast_batchrows (
+  seq      INTEGER PRIMARY KEY AUTOINCREMENT,
+  batch    INTEGER NOT NULL,                    -- holdfast_batches.seq
+  line     INTEGER NOT NULL,
+  input    TEXT NOT NULL,
+  status   INTEGER NOT NULL,
+  reqat    INTEGER NOT NULL,
+  doneat   INTEGER,
+  res      TEXT,
+  blobrows TEXT,
+  messages TEXT,
+  doneby   TEXT
+);
+CREATE INDEX holdfast_batchrows_status ON holdfast_batchrows (batch, status);
+CREATE INDEX holdfast_batchrows_line ON holdfast_batchrows (batch, line);
+
+CREATE TABLE holdfast_batch_files (
+  id           INTEGER PRIMARY KEY,
+  batch        INTEGER NOT NULL,
+  object_id    TEXT NOT NULL UNIQUE,            -- says what the content is, so none is taken twice
+  filename     TEXT NOT NULL,
+  size         INTEGER NOT NULL,
+  checksum     TEXT NOT NULL,
+  content_type TEXT NOT NULL,
+  received_at  INTEGER NOT NULL
+);
+
+-- Units (rows, and the summary of a batch as row 0) that are claimed, or were and are not done.
+CREATE TABLE holdfast_batch_claims (
+  row         INTEGER NOT NULL,                 -- holdfast_batchrows.seq; 0: the summary
+  batch       INTEGER NOT NULL,
+  token       INTEGER NOT NULL,
+  owner       INTEGER,                          -- holdfast_workers.seq; NULL: not claimed now
+  lease_until INTEGER,
+  claimed_at  INTEGER NOT NULL,
+  run_at      INTEGER NOT NULL DEFAULT 0,       -- not before
+  attempt     INTEGER NOT NULL DEFAULT 0,
+  recoveries  INTEGER NOT NULL DEFAULT 0,
+  crashes     INTEGER NOT NULL DEFAULT 0,
+  suspect     INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (row, batch)
+) WITHOUT ROWID;
+CREATE INDEX holdfast_batch_held ON holdfast_batch_claims (owner) WHERE owner IS NOT NULL;
+CREATE INDEX holdfast_batch_left ON holdfast_batch_claims (batch, suspect) WHERE owner IS NULL;

@@ -1,0 +1,150 @@
+#include <holdfast/batches.hpp>
+
+#include <fmt/format.h>
+
+#include "batches/processing.hpp"
+#include "batches/summary.hpp"
+#include "batches/unit_engine.hpp"
+#include "batches/validate.hpp"
+#include "recovery/recovery.hpp"
+
+namespace holdfast {
+
+namespace {
+
+/// How often a batch is looked at that somebody waits for.
+constexpr Millis between_looks{200};
+
+[[noreturn]] void no_such_batch(BatchId id) {
+  throw InvalidRequest{fmt::format("there is no batch {}", id.text())};
+}
+
+}  // namespace
+
+Batches::Batches(Engine engine, BatchOptions options)
+    : engine_{std::move(engine)}, options_{std::move(options)} {
+  batch_store_of(engine_);
+  if (options_.max_attempts < 1)
+    throw InvalidRequest{"a row must be tried at least once (max_attempts)"};
+}
+
+Batches& Batches::on(std::string app, std::string op, RowProcessor processor) {
+  validate_names(app, op);
+  auto kind = unit_kind(app, op);
+  if (!processors_.try_emplace({std::move(app), std::move(op)}, std::move(processor)).second)
+    throw InvalidRequest{fmt::format("two processors for rows of {}; keep one", kind)};
+  return *this;
+}
+
+Batches& Batches::initialise(std::string app, AppInitialiser initialiser) {
+  if (!initialisers_.try_emplace(app, std::move(initialiser)).second)
+    throw InvalidRequest{fmt::format("two initialisers for {}; keep one", app)};
+  return *this;
+}
+
+Batches::Submitted Batches::submit(const NewBatch& batch) {
+  validate(batch, engine_.settings());
+  require_writable(engine_.parts());
+  return batch_store_of(engine_).insert(BatchId::make(), batch);
+}
+
+BatchId Batches::submit_query(std::string app, std::string op, std::string input,
+                              std::string context) {
+  NewBatch batch{.app = std::move(app), .op = std::move(op), .context = std::move(context)};
+  batch.rows.push_back({0, std::move(input)});
+  return submit(batch).id;
+}
+
+void Batches::append(BatchId id, const std::vector<BatchRow>& rows, bool release) {
+  validate_rows(rows, engine_.settings());
+  if (rows.size() == 1 && rows[0].line == 0)
+    throw InvalidRequest{"line 0 is the only row of a slow query; lines are counted from 1"};
+  require_writable(engine_.parts());
+  if (batch_store_of(engine_).append(id, rows, release)) return;
+  auto found = status(id);
+  if (!found) no_such_batch(id);
+  throw InvalidRequest{fmt::format(
+      "batch {} does not wait for rows: it is {}. Rows can be appended to a batch that was "
+      "submitted with wait, until it is released",
+      id.text(), to_string(found->status))};
+}
+
+bool Batches::release(BatchId id) {
+  require_writable(engine_.parts());
+  return batch_store_of(engine_).append(id, {}, true);
+}
+
+bool Batches::abort(BatchId id) {
+  require_writable(engine_.parts());
+  auto& store = batch_store_of(engine_);
+  auto found = store.find({.id = id, .count_rows = false});
+  if (found.empty()) return false;
+  std::vector<NewTask> follow_ups;
+  if (auto one = follow_up_of(found.front(), BatchStatus::aborted)) follow_ups.push_back(*one);
+  return store.abort(id, follow_ups);
+}
+
+std::optional<BatchRecord> Batches::status(BatchId id) const {
+  auto found = list({.id = id});
+  if (found.empty()) return {};
+  return std::move(found.front());
+}
+
+std::vector<BatchRecord> Batches::list(const BatchFilter& filter) const {
+  return batch_store_of(engine_).find(filter);
+}
+
+std::vector<RowRecord> Batches::rows(const RowFilter& filter) const {
+  return batch_store_of(engine_).rows(filter);
+}
+
+std::optional<std::string> Batches::output(BatchId id, const std::string& name) const {
+  auto found = list({.id = id, .count_rows = false});
+  if (found.empty()) no_such_batch(id);
+  auto file = found.front().output_files.find(name);
+  if (file == found.front().output_files.end()) return {};
+  if (!options_.blobs)
+    throw ConfigError{"output files are in a store of blobs; say which one it is"};
+  return options_.blobs->get(file->second);
+}
+
+BatchRecord Batches::wait(BatchId id, const std::function<void(const BatchRecord&)>& progress,
+                          std::stop_token stop) const {
+  auto& tasks = engine_.parts().tasks();
+  while (true) {
+    auto now = status(id);
+    if (!now) no_such_batch(id);
+    if (progress) progress(*now);
+    if (now->done_at || stop.stop_requested()) return *now;
+    // Not only the end of a batch wakes us, and not every end does.
+    auto until = std::chrono::steady_clock::now() + between_looks;
+    while (std::chrono::steady_clock::now() < until && !stop.stop_requested())
+      tasks.wait_for_work(std::chrono::ceil<Millis>(until - std::chrono::steady_clock::now()));
+  }
+}
+
+RecoveryReport Batches::recover(std::stop_token stop) {
+  require_writable(engine_.parts());
+  UnitEngine units{engine_, options_};
+  Recovery recovery{units.tasks(),  units.workers(), units.reports(),
+                    units.events(), units.clock(),   engine_.settings().recovery};
+  return recovery.run_once("operator", std::move(stop));
+}
+
+Tasks Batches::work() const {
+  auto processing = std::make_shared<Processing>(engine_, options_, processors_, initialisers_);
+  Tasks tasks{Engine{std::make_shared<UnitEngine>(engine_, options_)}};
+  for (const auto& [names, processor] : processors_) {
+    const auto& [app, op] = names;
+    tasks.on_json(unit_kind(app, op), [processing, app = app, op = op](Attempt& attempt) {
+      return processing->process(app, op, attempt);
+    });
+  }
+  return tasks;
+}
+
+WorkerSummary run(const Batches& batches, WorkerOptions options) {
+  return run(batches.work(), std::move(options));
+}
+
+}  // namespace holdfast

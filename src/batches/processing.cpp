@@ -1,0 +1,122 @@
+#include "batches/processing.hpp"
+
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+#include "batches/summary.hpp"
+#include "batches/unit_engine.hpp"
+#include "batches/unit_result.hpp"
+#include "tasks/json_text.hpp"
+
+namespace holdfast {
+
+namespace {
+
+/// So many batches' contexts are remembered; who works on more at a time asks again.
+constexpr std::size_t most_contexts = 1'000;
+
+/// PostgreSQL's jsonb cannot hold a zero, and one row must not keep the others of its commit from
+/// being written.
+std::string without_zeros(std::string json) {
+  constexpr std::string_view zero = "\\u0000", instead = "\\ufffd";
+  for (auto at = json.find(zero); at != json.npos; at = json.find(zero, at + 1)) {
+    auto first = at;
+    while (first > 0 && json[first - 1] == '\\') --first;
+    if ((at - first) % 2 == 0) json.replace(at, zero.size(), instead);
+  }
+  return json;
+}
+
+/// A result that cannot be kept is the processor's fault, and would be the same next time.
+RowResult checked(RowResult result, bool has_blobs) {
+  if (auto fault = json_fault(result.result); !result.result.empty() && !fault.empty())
+    return row_failed("bad_result", fmt::format("the result is not JSON: {}", fault));
+  if (!result.output.empty() && !has_blobs)
+    return row_failed("no_output_store",
+                      "the row has lines for output files, and the worker has no store of blobs "
+                      "to write them to");
+  return result;
+}
+
+std::string packed(const RowResult& result) {
+  UnitResult unit;
+  unit.status = result.success ? BatchStatus::success : BatchStatus::failed;
+  unit.result = without_zeros(result.result);
+  unit.messages = without_zeros(messages_json(result.messages));
+  unit.output = without_zeros(names_json(result.output));
+  return pack(unit);
+}
+
+}  // namespace
+
+Processing::Processing(Engine engine, BatchOptions options, Processors processors,
+                       std::map<std::string, AppInitialiser> initialisers)
+    : engine_{std::move(engine)},
+      store_{batch_store_of(engine_)},
+      options_{std::move(options)},
+      processors_{std::move(processors)},
+      initialisers_{std::move(initialisers)} {}
+
+Outcome Processing::process(const std::string& app, const std::string& op, Attempt& attempt) {
+  if (row_of(attempt.task())) return process_row(app, op, attempt);
+  Summary summary{engine_.parts(), store_, options_.blobs.get()};
+  return summary.make(batch_of_summary(attempt.task()), attempt);
+}
+
+Outcome Processing::process_row(const std::string& app, const std::string& op, Attempt& attempt) {
+  auto unit = unpack_unit(attempt.payload());
+  RowAttempt row{
+      .batch = unit.batch,
+      .app = app,
+      .op = op,
+      .line = unit.line,
+      .input = std::move(unit.input),
+      .context = *context_of(unit.batch),
+      .idempotency_key = fmt::format("{}/{}", unit.batch.text(), *row_of(attempt.task())),
+      .number = attempt.number(),
+      .stop = attempt.stop_token(),
+      .state = state_of(app)};
+  auto result = ask(processors_.at({app, op}), row);
+  return Done{.text = packed(checked(std::move(result), options_.blobs != nullptr))};
+}
+
+RowResult Processing::ask(const RowProcessor& processor, const RowAttempt& row) const {
+  try {
+    return processor(row);
+  } catch (const EarlierAttemptRuns&) {
+    throw;
+  } catch (const RetryRow&) {
+    throw;
+  } catch (const std::exception& error) {
+    // One that was told to stop has not come to a result: that is for the worker to settle.
+    if (row.stop.stop_requested()) throw;
+    return row_failed("processing_error", error.what());
+  }
+}
+
+std::shared_ptr<const std::string> Processing::context_of(BatchId batch) {
+  {
+    std::lock_guard lock{mutex_};
+    auto known = contexts_.find(batch);
+    if (known != contexts_.end()) return known->second;
+  }
+  auto found = store_.find({.id = batch, .count_rows = false});
+  auto context =
+      std::make_shared<const std::string>(found.empty() ? "{}" : std::move(found[0].context));
+  std::lock_guard lock{mutex_};
+  if (contexts_.size() >= most_contexts) contexts_.clear();
+  contexts_[batch] = context;
+  return context;
+}
+
+std::any Processing::state_of(const std::string& app) {
+  // Held while the initialiser runs: the rows of other threads need what it makes, too.
+  std::lock_guard lock{mutex_};
+  auto made = states_.find(app);
+  if (made != states_.end()) return made->second;
+  auto initialiser = initialisers_.find(app);
+  if (initialiser == initialisers_.end()) return {};
+  return states_[app] = initialiser->second();
+}
+
+}  // namespace holdfast

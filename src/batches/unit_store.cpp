@@ -1,0 +1,105 @@
+#include "batches/unit_store.hpp"
+
+#include <limits>
+
+#include "batches/unit_result.hpp"
+
+namespace holdfast {
+
+namespace {
+
+/// A summary that cannot be made is tried again for ever: the rows are done, and what keeps it from
+/// being written (a store of blobs that is away, say) is not their fault.
+constexpr Millis before_next_summary{60'000};
+constexpr int as_often_as_it_takes = std::numeric_limits<int>::max();
+
+UnitEnd again(const Settlement& settlement, Millis delay) {
+  return {.lease = settlement.lease,
+          .to = BatchStatus::queued,
+          .attempt = settlement.attempt,
+          .was_attempt = settlement.was_attempt,
+          .delay = delay};
+}
+
+UnitEnd end_of(const Settlement& settlement) {
+  bool is_row = row_of(settlement.lease.id).has_value();
+  switch (settlement.to) {
+    case TaskState::completed: {
+      auto result = unpack_result(settlement.result);
+      return {.lease = settlement.lease,
+              .to = result.status,
+              .result = std::move(result.result),
+              .messages = std::move(result.messages),
+              .output = std::move(result.output),
+              .counts = result.counts,
+              .follow_ups = settlement.follow_ups};
+    }
+    case TaskState::failed:
+      if (!is_row) return again(settlement, before_next_summary);
+      return {.lease = settlement.lease,
+              .to = BatchStatus::failed,
+              .messages = messages_about(settlement.reason)};
+    default:
+      return again(settlement, settlement.delay);
+  }
+}
+
+/// There is nobody to whom a row could be held: one that keeps ending its workers fails, with the
+/// evidence.
+Verdict for_units(Verdict verdict) {
+  if (verdict.to != TaskState::held && verdict.to != TaskState::failed) return verdict;
+  if (!row_of(verdict.lease.id)) {
+    verdict.to = TaskState::pending;
+    verdict.delay = before_next_summary;
+    return verdict;
+  }
+  verdict.to = TaskState::failed;
+  if (!verdict.cause.empty()) verdict.reason = verdict.cause;
+  return verdict;
+}
+
+}  // namespace
+
+std::vector<Inserted> UnitStore::insert(std::span<const NewTask>) {
+  throw InvalidRequest{"rows are not enqueued one by one; submit or append to a batch"};
+}
+
+Exchanged UnitStore::exchange(const Exchange& exchange) {
+  std::vector<UnitEnd> ends;
+  ends.reserve(exchange.settle.size());
+  for (const auto& settlement : exchange.settle) ends.push_back(end_of(settlement));
+  auto exchanged = batches_.exchange(ends, exchange.claim);
+  for (auto& claimed : exchanged.claimed) {
+    claimed.max_attempts = row_of(claimed.lease.id) ? options_.max_attempts : as_often_as_it_takes;
+    claimed.timeout = options_.row_timeout;
+  }
+  return exchanged;
+}
+
+std::vector<Recorded> UnitStore::record(std::span<const Note> notes) {
+  return std::vector<Recorded>(notes.size(), Recorded{.accepted = true});
+}
+
+std::optional<WallTime> UnitStore::next_due(const ClaimRequest& claim) {
+  return batches_.next_due(claim);
+}
+
+std::vector<Renewal> UnitStore::renew(std::span<const Lease> leases, Millis length) {
+  return batches_.renew(leases, length);
+}
+
+std::vector<Orphan> UnitStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
+  auto orphans = batches_.orphans(limit, as_if_buried);
+  for (auto& orphan : orphans)
+    orphan.max_attempts = row_of(orphan.lease.id) ? options_.max_attempts : as_often_as_it_takes;
+  return orphans;
+}
+
+std::vector<bool> UnitStore::reclaim(std::span<const Verdict> verdicts, const ReportHead& report) {
+  std::vector<Verdict> fitted;
+  fitted.reserve(verdicts.size());
+  for (const auto& verdict : verdicts) fitted.push_back(for_units(verdict));
+  return batches_.reclaim(fitted, report);
+}
+
+}  // namespace holdfast

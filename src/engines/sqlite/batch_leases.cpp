@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "engines/sqlite/batch_statements.hpp"
+#include "engines/sqlite/batch_store.hpp"
+#include "engines/sqlite/report_rows.hpp"
+#include "recovery/child_lock.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+constexpr Writer::KillPoints renew_points{KillPoint::renew_before_commit,
+                                          KillPoint::renew_after_commit};
+constexpr Writer::KillPoints reclaim_points{KillPoint::reclaim_before_commit,
+                                            KillPoint::reclaim_after_commit};
+
+/// As for tasks: ?3 is now, ?4 our clock's domain.
+#define HOLDFAST_UNIT_ORPHANED                                           \
+  " (w.seq IS NULL OR w.died_at IS NOT NULL OR w.stopped_at IS NOT NULL" \
+  "  OR (c.lease_until < ?3 AND w.clock = ?4)) "
+#define HOLDFAST_PRESUMED_DEAD " (?1 <> '' AND instr(?1, hex(w.id)) > 0) "
+
+std::string hex_list(std::span<const WorkerId> ids) {
+  std::string list;
+  for (const auto& id : ids) list += fmt::format("{:02X},", fmt::join(id.bytes, ""));
+  return list;
+}
+
+Orphan read_orphan(const Statement& row) {
+  Orphan orphan;
+  orphan.lease.id =
+      row.integer(0) != 0 ? unit_of_row(row.integer(0)) : unit_of_summary(batch_id(row, 1));
+  orphan.lease.token = Token{row.integer(2)};
+  orphan.worker = row.worker_id(3);
+  orphan.expired = row.integer(4) != 0;
+  orphan.attempt = static_cast<int>(row.integer(5));
+  orphan.crashes = static_cast<int>(row.integer(6));
+  orphan.recoveries = static_cast<int>(row.integer(7));
+  orphan.suspect = row.integer(8) != 0;
+  orphan.kind = unit_kind(row.text(9), row.text(10));
+  return orphan;
+}
+
+struct Taken {
+  UnitKey key{};
+  std::optional<WorkerId> worker{};
+  std::string what{};  ///< for people
+};
+
+/// The unit, if it still is what the verdict was about.
+std::optional<Taken> find_orphan(Connection& db, const Verdict& verdict, Millis now,
+                                 const std::string& domain) {
+  auto key = find_claim(db, verdict.lease);
+  if (!key) return {};
+  auto find = db.use(
+      "SELECT w.id, b.id, r.line FROM holdfast_batch_claims c JOIN holdfast_batches b"
+      " ON b.seq = c.batch LEFT JOIN holdfast_batchrows r ON r.seq = c.row"
+      " LEFT JOIN holdfast_workers w ON w.seq = c.owner"
+      " WHERE c.row = ?1 AND c.batch = ?2 AND" HOLDFAST_UNIT_ORPHANED);
+  if (!find.bind(key->row, key->batch, now, domain).step()) return {};
+  Taken taken{.key = *key};
+  if (!find.is_null(0)) taken.worker = find.worker_id(0);
+  auto batch = batch_id(find, 1).text();
+  taken.what = key->row != 0 ? fmt::format("Line {} of batch {}", find.integer(2), batch)
+                             : fmt::format("The summary of batch {}", batch);
+  return taken;
+}
+
+void take_back(Connection& db, const Verdict& verdict, const UnitKey& key, WallTime now,
+               std::int64_t token_floor) {
+  if (verdict.to != TaskState::pending) {
+    auto messages = messages_about(verdict.reason);
+    db.use(
+          "UPDATE holdfast_batchrows SET status = 3, doneat = ?, messages = ? WHERE seq = ?"
+          " AND status = 1")
+        .bind(now, messages, key.row)
+        .run();
+    db.use("DELETE FROM holdfast_batch_claims WHERE row = ? AND batch = ?")
+        .bind(key.row, key.batch)
+        .run();
+    return;
+  }
+  db.use("UPDATE holdfast_batchrows SET status = 0, doneby = NULL WHERE seq = ? AND status = 1")
+      .bind(key.row)
+      .run();
+  auto run_at = verdict.delay > Millis{0} ? now + verdict.delay : WallTime{};
+  db.use(
+        "UPDATE holdfast_batch_claims SET owner = NULL, lease_until = NULL,"
+        " token = max(token + 1, ?3), attempt = ?4, crashes = ?5, recoveries = recoveries + 1,"
+        " suspect = ?6, run_at = ?7 WHERE row = ?1 AND batch = ?2")
+      .bind(key.row, key.batch, token_floor, verdict.attempt, verdict.crashes, verdict.suspect,
+            run_at)
+      .run();
+}
+
+}  // namespace
+
+std::vector<Renewal> SqliteBatchStore::renew(std::span<const Lease> leases, Millis length) {
+  return store_.writer.write(renew_points, [&](Connection& db) {
+    std::vector<Renewal> renewals;
+    renewals.reserve(leases.size());
+    for (const auto& lease : leases) {
+      auto key = find_claim(db, lease);
+      renewals.push_back(key ? Renewal::kept : Renewal::lost);
+      if (!key) continue;
+      db.use("UPDATE holdfast_batch_claims SET lease_until = ?3 WHERE row = ?1 AND batch = ?2")
+          .bind(key->row, key->batch, store_.clock.steady() + length)
+          .run();
+    }
+    return renewals;
+  });
+}
+
+std::vector<Orphan> SqliteBatchStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
+  auto presumed = hex_list(as_if_buried);
+  auto orphans = store_.reader.read([&](Connection& db) {
+    std::vector<Orphan> found;
+    auto query = db.use(
+        "SELECT c.row, b.id, c.token, w.id, w.seq IS NOT NULL AND w.died_at IS NULL"
+        " AND w.stopped_at IS NULL AND NOT" HOLDFAST_PRESUMED_DEAD
+        ", c.attempt, c.crashes, c.recoveries, c.suspect, b.app, b.op"
+        " FROM holdfast_batch_claims c INDEXED BY holdfast_batch_held"
+        " CROSS JOIN holdfast_batches b ON b.seq = c.batch"
+        " LEFT JOIN holdfast_workers w ON w.seq = c.owner"
+        " WHERE c.owner IS NOT NULL AND (" HOLDFAST_PRESUMED_DEAD "OR" HOLDFAST_UNIT_ORPHANED ")");
+    query.bind(presumed, nullptr, store_.clock.steady(), store_.clock_domain);
+    while (static_cast<int>(found.size()) < limit && query.step())
+      found.push_back(read_orphan(query));
+    return found;
+  });
+  leave_out_running_children(store_.files, orphans);
+  return orphans;
+}
+
+std::vector<bool> SqliteBatchStore::reclaim(std::span<const Verdict> verdicts,
+                                            const ReportHead& report) {
+  auto reclaimed = store_.writer.write(reclaim_points, [&](Connection& db) {
+    std::vector<bool> done;
+    auto now = store_.clock.wall();
+    ReportEntries entries{db, report, now};
+    for (const auto& verdict : verdicts) {
+      auto taken = find_orphan(db, verdict, store_.clock.steady(), store_.clock_domain);
+      done.push_back(taken.has_value());
+      if (!taken) continue;
+      take_back(db, verdict, taken->key, now, store_.token_floor());
+      auto reason = fmt::format("{}: {}", taken->what, verdict.reason);
+      entries.add({.id = verdict.lease.id,
+                   .now = verdict.to,
+                   .attempt = verdict.attempt,
+                   .max_attempts = 0,
+                   .worker = taken->worker,
+                   .reason = reason});
+    }
+    entries.finish();
+    return done;
+  });
+  store_.watch.announce_work();
+  return reclaimed;
+}
+
+}  // namespace holdfast::sqlite
