@@ -1,3 +1,5 @@
+#include "contract/batch_store_contract.hpp"
+#include "contract/batches_contract.hpp"
 #include "contract/leases_contract.hpp"
 #include "contract/limit_store_contract.hpp"
 #include "contract/recovery_contract.hpp"
@@ -28,6 +30,8 @@ class PostgresUnderTest final : public EngineUnderTest {
 
 const EngineCase postgres_case{"Postgres", [] { return std::make_unique<PostgresUnderTest>(); }};
 
+INSTANTIATE_TEST_SUITE_P(Contract, BatchStoreContract, testing::Values(postgres_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, BatchesContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LimitStoreContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, RecoveryContract, testing::Values(postgres_case), case_name);

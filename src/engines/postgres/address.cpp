@@ -36,6 +36,11 @@ bool take(std::string_view parameter, Address& into, Settings& settings) {
     into.schema = value;
     return true;
   }
+  if (name == "batches") {
+    expect_name(value);
+    into.batches_schema = value;
+    return true;
+  }
   if (name != "durability") return false;
   if (value != "power-safe" && value != "crash-safe")
     throw ConfigError{fmt::format(

@@ -11,7 +11,11 @@ namespace holdfast::postgres {
 struct Address {
   std::string connection{};  ///< for libpq; may contain a password, so it is never shown
   std::string schema = "holdfast";
+  /// Where the tables of batches are, if they are shared with others; empty: with the rest.
+  std::string batches_schema{};
   std::string name{};  ///< for people: without the password
+
+  const std::string& batches() const { return batches_schema.empty() ? schema : batches_schema; }
 };
 
 /// Whether an address is one of PostgreSQL: `postgres:` or `postgresql:` and so on.

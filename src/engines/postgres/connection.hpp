@@ -20,6 +20,7 @@ namespace holdfast::postgres {
 /// How statements are written for one store. In their text
 ///
 ///     hf.          is the schema
+///     alya.        is the schema with the tables of batches
 ///     {wall}       is now in milliseconds since 1970, on the server's clock
 ///     {steady}     is the same clock, for leases
 ///     {micros}     is now in microseconds, from which tokens are made

@@ -29,6 +29,7 @@ Dialect::Dialect(const Address& address, const Clock& clock)
 std::string Dialect::expand(std::string_view sql) const {
   std::string text{sql};
   replace_all(text, "hf.", fmt::format("\"{}\".", address_.schema));
+  replace_all(text, "alya.", fmt::format("\"{}\".", address_.batches()));
   replace_all(text, "{wall}", manual_ ? manual_wall : server_wall);
   replace_all(text, "{steady}", manual_ ? manual_steady : server_wall);
   replace_all(text, "{micros}", manual_ ? manual_micros : server_micros);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engines/postgres/batch_store.hpp"
 #include "engines/postgres/check_integrity.hpp"
 #include "engines/postgres/limits.hpp"
 #include "engines/postgres/reports.hpp"
@@ -29,7 +30,8 @@ class PostgresEngine final : public EngineParts {
         schedules_{store_},
         limits_{store_},
         transfer_{store_, admin_},
-        transactions_{store_} {}
+        transactions_{store_},
+        batches_{store_} {}
 
   TaskStore& tasks() override { return tasks_; }
   TaskAdmin& admin() override { return admin_; }
@@ -39,6 +41,7 @@ class PostgresEngine final : public EngineParts {
   LimitStore* limit_store() override { return &limits_; }
   TaskTransfer* task_transfer() override { return &transfer_; }
   TransactionStore* transaction_store() override { return &transactions_; }
+  BatchStore* batch_store() override { return &batches_; }
   const Clock& clock() const override { return store_.clock; }
   std::string name() const override { return store_.dialect->address().name; }
   RunLevel run_level() const override {
@@ -67,6 +70,7 @@ class PostgresEngine final : public EngineParts {
   PostgresLimitStore limits_;
   PostgresTaskTransfer transfer_;
   PostgresTransactionStore transactions_;
+  PostgresBatchStore batches_;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace holdfast::postgres {
 namespace {
 
 /// Each takes the tables from the version before to the next.
-const std::array steps = {schema_1, schema_2, schema_3, schema_transactions};
+const std::array steps = {schema_1, schema_2, schema_3, schema_transactions, schema_5};
 static_assert(std::tuple_size_v<decltype(steps)> == schema_version);
 
 /// Of the advisory lock that only one who migrates has.
@@ -29,6 +29,15 @@ int version_of(Connection& db, const Address& address) {
   if (!there.next()) return 0;
   auto version = db.run("SELECT value FROM hf.meta WHERE key = 'schema_version'");
   return version.next() ? version.small(0) : 0;
+}
+
+bool has_batch_tables(Connection& db, const Address& address) {
+  return db
+      .run(
+          "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+          " WHERE n.nspname = $1 AND c.relname = 'batchrows'",
+          address.batches())
+      .next();
 }
 
 /// Asked first: "if not exists" needs the right to create even if it is there.
@@ -95,9 +104,26 @@ Migrated migrate(Connection& db, const Address& address) {
   return migrated;
 }
 
+void make_batch_tables(Connection& db, const Address& address) {
+  if (has_batch_tables(db, address)) return;
+  try {
+    db.queue("BEGIN");
+    db.run("SELECT pg_advisory_xact_lock($1)", migration_lock);
+    if (!has_batch_tables(db, address)) db.execute(without_comments(batch_tables));
+    db.run("COMMIT");
+  } catch (const NotAllowed& why) {
+    db.run("ROLLBACK");
+    throw StoreUnusable{fmt::format(
+        "{}. The tables of batches are not in schema {} yet, and this role may not create them: "
+        "`holdfast migrate --print` shows how they are made",
+        why.what(), address.batches())};
+  }
+}
+
 std::string migration_text(const Dialect& dialect) {
   auto text = fmt::format("CREATE SCHEMA IF NOT EXISTS \"{}\";\n", dialect.address().schema);
   for (auto step : steps) text += dialect.expand(step);
+  text += dialect.expand(batch_tables);
   return text +
          dialect.expand(fmt::format(
              "INSERT INTO hf.meta (key, value) VALUES ('schema_version', {});\n", schema_version));

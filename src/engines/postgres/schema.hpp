@@ -12,5 +12,9 @@ extern const std::string_view schema_2;
 extern const std::string_view schema_3;
 /// schema_transactions.sql: from there to version 4.
 extern const std::string_view schema_transactions;
+/// schema_5.sql: from there to version 5.
+extern const std::string_view schema_5;
+/// batch_tables.sql: what may be there already because others made it.
+extern const std::string_view batch_tables;
 
 }  // namespace holdfast::postgres

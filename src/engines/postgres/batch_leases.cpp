@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+
+#include "engines/postgres/batch_statements.hpp"
+#include "engines/postgres/batch_store.hpp"
+#include "engines/postgres/report_entries.hpp"
+#include "recovery/child_lock.hpp"
+
+namespace holdfast::postgres {
+
+namespace {
+
+constexpr Writer::KillPoints renew_points{KillPoint::renew_before_commit,
+                                          KillPoint::renew_after_commit};
+constexpr Writer::KillPoints reclaim_points{KillPoint::reclaim_before_commit,
+                                            KillPoint::reclaim_after_commit};
+
+/// The claim `c` that lease `s` is about.
+#define HOLDFAST_CLAIM_OF_LEASE                                                               \
+  " c.batchrow = s.batchrow AND (s.batchrow <> 0 OR c.batch = s.batch) AND c.token = s.token" \
+  " AND c.owner IS NOT NULL "
+
+#define HOLDFAST_UNIT_ORPHANED                                          \
+  " (w.id IS NULL OR w.died_at IS NOT NULL OR w.stopped_at IS NOT NULL" \
+  " OR c.lease_until < {steady}) "
+
+Orphan read_orphan(const Rows& row) {
+  Orphan orphan;
+  orphan.lease.id =
+      row.integer(0) != 0 ? unit_of_row(row.integer(0)) : unit_of_summary(batch_id(row, 1));
+  orphan.lease.token = Token{row.integer(2)};
+  orphan.worker = row.worker_id(3);
+  orphan.expired = row.yes(4);
+  orphan.attempt = row.small(5);
+  orphan.crashes = row.small(6);
+  orphan.recoveries = row.small(7);
+  orphan.suspect = row.yes(8);
+  if (!row.is_null(9)) orphan.kind = row.text(9);
+  return orphan;
+}
+
+/// A reclaim of many: looks which verdicts still hold, then applies those.
+class Reclaiming {
+ public:
+  Reclaiming(Connection& db, std::span<const Verdict> verdicts, const ReportHead& report)
+      : db_{db}, verdicts_{verdicts}, entries_{report} {}
+
+  std::vector<bool> run() {
+    std::vector<bool> done(verdicts_.size());
+    auto rows = lock_orphans();
+    while (rows.next()) {
+      auto place = static_cast<std::size_t>(rows.integer(0)) - 1;
+      done[place] = true;
+      note(verdicts_[place], rows);
+    }
+    if (rows_.size() == 0) return done;
+    apply();
+    entries_.queue(db_);
+    db_.run("SELECT 1");  // with which goes what is queued
+    return done;
+  }
+
+ private:
+  Rows lock_orphans() {
+    LeaseColumns leases;
+    for (const auto& verdict : verdicts_) leases.add(verdict.lease);
+    return db_.run(
+        "SELECT s.n, c.batchrow, c.batch, c.owner, r.line::bigint FROM unnest($1::bigint[],"
+        " $2::uuid[], $3::bigint[]) WITH ORDINALITY AS s(batchrow, batch, token, n)"
+        " JOIN hf.batch_claims c ON" HOLDFAST_CLAIM_OF_LEASE
+        "LEFT JOIN alya.batchrows r ON r.rowid = c.batchrow"
+        " LEFT JOIN hf.workers w ON w.id = c.owner WHERE" HOLDFAST_UNIT_ORPHANED
+        "ORDER BY c.batchrow, c.batch FOR UPDATE OF c SKIP LOCKED",
+        leases.rows.value(), leases.batches.value(), leases.tokens.value());
+  }
+
+  void note(const Verdict& verdict, const Rows& row) {
+    auto batch = batch_id(row, 2);
+    rows_.add(row.integer(1));
+    batches_.add(uuid(batch));
+    failed_.add(verdict.to != TaskState::pending);
+    attempts_.add(verdict.attempt);
+    crashes_.add(verdict.crashes);
+    suspects_.add(verdict.suspect);
+    delays_.add(verdict.delay);
+    messages_.add(messages_about(verdict.reason));
+    auto reason =
+        row.integer(1) != 0
+            ? fmt::format("Line {} of batch {}: {}", row.integer(4), batch.text(), verdict.reason)
+            : fmt::format("The summary of batch {}: {}", batch.text(), verdict.reason);
+    entries_.add({.id = verdict.lease.id,
+                  .now = verdict.to,
+                  .attempt = verdict.attempt,
+                  .max_attempts = 0,
+                  .worker = row.optional_worker(3),
+                  .reason = reason});
+  }
+
+  void apply() {
+    db_.queue(
+        "WITH v AS MATERIALIZED (SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::boolean[],"
+        " $4::bigint[], $5::bigint[], $6::boolean[], $7::bigint[], $8::text[]) AS v(batchrow,"
+        " batch, failed, attempt, crashes, suspect, delay, messages)),"
+        " gone AS (DELETE FROM hf.batch_claims c USING v WHERE c.batchrow = v.batchrow"
+        " AND c.batch = v.batch AND v.failed),"
+        " back AS (UPDATE hf.batch_claims c SET owner = NULL, lease_until = NULL,"
+        " token = greatest(c.token + 1, {micros}), attempt = v.attempt, crashes = v.crashes,"
+        " recoveries = c.recoveries + 1, suspect = v.suspect, run_at = CASE WHEN v.delay > 0"
+        " THEN {wall} + v.delay ELSE 0 END FROM v WHERE c.batchrow = v.batchrow"
+        " AND c.batch = v.batch AND NOT v.failed)"
+        " UPDATE alya.batchrows r SET status = CASE WHEN v.failed THEN"
+        " 'failed'::alya.status_enum ELSE 'queued'::alya.status_enum END,"
+        " doneat = CASE WHEN v.failed THEN" HOLDFAST_NOW
+        "END, messages = CASE WHEN v.failed THEN"
+        " v.messages::jsonb END, doneby = CASE WHEN v.failed THEN r.doneby END FROM v"
+        " WHERE r.rowid = v.batchrow AND r.status = 'inprog'",
+        rows_.value(), batches_.value(), failed_.value(), attempts_.value(), crashes_.value(),
+        suspects_.value(), delays_.value(), messages_.value());
+  }
+
+  Connection& db_;
+  std::span<const Verdict> verdicts_;
+  ReportEntries entries_;
+  Array rows_{Type::bigint}, batches_{Type::uuid}, failed_{Type::boolean}, attempts_{Type::bigint},
+      crashes_{Type::bigint}, suspects_{Type::boolean}, delays_{Type::bigint},
+      messages_{Type::text};
+};
+
+}  // namespace
+
+std::vector<Renewal> PostgresBatchStore::renew(std::span<const Lease> leases, Millis length) {
+  if (leases.empty()) return {};
+  LeaseColumns columns;
+  for (const auto& lease : leases) columns.add(lease);
+  return store().writer.write(renew_points, [&](Connection& db) {
+    std::vector<Renewal> renewals(leases.size(), Renewal::lost);
+    auto rows = db.run(
+        "UPDATE hf.batch_claims c SET lease_until = {steady} + $4 FROM unnest($1::bigint[],"
+        " $2::uuid[], $3::bigint[]) WITH ORDINALITY AS s(batchrow, batch, token, n)"
+        " WHERE" HOLDFAST_CLAIM_OF_LEASE "RETURNING s.n",
+        columns.rows.value(), columns.batches.value(), columns.tokens.value(), length);
+    while (rows.next()) renewals[static_cast<std::size_t>(rows.integer(0)) - 1] = Renewal::kept;
+    return renewals;
+  });
+}
+
+std::vector<Orphan> PostgresBatchStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
+  auto orphans = store().reader.read([&](Connection& db) {
+    std::vector<Orphan> found;
+    auto rows = db.run(
+        "SELECT c.batchrow, c.batch, c.token, c.owner, w.id IS NOT NULL AND w.died_at IS NULL"
+        " AND w.stopped_at IS NULL AND NOT w.id = ANY($1), c.attempt, c.crashes, c.recoveries,"
+        " c.suspect, b.app || '/' || b.op FROM hf.batch_claims c"
+        " LEFT JOIN alya.batches b ON b.id = c.batch LEFT JOIN hf.workers w ON w.id = c.owner"
+        " WHERE c.owner IS NOT NULL AND (w.id = ANY($1) OR" HOLDFAST_UNIT_ORPHANED ") LIMIT $2",
+        as_if_buried, limit);
+    while (rows.next()) found.push_back(read_orphan(rows));
+    return found;
+  });
+  leave_out_running_children(store_.files, orphans);
+  return orphans;
+}
+
+std::vector<bool> PostgresBatchStore::reclaim(std::span<const Verdict> verdicts,
+                                              const ReportHead& report) {
+  auto reclaimed = store().writer.write(reclaim_points, [&](Connection& db) {
+    return Reclaiming{db, verdicts, report}.run();
+  });
+  store_.session.announce_work();
+  return reclaimed;
+}
+
+}  // namespace holdfast::postgres

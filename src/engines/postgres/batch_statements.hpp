@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+
+#include "batches/batch_store.hpp"
+#include "engines/postgres/connection.hpp"
+#include "engines/postgres/store.hpp"
+
+/// What the tables call now: a time without a zone, as the wall shows it.
+#define HOLDFAST_NOW " to_timestamp({wall} / 1000.0)::timestamp "
+
+/// The steps of batches, each inside a transaction that the caller has begun.
+namespace holdfast::postgres {
+
+/// As a parameter: every id is a uuid to the server.
+inline TaskId uuid(BatchId id) { return TaskId{id.bytes}; }
+inline BatchId batch_id(const Rows& rows, int column) {
+  return BatchId{rows.task_id(column).bytes};
+}
+
+/// Leases as columns: the number of the row (0: a summary), the batch of a summary, the token.
+struct LeaseColumns {
+  void add(const Lease& lease);
+  Array rows{Type::bigint}, batches{Type::uuid}, tokens{Type::bigint};
+};
+
+struct EndedUnits {
+  std::vector<Settled> settled{};
+  bool news = false;  ///< there is something to claim now that there was not
+};
+EndedUnits end_units(Connection& db, std::span<const UnitEnd> ends);
+
+/// Rows only: whether a batch is ready to be summed up can only be seen after the commit.
+void claim_rows(Connection& db, const ClaimRequest& request, Exchanged& into);
+
+/// A batch of which no row is open.
+struct Complete {
+  BatchId id{};
+  std::string kind{};
+};
+std::vector<Complete> complete_batches(Connection& db, const ClaimRequest& request, int limit);
+void claim_summaries(Connection& db, const ClaimRequest& request,
+                     std::span<const Complete> complete, Exchanged& into);
+std::optional<WallTime> earliest_unit(Connection& db, const ClaimRequest& request);
+
+}  // namespace holdfast::postgres

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <mutex>
+
+#include "batches/batch_store.hpp"
+#include "engines/postgres/store.hpp"
+
+namespace holdfast::postgres {
+
+/// Batches in tables that other programs may use as well: everything that they would not understand
+/// is in tables of our own beside them.
+class PostgresBatchStore final : public BatchStore {
+ public:
+  explicit PostgresBatchStore(Store& store) : store_{store} {}
+
+  Batches::Submitted insert(BatchId id, const NewBatch& batch) override;
+  bool append(BatchId id, std::span<const BatchRow> rows, bool release) override;
+  bool abort(BatchId id, std::span<const NewTask> follow_ups) override;
+  std::vector<BatchRecord> find(const BatchFilter& filter) override;
+  std::vector<RowRecord> rows(const RowFilter& filter) override;
+  Exchanged exchange(std::span<const UnitEnd> ends,
+                     const std::optional<ClaimRequest>& claim) override;
+  std::optional<WallTime> next_due(const ClaimRequest& claim) override;
+
+  std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override;
+  using Leases::orphans;
+  std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override;
+  std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override;
+
+ private:
+  /// The tables are made when something is first done with them.
+  Store& store();
+
+  Store& store_;
+  std::mutex preparing_;
+  bool prepared_ = false;
+};
+
+}  // namespace holdfast::postgres
