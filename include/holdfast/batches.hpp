@@ -69,6 +69,12 @@ struct BatchOptions {
   /// So often a row is begun, if it takes its worker with it or takes too long, before it fails.
   int max_attempts = 3;
   Millis row_timeout{std::chrono::hours{1}};  ///< per attempt; then its stop token fires
+  /// Where the tables are shared with workers of another make, one of those that dies leaves rows
+  /// in progress that nobody has claimed in a way that we could check. They are queued again when
+  /// recovery has known of them for so long, counted from the first time that it saw them: longer
+  /// than any of those workers takes for a row, because its late result would be written all the
+  /// same. Zero: never.
+  Millis queue_unclaimed_after{0};
 };
 
 /// Batches of rows on an engine: submit them here, say how rows are processed, and `run` them in

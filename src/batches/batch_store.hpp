@@ -76,6 +76,11 @@ class BatchStore : public Leases {
 
   /// As `TaskStore::next_due`.
   virtual std::optional<WallTime> next_due(const ClaimRequest& claim) = 0;
+
+  /// Queues rows again that are in progress without a claim and have been seen so by somebody of
+  /// ours for at least `seen_for`; returns how many. Only a program that shares the tables and
+  /// knows nothing of claims leaves such rows, so where there is none there is nothing to do.
+  virtual std::int64_t queue_unclaimed(Millis) { return 0; }
 };
 
 /// The messages of a row that came to its end without its processor's word.

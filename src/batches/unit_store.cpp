@@ -89,6 +89,9 @@ std::vector<Renewal> UnitStore::renew(std::span<const Lease> leases, Millis leng
 }
 
 std::vector<Orphan> UnitStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
+  // Every run of recovery comes by here, and one that only wants to know names somebody.
+  if (options_.queue_unclaimed_after > Millis{0} && as_if_buried.empty())
+    batches_.queue_unclaimed(options_.queue_unclaimed_after);
   auto orphans = batches_.orphans(limit, as_if_buried);
   for (auto& orphan : orphans)
     orphan.max_attempts = row_of(orphan.lease.id) ? options_.max_attempts : as_often_as_it_takes;

@@ -31,8 +31,8 @@ class RowEnds {
   }
   bool empty() const { return rows_.size() == 0; }
 
-  /// Places and batches of those that were accepted. A row must be in progress, and claimed under
-  /// the token of the one who ends it, in the same step.
+  /// Places of those that were accepted, and whether they are queued again. A row must be in
+  /// progress, and claimed under the token of the one who ends it, in the same step.
   Rows run(Connection& db) const {
     return db.run(
         "WITH held AS MATERIALIZED (SELECT s.*, c.batch FROM unnest($1::bigint[], $2::bigint[],"
@@ -47,14 +47,16 @@ class RowEnds {
         " messages = h.messages::jsonb, blobrows = h.output::jsonb,"
         " doneby = CASE WHEN h.to_status <> 'queued' THEN r.doneby END FROM held h"
         " WHERE r.rowid = h.batchrow AND r.status = 'inprog'"
-        " RETURNING h.place, h.batchrow, h.batch, h.to_status, h.attempt, h.was_attempt, h.delay),"
-        " gone AS (DELETE FROM hf.batch_claims c USING ended e WHERE c.batchrow = e.batchrow"
-        " AND c.batch = e.batch AND e.to_status <> 'queued'),"
+        " RETURNING h.place, h.to_status),"
+        // Also where the row is not in progress any more because a program that knows nothing of
+        // claims took it away: then there is nothing left to hold.
+        " gone AS (DELETE FROM hf.batch_claims c USING held h WHERE c.batchrow = h.batchrow"
+        " AND c.batch = h.batch AND h.to_status <> 'queued'),"
         " back AS (UPDATE hf.batch_claims c SET owner = NULL, lease_until = NULL,"
-        " attempt = e.attempt, run_at = CASE WHEN e.delay > 0 THEN {wall} + e.delay ELSE 0 END,"
-        " suspect = c.suspect AND NOT e.was_attempt FROM ended e WHERE c.batchrow = e.batchrow"
-        " AND c.batch = e.batch AND e.to_status = 'queued')"
-        " SELECT place, batch, to_status = 'queued' FROM ended",
+        " attempt = h.attempt, run_at = CASE WHEN h.delay > 0 THEN {wall} + h.delay ELSE 0 END,"
+        " suspect = c.suspect AND NOT h.was_attempt FROM held h WHERE c.batchrow = h.batchrow"
+        " AND c.batch = h.batch AND h.to_status = 'queued')"
+        " SELECT place, to_status = 'queued' FROM ended",
         places_.value(), rows_.value(), tokens_.value(), to_.value(), results_.value(),
         messages_.value(), outputs_.value(), attempts_.value(), were_attempts_.value(),
         delays_.value());
@@ -143,7 +145,7 @@ EndedUnits end_units(Connection& db, std::span<const UnitEnd> ends) {
   auto accepted = rows.run(db);
   while (accepted.next()) {
     ended.settled[static_cast<std::size_t>(accepted.integer(0))] = Settled::accepted;
-    ended.news |= accepted.yes(2);
+    ended.news |= accepted.yes(1);
   }
   return ended;
 }

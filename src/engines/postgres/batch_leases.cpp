@@ -160,6 +160,32 @@ std::vector<Orphan> PostgresBatchStore::orphans(int limit, std::span<const Worke
   return orphans;
 }
 
+std::int64_t PostgresBatchStore::queue_unclaimed(Millis seen_for) {
+  auto queued = store().writer.write(reclaim_points, [&](Connection& db) {
+    // Those that are not so any more are forgotten first, so that the time of one which is begun
+    // again counts from then.
+    db.queue(
+        "DELETE FROM hf.batch_sightings s WHERE NOT EXISTS (SELECT 1 FROM alya.batchrows r"
+        " WHERE r.rowid = s.batchrow AND r.status = 'inprog') OR EXISTS (SELECT 1"
+        " FROM hf.batch_claims c WHERE c.batchrow = s.batchrow AND c.owner IS NOT NULL)");
+    db.queue(
+        "INSERT INTO hf.batch_sightings (batchrow, seen_at) SELECT r.rowid, {wall}"
+        " FROM alya.batchrows r WHERE r.status = 'inprog' AND NOT EXISTS (SELECT 1"
+        " FROM hf.batch_claims c WHERE c.batchrow = r.rowid AND c.owner IS NOT NULL)"
+        " ON CONFLICT (batchrow) DO NOTHING");
+    auto rows = db.run(
+        "WITH gone AS (DELETE FROM hf.batch_sightings WHERE seen_at <= {wall} - $1"
+        " RETURNING batchrow) UPDATE alya.batchrows r SET status = 'queued', doneby = NULL FROM "
+        "gone"
+        " WHERE r.rowid = gone.batchrow AND r.status = 'inprog' AND NOT EXISTS (SELECT 1"
+        " FROM hf.batch_claims c WHERE c.batchrow = r.rowid AND c.owner IS NOT NULL)",
+        seen_for);
+    return rows.changed();
+  });
+  if (queued > 0) store_.session.announce_work();
+  return queued;
+}
+
 std::vector<bool> PostgresBatchStore::reclaim(std::span<const Verdict> verdicts,
                                               const ReportHead& report) {
   auto reclaimed = store().writer.write(reclaim_points, [&](Connection& db) {

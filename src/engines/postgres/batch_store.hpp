@@ -21,6 +21,7 @@ class PostgresBatchStore final : public BatchStore {
   Exchanged exchange(std::span<const UnitEnd> ends,
                      const std::optional<ClaimRequest>& claim) override;
   std::optional<WallTime> next_due(const ClaimRequest& claim) override;
+  std::int64_t queue_unclaimed(Millis seen_for) override;
 
   std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override;
   using Leases::orphans;

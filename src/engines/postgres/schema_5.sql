@@ -21,6 +21,13 @@ CREATE INDEX batch_claims_held ON hf.batch_claims (owner) WHERE owner IS NOT NUL
 -- What was begun, is not held, and is not done.
 CREATE INDEX batch_claims_left ON hf.batch_claims (batch) WHERE owner IS NULL;
 
+-- Rows in progress that nobody of ours has claimed, and since when we know of them: the tables of
+-- batches do not say when a row was begun.
+CREATE TABLE hf.batch_sightings (
+  batchrow bigint PRIMARY KEY,
+  seen_at  bigint NOT NULL
+);
+
 -- What was asked for when a batch was submitted and its own table has no column for.
 CREATE TABLE hf.batch_notes (
   batch     uuid PRIMARY KEY,
