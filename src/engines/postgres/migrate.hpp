@@ -7,7 +7,7 @@
 namespace holdfast::postgres {
 
 /// Of the tables that this version works with.
-inline constexpr int schema_version = 4;
+inline constexpr int schema_version = 5;
 
 struct Migrated {
   int before = 0;  ///< 0: there was nothing
