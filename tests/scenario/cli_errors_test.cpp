@@ -153,6 +153,32 @@ TEST_F(CliErrors, ConfigurationMistakesNameFileAndLine) {
   expect_refused({"config", "check", path, "--store", "postgres://h/db?schema="}, "schema");
 }
 
+TEST_F(CliErrors, NoPasswordIsShown) {
+  const std::string path = store_.folder() / "work.yaml";
+  std::ofstream{path} << "store: postgres://ada:s3cret@127.0.0.1:1/work\n";
+  for (const char* form : {"--quiet", "--json"}) {
+    const Finished finished = run({HOLDFAST_PROGRAM, form, "config", "check", path});
+    EXPECT_EQ(finished.ending.code, 0) << finished.err;
+    EXPECT_THAT(finished.out, Not(HasSubstr("s3cret")));
+  }
+  for (const char* address : {"redis://ada:s3cr/et@127.0.0.1", "redis://ada:s3cret@127.0.0.1:x"}) {
+    const Finished finished = run({HOLDFAST_PROGRAM, "--store", address, "queue", "status"});
+    EXPECT_EQ(finished.ending.code, 1);
+    EXPECT_THAT(finished.err, Not(HasSubstr("s3cr")));
+  }
+}
+
+TEST_F(CliErrors, AStoreIsNotMovedOntoItself) {
+  ok({"task", "add", "mail"});
+  auto other = store_.database();
+  other.insert(other.rfind('/'), "/.");
+  const Finished finished =
+      run({HOLDFAST_PROGRAM, "move", "--from", store_.address(), "--to", "sqlite:" + other});
+  EXPECT_EQ(finished.ending.code, 1) << finished.out;
+  EXPECT_THAT(finished.err, HasSubstr("same store"));
+  ok({"task", "add", "mail"});
+}
+
 TEST_F(CliErrors, WithJsonErrorsAreJsonToo) {
   const Finished finished = cli({"--json", "task", "list"});
   EXPECT_EQ(finished.ending.code, 1);
