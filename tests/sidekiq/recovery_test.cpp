@@ -34,6 +34,7 @@ TEST_F(SidekiqRecovery, OrphansOfADeadRubyProcessArePerformedAlthoughAnotherOneL
   seed("ruby:2:bb", job_of({.url = server_.url(), .id = "late"}), 400);
   keep_alive("ruby:2:bb");
   seed("ruby:3:cc", job_of({.url = server_.url(), .id = "fresh"}), 100);
+  redis_.call({"HSET", key("holdfast:lives"), "host:4:dd", "connection 5 of server another-run"});
   auto summary = perform();
   EXPECT_EQ(summary.recovered, 1);
   EXPECT_EQ(summary.callbacks, 1);
@@ -45,6 +46,7 @@ TEST_F(SidekiqRecovery, OrphansOfADeadRubyProcessArePerformedAlthoughAnotherOneL
   EXPECT_THAT(infos_, testing::Contains(HasSubstr("recovered request ruby:1:aa/orphan")));
   EXPECT_GT(number({"GET", key("gc_last_run")}), 1'700'000'000'000);
   EXPECT_EQ(number({"EXISTS", key("gc_lock")}), 0);
+  EXPECT_EQ(number({"HLEN", key("holdfast:lives")}), 0) << "nobody can prove anything by it";
 }
 
 TEST_F(SidekiqRecovery, WhoHasTheLockIsLeftToIt) {
@@ -90,12 +92,16 @@ TEST_F(SidekiqRecovery, AnEntryWithoutAJobAndOneThatIsNoJobAreToldAndRemoved) {
 TEST_F(SidekiqRecovery, WhatMayHaveBeenSentIsNotSentAgainWhereThatWasAskedFor) {
   redis::Server server{redis::Address::parse(redis_.address())};
   push({.url = server_.url(), .method = "post"});
-  Registry gone{
-      server,
-      dialect_named("sidekiq_async_http"),
-      {.process = "host:1:a", .queues = {"default"}, .orphan_threshold = Millis{300'000}}};
+  Registry gone{server,
+                dialect_named("sidekiq_async_http"),
+                {.process = "host:1:a",
+                 .queues = {"default"},
+                 .capacity = 1,
+                 .heartbeat_interval = Millis{60'000},
+                 .orphan_threshold = Millis{300'000}}};
   auto hold = gone.take(1).at(0).hold;
   ASSERT_TRUE(gone.begin_sending(hold));
+  gone.beat(std::array{hold});
   // Its connection is gone from this server, which proves its death.
   auto run = redis_.call({"INFO", "server"}).string();
   run = run.substr(run.find("run_id:") + 7, 12);

@@ -22,9 +22,13 @@ void Lives::keep() {
   connection_.reset();
   auto connection = server_.connect();
   connection->call({"CLIENT", "SETNAME", "holdfast-sidekiq"});
-  auto life = redis::life_of(*connection);
-  if (!life.empty()) server_.call({"HSET", key_, process_, life});
+  life_ = redis::life_of(*connection);
   connection_ = std::move(connection);
+  tell();
+}
+
+void Lives::tell() {
+  if (!life_.empty()) server_.call({"HSET", key_, process_, life_});
 }
 
 std::map<std::string, std::string> Lives::look() {

@@ -18,6 +18,8 @@ class Lives {
 
   /// Tells the others about this process, again if it had to connect again.
   void keep();
+  /// Tells it again: others take those off the list that were not heard of for long.
+  void tell();
   /// Processes whose connection is gone, and was gone the last time, with the life that each lost.
   /// Two looks must be a moment apart: a process may be connecting again.
   std::map<std::string, std::string> look();
@@ -27,6 +29,7 @@ class Lives {
   std::string key_;
   std::string process_;
   std::unique_ptr<redis::Connection> connection_;
+  std::string life_;
   std::map<std::string, std::string> missing_;
 };
 

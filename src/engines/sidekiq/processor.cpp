@@ -70,8 +70,8 @@ SidekiqSummary SidekiqProcessor::State::run() {
   if (ran_.exchange(true)) throw InvalidRequest{"a processor runs once; make another one"};
   state_ = ProcessorState::starting;
   allow_many_descriptors();
-  lives_.keep();
   registry_.beat({});
+  lives_.keep();
   loop_ = std::make_unique<Loop>(options_.processor);
   desk_thread_ = std::jthread{[this](std::stop_token stop) { work_at_desk(std::move(stop)); }};
   monitor_thread_ = std::jthread{[this](std::stop_token stop) { monitor(std::move(stop)); }};

@@ -85,6 +85,7 @@ void SidekiqProcessor::State::be_seen() {
 
 void SidekiqProcessor::State::beat() {
   auto lost = registry_.beat(holds());
+  lives_.tell();
   std::lock_guard lock{mutex_};
   for (const auto& token : lost)
     if (auto held = held_.find(token); held != held_.end() && loop_)

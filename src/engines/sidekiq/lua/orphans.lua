@@ -11,6 +11,10 @@ for _ = 1, take_number() do dead[take()] = true end
 for _, process in ipairs(call('SMEMBERS', P .. ':processes')) do
   if dead[process] or not is_alive(process) then call('SREM', P .. ':processes', process) end
 end
+-- Of those that died with an earlier run of this server, nobody can prove it any more.
+for _, process in ipairs(call('HKEYS', LIVES)) do
+  if not dead[process] and not is_alive(process) then call('HDEL', LIVES, process) end
+end
 
 local function look_at(ids)
   for _, id in ipairs(ids) do
