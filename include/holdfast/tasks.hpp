@@ -23,6 +23,9 @@ class OpenAttempt : public Attempt {
   /// How it ended; the first word counts, and nothing else may be asked of it after that. Letting
   /// go of an attempt without a word is a `retry`.
   virtual void end(Outcome outcome) = 0;
+  /// True: it waits, and nothing of it runs until this says false again. Whatever ends the process
+  /// meanwhile is not its doing, and nobody who must run alone has to wait for it.
+  virtual void idle(bool /*waits*/) {}
 };
 /// Begins an attempt and returns at once. Throwing counts as for a `Handler`.
 using AsyncHandler = std::function<void(std::shared_ptr<OpenAttempt>)>;

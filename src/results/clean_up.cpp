@@ -1,3 +1,5 @@
+#include <map>
+
 #include <holdfast/results.hpp>
 
 namespace holdfast::results {
@@ -5,6 +7,7 @@ namespace holdfast::results {
 namespace {
 
 constexpr std::string_view before_id = "transaction-";
+constexpr int a_page = 500;
 
 /// The id in the name of a queue of ours; empty: it is not one.
 std::string id_in(std::string_view queue) {
@@ -16,52 +19,41 @@ std::string id_in(std::string_view queue) {
   return {};
 }
 
-class Endings {
- public:
-  explicit Endings(const Engine& engine) : inspector_{engine} {}
-
-  /// How a transaction ended; nothing: it has not, or is none of this store's.
-  std::optional<TaskState> of(const std::string& id) {
-    auto known = known_.find(id);
-    if (known == known_.end()) known = known_.emplace(id, look(id)).first;
-    return known->second;
+/// Whether a transaction is one of ours, and over.
+bool has_ended(const TransactionInspector& inspector, const std::string& id) {
+  std::optional<TransactionRecord> found;
+  try {
+    found = inspector.find(id);
+  } catch (const InvalidRequest&) {
+    return false;  // no id of ours
   }
-
- private:
-  std::optional<TaskState> look(const std::string& id) const {
-    std::optional<TransactionRecord> found;
-    try {
-      found = inspector_.find(id);
-    } catch (const InvalidRequest&) {
-      return {};  // no id of ours
-    }
-    if (!found || found->machine != machine_name) return {};
-    auto state = found->task.state;
-    bool ended = state == TaskState::completed || state == TaskState::failed ||
-                 state == TaskState::cancelled;
-    return ended ? std::optional{state} : std::nullopt;
-  }
-
-  TransactionInspector inspector_;
-  std::map<std::string, std::optional<TaskState>> known_;
-};
+  if (!found || found->machine != machine_name) return false;
+  auto state = found->task.state;
+  return state == TaskState::completed || state == TaskState::failed ||
+         state == TaskState::cancelled;
+}
 
 }  // namespace
 
 CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs) {
-  Endings endings{engine};
+  const TransactionInspector inspector{engine};
   CleanUp done;
   for (const auto& queue : broker.queues(before_id)) {
     auto id = id_in(queue.name);
-    if (!id.empty() && endings.of(id)) done.queues += broker.remove(queue.name);
+    if (!id.empty() && has_ended(inspector, id)) done.queues += broker.remove(queue.name);
   }
-  for (const auto& blob : blobs.list()) {
-    auto slash = blob.key.find('/');
-    if (slash == blob.key.npos) continue;
-    auto ending = endings.of(blob.key.substr(0, slash));
-    if (ending && ending != TaskState::completed) done.blobs += blobs.remove(blob.key);
+  const TransactionFilter unwanted{.machine = machine_name,
+                                   .states = {TaskState::failed, TaskState::cancelled}};
+  for (int offset = 0;; offset += a_page) {
+    auto ended = inspector.list(unwanted, {.limit = a_page, .offset = offset});
+    for (const auto& each : ended) {
+      auto left = blobs.list(each.id + "/");
+      // Somebody may have retried it since.
+      if (left.empty() || !has_ended(inspector, each.id)) continue;
+      for (const auto& blob : left) done.blobs += blobs.remove(blob.key);
+    }
+    if (std::ssize(ended) < a_page) return done;
   }
-  return done;
 }
 
 }  // namespace holdfast::results

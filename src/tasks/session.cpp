@@ -55,7 +55,7 @@ void Session::took(std::vector<Claimed> claimed, Millis asked_at) {
 
 bool Session::startable() const {
   if (waiting_.empty() || alone() || running_ >= limits_.concurrency) return false;
-  return !waiting_.front()->claimed.suspect || running_ == 0;
+  return !waiting_.front()->claimed.suspect || !anything_runs();
 }
 
 std::vector<JobPtr> Session::start(Millis now) {
@@ -69,7 +69,7 @@ std::vector<JobPtr> Session::start(Millis now) {
   }
   while (started.size() < handful && !waiting_.empty()) {
     auto& next = waiting_.front();
-    if (next->claimed.suspect && (running_ > 0 || !started.empty())) break;
+    if (next->claimed.suspect && (anything_runs() || !started.empty())) break;
     if (now >= next->deadline) break;
     next->phase = Job::Phase::running;
     next->times_out = now + next->claimed.timeout;
@@ -92,7 +92,7 @@ std::vector<JobPtr> Session::start(Millis now) {
 
 bool Session::suspect_in_the_way() const {
   if (waiting_.empty()) return false;
-  return alone() || (waiting_.front()->claimed.suspect && running_ > 0);
+  return alone() || (waiting_.front()->claimed.suspect && anything_runs());
 }
 
 /// A suspect waits until nothing else runs here, others wait behind it, and all of them could run
@@ -133,10 +133,17 @@ void Session::give_back_late(Millis now) {
 bool Session::finished(const JobPtr& job, Settlement settlement,
                        std::chrono::nanoseconds took_time) {
   handler_time_ = 0.9 * handler_time_ + 0.1 * static_cast<double>(took_time.count());
+  idles(job, false);
   if (job == alone_) alone_.reset();
   if (job->abandoned) return false;
   settle_on_behalf(job, std::move(settlement));
   return true;
+}
+
+void Session::idles(const JobPtr& job, bool idle) {
+  if (std::exchange(job->idle, idle) == idle) return;
+  idle_ += idle ? 1 : -1;
+  if (idle && job == alone_) alone_.reset();
 }
 
 void Session::settle_on_behalf(const JobPtr& job, Settlement settlement) {

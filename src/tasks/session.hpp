@@ -26,6 +26,7 @@ struct Job {
   StopCause cause = StopCause::none;
   Millis stopped_at{};     ///< steady: when it was asked to stop
   bool abandoned = false;  ///< settled on its behalf although the handler still runs
+  bool idle = false;       ///< see `OpenAttempt::idle`
 };
 using JobPtr = std::shared_ptr<Job>;
 
@@ -63,6 +64,8 @@ class Session {
   bool finished(const JobPtr& job, Settlement settlement, std::chrono::nanoseconds took_time);
   /// The handler that got tasks from `start` has run all of them.
   void handler_free() { --running_; }
+  /// An attempt that was started waits without running anything, or goes on. It keeps its place.
+  void idles(const JobPtr& job, bool idle);
 
   /// Settlements to send. They stay until `settled`, and come again after `unsent`.
   std::vector<Settlement> settlements();
@@ -104,6 +107,7 @@ class Session {
 
  private:
   bool alone() const;
+  bool anything_runs() const { return running_ > idle_; }
   void mind_suspects(Millis now, Millis& next);
   void give_back_late(Millis now);
   void give_back_first();
@@ -114,6 +118,7 @@ class Session {
   std::deque<JobPtr> waiting_;
   std::vector<Settlement> outbox_;
   int running_ = 0;
+  int idle_ = 0;  ///< of these
   int waiting_suspects_ = 0;
   JobPtr alone_{};  ///< the suspect that runs
   Millis alone_since_{};

@@ -46,6 +46,7 @@ class Worker::Impl::Open final : public OpenAttempt {
   void end(Outcome outcome) override {
     if (!ended_.exchange(true)) worker_->ended(*this, outcome);
   }
+  void idle(bool waits) override { worker_->idles(*this, waits); }
 
  private:
   friend class Worker::Impl;
@@ -93,6 +94,16 @@ void Worker::Impl::hand_out(const JobPtr& job, int slot,
   } catch (const std::exception& error) {
     open->end(retry(error.what()));
   }
+}
+
+void Worker::Impl::idles(Open& open, bool idle) {
+  if (idle)
+    open.enlistment_->finished(open.slot_);
+  else
+    open.enlistment_->started(open.slot_, open.job_->claimed.lease);
+  std::lock_guard lock{mutex_};
+  session_.idles(open.job_, idle);
+  if (idle && session_.startable()) work_ready_.notify_one();
 }
 
 void Worker::Impl::ended(Open& open, const Outcome& outcome) {

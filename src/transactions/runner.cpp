@@ -64,6 +64,7 @@ void TransactionRunner::Impl::begin(std::shared_ptr<OpenAttempt> attempt) {
   auto task = attempt->task();
   auto held = std::make_shared<Held>(LiveTransaction{std::move(attempt), store_, machine_.initial});
   held->busy = true;  // nobody gives it a turn before it is complete
+  held->transaction.attempt().idle(true);
   {
     std::lock_guard lock{mutex_};
     held_[task] = held;

@@ -56,6 +56,8 @@ void TransactionRunner::Impl::turn(const HeldPtr& held) {
             .missing = std::exchange(held->missing, false),
             .messages = std::exchange(held->inbox, {})};
   }
+  auto& attempt = held->transaction.attempt();
+  attempt.idle(false);
   try {
     take_turn(held, std::move(news));
   } catch (const LeaseLost& error) {
@@ -65,10 +67,16 @@ void TransactionRunner::Impl::turn(const HeldPtr& held) {
     trouble("running a transaction", error);
     end(*held, snooze(while_something_is_away));
   }
+  {
+    std::lock_guard lock{mutex_};
+    if (!held_.contains(attempt.task())) return;
+  }
+  // Until its next turn it only waits: a crash meanwhile is not its fault.
+  attempt.idle(true);
   std::lock_guard lock{mutex_};
   held->busy = false;
   bool more = held->stop || held->wake || held->missing || !held->inbox.empty();
-  if (more && held_.contains(held->transaction.attempt().task())) schedule(held);
+  if (more) schedule(held);
 }
 
 void TransactionRunner::Impl::take_turn(const HeldPtr& held, News news) {

@@ -90,5 +90,24 @@ TEST_F(SessionTest, SuspectIsWaitedForLongerEachTime) {
   }
 }
 
+TEST_F(SessionTest, WhoIdlesIsNotInTheWayOfASuspectAndASuspectThatIdlesOfNobody) {
+  session_.took({claim(), claim(true)}, 0ms);
+  auto first = session_.start(0ms).front();
+  EXPECT_FALSE(session_.startable());
+  session_.idles(first, true);
+  ASSERT_TRUE(session_.startable());
+  auto suspect = session_.start(0ms).front();
+  EXPECT_EQ(session_.suspect_room(0ms), 0) << "it runs alone";
+  session_.idles(suspect, true);
+  EXPECT_EQ(session_.suspect_room(0ms), 1);
+  session_.idles(first, false);
+  finish(first);
+  finish(suspect);
+  session_.took({claim(), claim(true)}, 0ms);
+  ASSERT_TRUE(session_.startable());
+  session_.start(0ms);
+  EXPECT_FALSE(session_.startable()) << "what runs is counted as before";
+}
+
 }  // namespace
 }  // namespace holdfast
