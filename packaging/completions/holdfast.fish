@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -17,6 +17,7 @@ complete -c holdfast -n '__holdfast_at \'\'' -a worker -d 'Run a worker, list wo
 complete -c holdfast -n '__holdfast_at \'\'' -a http -d 'Make HTTP requests that survive kill -9'
 complete -c holdfast -n '__holdfast_at \'\'' -a tx -d 'Transactions: state machines that survive kill -9'
 complete -c holdfast -n '__holdfast_at \'\'' -a results -d 'Collect large results that arrive in parts'
+complete -c holdfast -n '__holdfast_at \'\'' -a batch -d 'Process many rows in many workers, with one result'
 complete -c holdfast -n '__holdfast_at \'\'' -a config -d 'Configuration files'
 complete -c holdfast -n '__holdfast_at \'\'' -a doctor -d 'Say how the store is, what is wrong with it, and what to do'
 complete -c holdfast -n '__holdfast_at \'\'' -a migrate -d 'Make the tables of a store on PostgreSQL, or bring them to this version'
@@ -360,6 +361,61 @@ complete -c holdfast -n '__holdfast_at \'results run\'' -l capacity -d 'Results 
 complete -c holdfast -n '__holdfast_at \'results run\'' -l threads -d 'Default: one for each core' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l prefetch -d 'Megabytes of messages taken ahead; a larger one comes alone; default: 64' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l until-empty -d 'End when no result is left'
+complete -c holdfast -n '__holdfast_at \'batch\'' -a submit -d 'Submit the rows of a file as a batch; prints its id'
+complete -c holdfast -n '__holdfast_at \'batch\'' -a append -d 'Add rows to a batch that waits'
+complete -c holdfast -n '__holdfast_at \'batch\'' -a watch -d 'Submit every file that comes into a folder as a batch'
+complete -c holdfast -n '__holdfast_at \'batch\'' -a release -d 'Let a batch run that waits'
+complete -c holdfast -n '__holdfast_at \'batch\'' -a abort -d 'Call a batch off: what is not done is aborted'
+complete -c holdfast -n '__holdfast_at \'batch\'' -a status -d 'Show how far a batch is'
+complete -c holdfast -n '__holdfast_at \'batch\'' -a rows -d 'Show the rows of a batch with their results'
+complete -c holdfast -n '__holdfast_at \'batch\'' -a output -d 'List the output files of a batch, or write one to stdout'
+complete -c holdfast -n '__holdfast_at \'batch\'' -a run -d 'Process rows with a program'
+complete -c holdfast -n '__holdfast_at \'batch\'' -a recover -d 'Take back now the rows that dead workers held, and report'
+complete -c holdfast -n '__holdfast_at \'batch\'' -a list -d 'List batches, the newest first'
+complete -c holdfast -n '__holdfast_at \'batch\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch submit\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch submit\'' -l app -d 'Application' -x
+complete -c holdfast -n '__holdfast_at \'batch submit\'' -l op -d 'Operation' -x
+complete -c holdfast -n '__holdfast_at \'batch submit\'' -l context -d 'For every row; default: {}' -x
+complete -c holdfast -n '__holdfast_at \'batch submit\'' -l format -d 'Default: by the name of the file' -x -a 'jsonl csv'
+complete -c holdfast -n '__holdfast_at \'batch submit\'' -l then -d 'Enqueue a task of this kind when it ends' -x
+complete -c holdfast -n '__holdfast_at \'batch submit\'' -l wait -d 'Hold it until it is released'
+complete -c holdfast -n '__holdfast_at \'batch append\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch append\'' -l format -d 'Default: by the name of the file' -x -a 'jsonl csv'
+complete -c holdfast -n '__holdfast_at \'batch append\'' -l release -d 'And let it run'
+complete -c holdfast -n '__holdfast_at \'batch watch\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch watch\'' -l app -d 'Application' -x
+complete -c holdfast -n '__holdfast_at \'batch watch\'' -l op -d 'Operation' -x
+complete -c holdfast -n '__holdfast_at \'batch watch\'' -l context -d 'For every row; default: {}' -x
+complete -c holdfast -n '__holdfast_at \'batch watch\'' -l format -d 'Default: by the names of the files' -x -a 'jsonl csv'
+complete -c holdfast -n '__holdfast_at \'batch watch\'' -l then -d 'Enqueue a task of this kind when one ends' -x
+complete -c holdfast -n '__holdfast_at \'batch watch\'' -l age -d 'Take files that nobody has written to for so long; default: 5s' -x
+complete -c holdfast -n '__holdfast_at \'batch watch\'' -l once -d 'Look once and end'
+complete -c holdfast -n '__holdfast_at \'batch release\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch abort\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch status\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch status\'' -l watch -d 'Until it has ended, with its progress'
+complete -c holdfast -n '__holdfast_at \'batch rows\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch rows\'' -l status -d 'With this status; repeatable' -x -a 'queued inprog success failed aborted'
+complete -c holdfast -n '__holdfast_at \'batch rows\'' -l limit -d 'At most so many; default: 50' -x
+complete -c holdfast -n '__holdfast_at \'batch output\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch output\'' -l output -d 'Where output files are, such as dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l exec -d 'Shell command that gets rows as lines of JSON and answers each with a line' -x
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l app -d 'Application' -x
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l op -d 'Operation; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l output -d 'Where output files go, such as dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l attempts -d 'So often a row is begun before it fails; default: 3' -x
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l concurrency -d 'So many programs at once; default: the configuration\'s, else one for each core' -x
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l queue-unclaimed-after -d 'Queue rows again that workers of another make left in progress, when they have been known for so long; default: never' -x
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l until-empty -d 'End when nothing is left to process'
+complete -c holdfast -n '__holdfast_at \'batch recover\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch recover\'' -l queue-unclaimed-after -d 'Queue rows again that workers of another make left in progress, when they have been known for so long; default: never' -x
+complete -c holdfast -n '__holdfast_at \'batch list\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch list\'' -l app -d 'Of this application' -x
+complete -c holdfast -n '__holdfast_at \'batch list\'' -l op -d 'Of this operation' -x
+complete -c holdfast -n '__holdfast_at \'batch list\'' -l status -d 'With this status; repeatable' -x -a 'queued inprog success failed aborted wait'
+complete -c holdfast -n '__holdfast_at \'batch list\'' -l limit -d 'At most so many; default: 50' -x
 complete -c holdfast -n '__holdfast_at \'config\'' -a check -d 'Check a configuration file and print what is in force'
 complete -c holdfast -n '__holdfast_at \'config\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'config check\'' -l help -d 'Print this help message and exit'

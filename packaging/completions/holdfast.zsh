@@ -61,6 +61,18 @@ _holdfast() {
       "tx cleanup") path_=$next ;;
       "results") path_=$next ;;
       "results run") path_=$next ;;
+      "batch") path_=$next ;;
+      "batch submit") path_=$next ;;
+      "batch append") path_=$next ;;
+      "batch watch") path_=$next ;;
+      "batch release") path_=$next ;;
+      "batch abort") path_=$next ;;
+      "batch status") path_=$next ;;
+      "batch rows") path_=$next ;;
+      "batch output") path_=$next ;;
+      "batch run") path_=$next ;;
+      "batch recover") path_=$next ;;
+      "batch list") path_=$next ;;
       "config") path_=$next ;;
       "config check") path_=$next ;;
       "doctor") path_=$next ;;
@@ -272,6 +284,33 @@ _holdfast() {
     "results run --capacity") return ;;
     "results run --threads") return ;;
     "results run --prefetch") return ;;
+    "batch submit --app") return ;;
+    "batch submit --op") return ;;
+    "batch submit --context") return ;;
+    "batch submit --format") compadd -- jsonl csv; return ;;
+    "batch submit --then") return ;;
+    "batch append --format") compadd -- jsonl csv; return ;;
+    "batch watch --app") return ;;
+    "batch watch --op") return ;;
+    "batch watch --context") return ;;
+    "batch watch --format") compadd -- jsonl csv; return ;;
+    "batch watch --then") return ;;
+    "batch watch --age") return ;;
+    "batch rows --status") compadd -- queued inprog success failed aborted; return ;;
+    "batch rows --limit") return ;;
+    "batch output --output") return ;;
+    "batch run --exec") return ;;
+    "batch run --app") return ;;
+    "batch run --op") return ;;
+    "batch run --output") return ;;
+    "batch run --attempts") return ;;
+    "batch run --concurrency") return ;;
+    "batch run --queue-unclaimed-after") return ;;
+    "batch recover --queue-unclaimed-after") return ;;
+    "batch list --app") return ;;
+    "batch list --op") return ;;
+    "batch list --status") compadd -- queued inprog success failed aborted wait; return ;;
+    "batch list --limit") return ;;
     "move --from") return ;;
     "move --to") return ;;
     "move --patience") return ;;
@@ -291,6 +330,7 @@ _holdfast() {
         'http:Make HTTP requests that survive kill -9'
         'tx:Transactions\: state machines that survive kill -9'
         'results:Collect large results that arrive in parts'
+        'batch:Process many rows in many workers, with one result'
         'config:Configuration files'
         'doctor:Say how the store is, what is wrong with it, and what to do'
         'migrate:Make the tables of a store on PostgreSQL, or bring them to this version'
@@ -823,6 +863,109 @@ _holdfast() {
         '--threads:Default\: one for each core'
         '--prefetch:Megabytes of messages taken ahead; a larger one comes alone; default\: 64'
         '--until-empty:End when no result is left')
+      ;;
+    "batch")
+      commands=(
+        'submit:Submit the rows of a file as a batch; prints its id'
+        'append:Add rows to a batch that waits'
+        'watch:Submit every file that comes into a folder as a batch'
+        'release:Let a batch run that waits'
+        'abort:Call a batch off\: what is not done is aborted'
+        'status:Show how far a batch is'
+        'rows:Show the rows of a batch with their results'
+        'output:List the output files of a batch, or write one to stdout'
+        'run:Process rows with a program'
+        'recover:Take back now the rows that dead workers held, and report'
+        'list:List batches, the newest first')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "batch submit")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--app:Application'
+        '--op:Operation'
+        '--context:For every row; default\: {}'
+        '--format:Default\: by the name of the file'
+        '--then:Enqueue a task of this kind when it ends'
+        '--wait:Hold it until it is released')
+      ;;
+    "batch append")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--format:Default\: by the name of the file'
+        '--release:And let it run')
+      ;;
+    "batch watch")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--app:Application'
+        '--op:Operation'
+        '--context:For every row; default\: {}'
+        '--format:Default\: by the names of the files'
+        '--then:Enqueue a task of this kind when one ends'
+        '--age:Take files that nobody has written to for so long; default\: 5s'
+        '--once:Look once and end')
+      ;;
+    "batch release")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "batch abort")
+      commands=()
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "batch status")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--watch:Until it has ended, with its progress')
+      ;;
+    "batch rows")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--status:With this status; repeatable'
+        '--limit:At most so many; default\: 50')
+      ;;
+    "batch output")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--output:Where output files are, such as dir\:FOLDER')
+      ;;
+    "batch run")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--exec:Shell command that gets rows as lines of JSON and answers each with a line'
+        '--app:Application'
+        '--op:Operation; repeatable'
+        '--output:Where output files go, such as dir\:FOLDER'
+        '--attempts:So often a row is begun before it fails; default\: 3'
+        '--concurrency:So many programs at once; default\: the configuration'\''s, else one for each core'
+        '--queue-unclaimed-after:Queue rows again that workers of another make left in progress, when they have been known for so long; default\: never'
+        '--until-empty:End when nothing is left to process')
+      ;;
+    "batch recover")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--queue-unclaimed-after:Queue rows again that workers of another make left in progress, when they have been known for so long; default\: never')
+      ;;
+    "batch list")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--app:Of this application'
+        '--op:Of this operation'
+        '--status:With this status; repeatable'
+        '--limit:At most so many; default\: 50')
       ;;
     "config")
       commands=(

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/batch_commands.hpp"
 #include "cli/commands.hpp"
 #include "cli/json.hpp"
 #include "recovery/plain_text.hpp"
@@ -73,6 +74,18 @@ void add_commands(CLI::App& app, Context& context) {
   add_tx_cleanup(tx, context);
   CLI::App& results = add_group(app, "results", "Collect large results that arrive in parts");
   add_results_run(results, context);
+  CLI::App& batch = add_group(app, "batch", "Process many rows in many workers, with one result");
+  add_batch_submit(batch, context);
+  add_batch_append(batch, context);
+  add_batch_watch(batch, context);
+  add_batch_release(batch, context);
+  add_batch_abort(batch, context);
+  add_batch_status(batch, context);
+  add_batch_rows(batch, context);
+  add_batch_output(batch, context);
+  add_batch_run(batch, context);
+  add_batch_recover(batch, context);
+  add_batch_list(batch, context);
   CLI::App& config = add_group(app, "config", "Configuration files");
   add_config_check(config, context);
   add_doctor(app, context);

@@ -79,6 +79,11 @@ TEST_F(Examples, FollowUpsComeWithTheCompletionOnly) {
   EXPECT_THAT(output, HasSubstr("2 completed, 1 failed"));
 }
 
+TEST_F(Examples, PriceListIsInTheOrderOfItsRows) {
+  auto output = output_of("price_list");
+  EXPECT_THAT(output, HasSubstr("failed: 2 priced, 1 not\npencil 119\npaper 476\n"));
+}
+
 TEST_F(Examples, OwnTransactionEnqueuesIfItCommits) {
   auto output = output_of("own_transaction");
   EXPECT_THAT(output, HasSubstr("Ada did not: UNIQUE constraint failed"));

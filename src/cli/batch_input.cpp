@@ -1,0 +1,81 @@
+#include "cli/batch_input.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "cli/batch_text.hpp"
+#include "recovery/plain_text.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+constexpr std::size_t most_problems_shown = 20;
+// A commit of more rows would keep others waiting for too long.
+constexpr std::size_t chunk = 20'000;
+
+std::string content_of(const std::string& path) {
+  if (path == "-") return {std::istreambuf_iterator<char>{std::cin}, {}};
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown))
+    throw InvalidRequest{fmt::format("{} is a directory; name a file", path)};
+  std::ifstream file{path, std::ios::binary};
+  if (!file) throw InvalidRequest{fmt::format("cannot read {}: {}", path, std::strerror(errno))};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+void complain(const std::string& path, const std::vector<FileRows::Problem>& problems) {
+  for (std::size_t i = 0; i < std::min(problems.size(), most_problems_shown); ++i)
+    fmt::print(stderr, "holdfast: {}:{}: {}\n", plain(path), problems[i].line,
+               plain(problems[i].what));
+  if (problems.size() > most_problems_shown)
+    fmt::print(stderr, "holdfast: {}: {} more lines are no rows\n", plain(path),
+               problems.size() - most_problems_shown);
+}
+
+}  // namespace
+
+FileRows rows_of_file(const std::string& path, const std::string& format) {
+  auto name = path == "-" ? path : std::filesystem::path{path}.filename().string();
+  auto as = format.empty() ? format_of(name)
+                           : (format == "csv" ? FileFormat::csv : FileFormat::json_lines);
+  auto read = read_rows(name, content_of(path), as);
+  complain(path, read.problems);
+  if (read.rows.empty())
+    throw InvalidRequest{
+        fmt::format("{} has no rows{}", path, read.problems.empty() ? "" : " that can be read")};
+  return read;
+}
+
+void append_rows(Batches& batches, BatchId id, std::span<const BatchRow> rows, bool release) {
+  while (!rows.empty()) {
+    auto some = rows.first(std::min(rows.size(), chunk));
+    rows = rows.subspan(some.size());
+    batches.append(id, {some.begin(), some.end()}, release && rows.empty());
+  }
+}
+
+Batches::Submitted submit_rows(Batches& batches, NewBatch batch, std::vector<BatchRow> rows) {
+  bool release = !batch.wait;
+  if (rows.size() <= chunk) {
+    batch.rows = std::move(rows);
+    return batches.submit(batch);
+  }
+  batch.wait = true;
+  auto submitted = batches.submit(batch);
+  auto found = require_batch(batches, submitted.id);
+  auto there = static_cast<std::size_t>(found.rows.all());
+  if (found.status != BatchStatus::wait || there >= rows.size()) return submitted;
+  append_rows(batches, submitted.id, std::span{rows}.subspan(there), release);
+  return {submitted.id, true};
+}
+
+}  // namespace holdfast::cli

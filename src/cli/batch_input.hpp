@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <holdfast/batch_file.hpp>
+#include <holdfast/batches.hpp>
+
+namespace holdfast::cli {
+
+/// Reads the rows of a file, `-` for standard input, in the format of that name; empty: by the end
+/// of its name. Says on standard error which lines are no rows. Throws `InvalidRequest` if none is.
+FileRows rows_of_file(const std::string& path, const std::string& format);
+
+/// Submits few rows at once. Many wait until the last of them is there; if that does not come
+/// about, submitting the same file again goes on where it ended.
+Batches::Submitted submit_rows(Batches& batches, NewBatch batch, std::vector<BatchRow> rows);
+
+/// Appends in portions; the last one releases the batch, if that is wanted.
+void append_rows(Batches& batches, BatchId id, std::span<const BatchRow> rows, bool release);
+
+}  // namespace holdfast::cli

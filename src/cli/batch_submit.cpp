@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "cli/batch_commands.hpp"
+#include "cli/batch_input.hpp"
+#include "cli/batch_text.hpp"
+#include "cli/command.hpp"
+#include "cli/json.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+// So many are read at a time.
+constexpr int rows_at_a_time = 20'000;
+
+struct Options {
+  std::string file, format;
+  NewBatch batch;
+};
+
+struct AppendOptions {
+  std::string id, file, format;
+  bool release = false;
+};
+
+Exit run(Context& context, const Options& options) {
+  auto read = rows_of_file(options.file, options.format);
+  Batches batches{context.engine()};
+  auto batch = options.batch;
+  if (options.file != "-") batch.file = read.file;
+  auto rows = read.rows.size();
+  auto submitted = submit_rows(batches, std::move(batch), std::move(read.rows));
+  if (context.json) {
+    context.print_json(JsonObject{}
+                           .text("id", submitted.id.text())
+                           .flag("created", submitted.created)
+                           .number("rows", rows)
+                           .number("bad_lines", read.problems.size())
+                           .str());
+    return Exit::ok;
+  }
+  context.say(submitted.id.text());
+  if (!submitted.created && !context.quiet)
+    fmt::print(stderr, "holdfast: this file was taken before; nothing was submitted\n");
+  return Exit::ok;
+}
+
+int last_line(const Batches& batches, BatchId id) {
+  require_batch(batches, id);
+  RowFilter filter{.batch = id, .limit = rows_at_a_time};
+  int last = 0;
+  for (auto page = batches.rows(filter); !page.empty(); page = batches.rows(filter)) {
+    last = filter.after_line = page.back().line;
+    filter.after_row = page.back().id;
+  }
+  return last;
+}
+
+Exit append(Context& context, const AppendOptions& options) {
+  auto id = parse_batch_id(options.id);
+  auto read = rows_of_file(options.file, options.format);
+  Batches batches{context.existing_engine()};
+  // Lines go on where those that are there end.
+  auto last = last_line(batches, id);
+  for (auto& row : read.rows) row.line = ++last;
+  append_rows(batches, id, read.rows, options.release);
+  if (context.json)
+    context.print_json(JsonObject{}.text("id", id.text()).number("rows", read.rows.size()).str());
+  else
+    context.confirm(fmt::format("{} rows appended", read.rows.size()));
+  return Exit::ok;
+}
+
+}  // namespace
+
+void add_batch_submit(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      parent.add_subcommand("submit", "Submit the rows of a file as a batch; prints its id");
+  command->add_option("FILE", options->file, "JSON Lines or CSV; - is standard input")
+      ->required()
+      ->type_name("");
+  command->add_option("--app", options->batch.app, "Application")->required()->type_name("APP");
+  command->add_option("--op", options->batch.op, "Operation")->required()->type_name("OP");
+  command->add_option("--context", options->batch.context, "For every row; default: {}")
+      ->type_name("JSON");
+  command->add_option("--format", options->format, "Default: by the name of the file")
+      ->check(CLI::IsMember({"jsonl", "csv"}));
+  command->add_option("--then", options->batch.then, "Enqueue a task of this kind when it ends")
+      ->type_name("KIND");
+  command->add_flag("--wait", options->batch.wait, "Hold it until it is released");
+  chosen(*command, context, options, run);
+}
+
+void add_batch_append(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<AppendOptions>();
+  CLI::App* command = parent.add_subcommand("append", "Add rows to a batch that waits");
+  command->add_option("BATCH", options->id, "Its id")->required()->type_name("");
+  command->add_option("FILE", options->file, "JSON Lines or CSV; - is standard input")
+      ->required()
+      ->type_name("");
+  command->add_option("--format", options->format, "Default: by the name of the file")
+      ->check(CLI::IsMember({"jsonl", "csv"}));
+  command->add_flag("--release", options->release, "And let it run");
+  chosen(*command, context, options, append);
+}
+
+}  // namespace holdfast::cli

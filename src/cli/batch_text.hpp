@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <holdfast/batches.hpp>
+
+#include "cli/context.hpp"
+
+namespace holdfast::cli {
+
+/// Reads an id as typed; throws `InvalidRequest` where it is none.
+BatchId parse_batch_id(const std::string& text);
+std::vector<BatchStatus> parse_batch_statuses(const std::vector<std::string>& texts);
+
+/// The batch, or an `InvalidRequest` that says there is none.
+BatchRecord require_batch(const Batches& batches, BatchId id);
+
+Colour colour_of(BatchStatus status);
+/// The documented JSON of a batch, and of a row.
+std::string batch_json(const BatchRecord& batch);
+std::string row_json(const RowRecord& row);
+/// `17 of 20 rows done, 2 failed`
+std::string progress_text(const BatchRecord& batch);
+
+/// Where output files are, if `--output` does not say so: beside the file of a SQLite store.
+/// Nothing for other stores, because nobody else would find it there.
+std::shared_ptr<BlobStore> output_store(Context& context, const std::string& address);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,157 @@
+#include "cli/row_program.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "exec/child_process.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+/// So often we look whether the row is to stop while the program thinks.
+constexpr int between_looks_ms = 50;
+constexpr std::size_t longest_answer = 16'000'000;
+
+Program shell(const std::string& line) {
+  Program program{"/bin/sh", {"sh", "-c", line}, {}};
+  for (char** entry = environ; *entry; ++entry) program.environment.emplace_back(*entry);
+  return program;
+}
+
+struct Pipe {
+  Descriptor reader, writer;
+};
+
+Pipe make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw std::system_error{errno, std::system_category(), "cannot make a pipe for a program"};
+  return {Descriptor{ends[0]}, Descriptor{ends[1]}};
+}
+
+/// What the program says on standard error is for people: it goes where ours goes. False: it has
+/// closed it.
+bool pass_on_errors(int from) {
+  char buffer[4096];
+  auto got = ::read(from, buffer, sizeof buffer);
+  for (; got > 0; got = ::read(from, buffer, sizeof buffer))
+    std::fwrite(buffer, 1, static_cast<std::size_t>(got), stderr);
+  return got != 0;
+}
+
+}  // namespace
+
+/// One running program.
+class RowProgram::Conversation {
+ public:
+  Conversation(const std::string& line, const GroupGuard& guard)
+      : Conversation{make_pipe(), line, guard} {}
+
+  /// The answer; nothing: it ended, and `why` says how.
+  std::optional<std::string> ask(const std::string& question, std::stop_token stop,
+                                 std::string& why) {
+    std::string_view unsent{question};
+    while (true) {
+      if (auto end = heard_.find('\n'); end != heard_.npos && unsent.empty()) {
+        auto answer = heard_.substr(0, end);
+        heard_.erase(0, end + 1);
+        return answer;
+      }
+      if (stop.stop_requested()) {
+        why = "it had not answered when the row was to stop";
+        return {};
+      }
+      if (!exchange(unsent, why)) return {};
+    }
+  }
+
+ private:
+  Conversation(Pipe pipe, const std::string& line, const GroupGuard& guard)
+      : child_{ChildProcess::start(shell(line), pipe.reader.get(), -1, &guard)},
+        input_{std::move(pipe.writer)} {
+    ::fcntl(input_.get(), F_SETFL, O_NONBLOCK);
+  }
+
+  /// Writes and reads what can be; false: the program is gone.
+  bool exchange(std::string_view& unsent, std::string& why) {
+    pollfd events[] = {{child_.output(), POLLIN, 0},
+                       {says_errors_ ? child_.errors() : -1, POLLIN, 0},
+                       {unsent.empty() ? -1 : input_.get(), POLLOUT, 0}};
+    if (::poll(events, 3, between_looks_ms) < 0 && errno != EINTR) return ended(why);
+    if (events[1].revents != 0) says_errors_ = pass_on_errors(child_.errors());
+    if ((events[2].revents & (POLLERR | POLLHUP)) != 0) return ended(why);
+    if (events[2].revents != 0) {
+      auto sent = ::write(input_.get(), unsent.data(), unsent.size());
+      if (sent > 0) unsent.remove_prefix(static_cast<std::size_t>(sent));
+      if (sent < 0 && errno != EAGAIN && errno != EINTR) return ended(why);
+    }
+    if (events[0].revents == 0) return true;
+    char buffer[65'536];
+    auto got = ::read(child_.output(), buffer, sizeof buffer);
+    if (got > 0) heard_.append(buffer, static_cast<std::size_t>(got));
+    if (heard_.size() > longest_answer) {
+      why = "its answer has no end";
+      return false;
+    }
+    if (got == 0) return ended(why);
+    return true;
+  }
+
+  bool ended(std::string& why) {
+    pass_on_errors(child_.errors());
+    auto ending = child_.reap();
+    why = fmt::format("it ended with {} {}", ending.by_signal ? "signal" : "exit code",
+                      ending.number);
+    return false;
+  }
+
+  ChildProcess child_;
+  Descriptor input_;
+  std::string heard_;
+  bool says_errors_ = true;
+};
+
+RowProgram::RowProgram(std::string line) : line_{std::move(line)} {
+  expect_program({line_}, false);
+  // A program that is gone is noticed by what writing to it returns.
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+RowProgram::~RowProgram() = default;
+
+RowResult RowProgram::process(const RowAttempt& row) {
+  Conversation* conversation = nullptr;
+  {
+    std::lock_guard lock{mutex_};
+    auto& own = conversations_[std::this_thread::get_id()];
+    if (!own) own = std::make_unique<Conversation>(line_, guard_);
+    conversation = own.get();
+  }
+  std::string why;
+  auto answer = conversation->ask(line_for(row), row.stop, why);
+  if (!answer) {
+    std::lock_guard lock{mutex_};
+    conversations_.erase(std::this_thread::get_id());
+    throw RetryRow{fmt::format("the program did not answer: {}", why)};
+  }
+  try {
+    return result_of_line(*answer);
+  } catch (const InvalidRequest& error) {
+    return row_failed("bad_answer", fmt::format("the program answered something else than a "
+                                                "result: {}",
+                                                error.what()));
+  }
+}
+
+}  // namespace holdfast::cli

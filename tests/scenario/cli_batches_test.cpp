@@ -1,0 +1,182 @@
+#include <filesystem>
+#include <fstream>
+
+#include "scenario/cli_scenario.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Answers every row with ten times its `n`; a row without one ends it.
+constexpr auto processor = R"(python3 -uc '
+import json, sys
+for line in sys.stdin:
+    row = json.loads(line)
+    n = int(row["input"]["n"])
+    print(json.dumps({"status": "success" if n != 3 else "failed", "result": n * 10,
+                      "messages": [] if n != 3 else ["three is too many"],
+                      "output": {"tens": str(n * 10)}}))
+')";
+
+class CliBatches : public CliScenario {
+ protected:
+  std::string file(const std::string& name, const std::string& content) const {
+    auto path = (store_.folder() / name).string();
+    std::ofstream{path, std::ios::binary} << content;
+    return path;
+  }
+  std::string submit(const std::string& path, std::vector<std::string> more = {}) const {
+    std::vector<std::string> words{"batch", "submit", path, "--app", "shop", "--op", "price"};
+    words.insert(words.end(), more.begin(), more.end());
+    return lines_of(ok(words)).at(0);
+  }
+  std::vector<std::string> run_words(const std::string& program = processor) const {
+    return {"batch", "run", "--app", "shop", "--op", "price", "--exec", program, "--until-empty"};
+  }
+  boost::json::object status(const std::string& id) const {
+    return json({"batch", "status", id}).at(0);
+  }
+};
+
+TEST_F(CliBatches, AFileIsSubmittedProcessedAndItsOutputRead) {
+  auto id = submit(file("a.jsonl", "{\"n\": 1}\n\n{\"n\": 2}\n{\"n\": 3}\n"));
+  EXPECT_EQ(status(id).at("status"), "queued");
+  ok(run_words());
+  auto ended = status(id);
+  EXPECT_EQ(ended.at("status"), "failed");
+  EXPECT_EQ(ended.at("rows").at("success"), 2);
+  EXPECT_EQ(ended.at("rows").at("failed"), 1);
+  EXPECT_EQ(ok({"batch", "output", id, "tens"}), "10\n20\n30\n");
+  EXPECT_EQ(ok({"batch", "output", id}), "tens\n");
+  auto failed = json({"batch", "rows", id, "--status", "failed"});
+  ASSERT_THAT(failed, SizeIs(1));
+  EXPECT_EQ(failed[0].at("line"), 4) << "as an editor counts";
+  EXPECT_EQ(failed[0].at("messages").at(0).at("vals").at(0), "three is too many");
+  EXPECT_THAT(ok({"batch", "status", id}), HasSubstr("3 of 3 rows done, 1 failed"));
+  EXPECT_THAT(ok({"batch", "status", id, "--watch"}), HasSubstr("failed"));
+  EXPECT_THAT(ok({"batch", "list", "--status", "failed"}), HasSubstr(id));
+  EXPECT_THAT(json({"batch", "list", "--status", "queued"}), IsEmpty());
+}
+
+TEST_F(CliBatches, BadLinesAreNamedAndTheOthersRun) {
+  auto path = file("a.csv", "name,n\nfirst,1\nonly-one-field\n\"quoted, with \"\"quotes\"\"\",2\n");
+  auto done = cli({"batch", "submit", path, "--app", "shop", "--op", "price"});
+  ASSERT_TRUE(done.ending.ok());
+  EXPECT_THAT(done.err, HasSubstr("a.csv:3: 1 fields, and the header names 2"));
+  auto id = lines_of(done.out).at(0);
+  ok(run_words());
+  EXPECT_EQ(status(id).at("status"), "success");
+  auto rows = json({"batch", "rows", id});
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(rows[1].at("line"), 4);
+  EXPECT_EQ(rows[1].at("input").at("name"), "quoted, with \"quotes\"");
+}
+
+TEST_F(CliBatches, AFileIsTakenOnce) {
+  auto first = submit(file("a.jsonl", "{\"n\": 1}\n"));
+  auto again =
+      cli({"batch", "submit", file("b.jsonl", "{\"n\": 1}\n"), "--app", "shop", "--op", "price"});
+  EXPECT_EQ(lines_of(again.out).at(0), first);
+  EXPECT_THAT(again.err, HasSubstr("taken before"));
+  EXPECT_THAT(json({"batch", "list"}), SizeIs(1));
+}
+
+TEST_F(CliBatches, FilesThatComeIntoAFolderAreTakenWhenTheyAreWhole) {
+  auto folder = store_.folder() / "inbox";
+  std::filesystem::create_directory(folder);
+  file("inbox/b.jsonl", "{\"n\": 1}\n");
+  file("inbox/a.csv", "n\n2\n");
+  file("inbox/c.jsonl.part", "{\"n\": 1}\n");
+  file("inbox/empty.csv", "n\n");
+  std::ofstream open_still{folder / "d.jsonl"};
+  open_still << "{\"n\": 3}\n" << std::flush;
+  std::vector<std::string> words{"batch", "watch", folder,  "--app", "shop",
+                                 "--op",  "price", "--age", "1ms",   "--once"};
+  auto taken = json(words);
+  ASSERT_THAT(taken, SizeIs(2));
+  EXPECT_EQ(taken[0].at("file"), "a.csv");
+  EXPECT_EQ(taken[1].at("file"), "b.jsonl");
+  EXPECT_TRUE(std::filesystem::exists(folder / "taken" / "a.csv"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "refused" / "empty.csv"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "d.jsonl")) << "somebody still writes to it";
+  open_still.close();
+  file("inbox/b.jsonl", "{\"n\": 1}\n");
+  taken = json(words);
+  ASSERT_THAT(taken, SizeIs(2));
+  EXPECT_EQ(taken[0].at("created"), false) << "the same content came before";
+  EXPECT_EQ(taken[1].at("file"), "d.jsonl");
+  EXPECT_TRUE(std::filesystem::exists(folder / "taken" / "b.jsonl.2"));
+  EXPECT_THAT(json({"batch", "list"}), SizeIs(3));
+}
+
+TEST_F(CliBatches, ABatchWaitsForItsRows) {
+  auto id = submit(file("a.jsonl", "{\"n\": 1}\n"), {"--wait"});
+  EXPECT_EQ(status(id).at("status"), "wait");
+  ok({"batch", "append", id, "-"}, "{\"n\": 2}\n");
+  ok({"batch", "release", id});
+  EXPECT_EQ(cli({"batch", "release", id}).ending.code, 1);
+  EXPECT_THAT(cli({"batch", "append", id, "-"}, "{\"n\": 2}\n").err,
+              HasSubstr("does not wait for rows: it is queued"));
+  ok(run_words());
+  EXPECT_EQ(status(id).at("rows").at("success"), 2);
+}
+
+TEST_F(CliBatches, AnAbortEndsABatch) {
+  auto id = submit(file("a.jsonl", "{\"n\": 1}\n"));
+  ok({"batch", "abort", id});
+  EXPECT_EQ(status(id).at("status"), "aborted");
+  EXPECT_THAT(cli({"batch", "abort", id}).err, HasSubstr("has ended already: it is aborted"));
+}
+
+TEST_F(CliBatches, AProgramThatDiesOnARowFailsItWithHowItEnded) {
+  auto id = submit(file("a.jsonl", "{\"n\": 1}\n{\"n\": \"x\"}\n{\"n\": 2}\n"));
+  auto words = run_words();
+  words.insert(words.end(), {"--attempts", "1", "--concurrency", "1"});
+  ok(words);
+  auto rows = json({"batch", "rows", id});
+  EXPECT_EQ(rows[0].at("result"), 10);
+  EXPECT_EQ(rows[1].at("status"), "failed");
+  EXPECT_THAT(boost::json::serialize(rows[1].at("messages")), HasSubstr("exit code 1"));
+  EXPECT_EQ(rows[2].at("result"), 20);
+}
+
+TEST_F(CliBatches, AnAnswerThatIsNoneFailsTheRow) {
+  auto id = submit(file("a.jsonl", "{\"n\": 1}\n"));
+  ok(run_words("while read line; do echo '{\"status\": \"perhaps\"}'; done"));
+  EXPECT_THAT(boost::json::serialize(json({"batch", "rows", id}).at(0).at("messages")),
+              HasSubstr("the status is 'perhaps'"));
+}
+
+TEST_F(CliBatches, RowsOfAKilledWorkerAreRecoveredByHand) {
+  auto id = submit(file("a.jsonl", "{\"n\": 1}\n{\"n\": 2}\n"));
+  auto worker =
+      start({"batch", "run", "--app", "shop", "--op", "price", "--exec", "exec tail -f /dev/null"});
+  ASSERT_TRUE(eventually([&] { return status(id).at("rows").at("inprog").as_int64() > 0; }));
+  worker.kill();
+  auto report = json({"batch", "recover"}).at(0);
+  EXPECT_EQ(status(id).at("rows").at("inprog"), 0);
+  EXPECT_THAT(boost::json::serialize(report), HasSubstr("of batch " + id));
+  ok(run_words());
+  EXPECT_EQ(status(id).at("status"), "success");
+}
+
+TEST_F(CliBatches, WhatIsWrongIsSaid) {
+  auto refused = [&](std::vector<std::string> words, const std::string& why) {
+    auto done = cli(std::move(words));
+    EXPECT_EQ(done.ending.code, 1);
+    EXPECT_THAT(done.err, HasSubstr(why));
+  };
+  submit(file("a.jsonl", "{\"n\": 1}\n"));
+  refused({"batch", "status", "nonsense"}, "is not the id of a batch");
+  refused({"batch", "status", "01890000-0000-7000-8000-000000000000"}, "there is no batch");
+  refused({"batch", "submit", "/nowhere", "--app", "a", "--op", "b"}, "cannot read /nowhere");
+  refused({"batch", "submit", file("empty.csv", "a,b\n"), "--app", "a", "--op", "b"},
+          "has no rows");
+  refused({"batch", "submit", file("b.jsonl", "1\n"), "--app", "a", "--op", "B"}, "lower case");
+}
+
+}  // namespace
+}  // namespace holdfast::test
