@@ -31,7 +31,7 @@ const std::string url = fmt::format("http://127.0.0.1:{}/", port);
 holdfast::test::Process start_nginx(const std::filesystem::path& folder) {
   auto config = folder / "nginx.conf";
   std::ofstream{config} << fmt::format(
-      "daemon off; pid {0}/nginx.pid; error_log {0}/error.log; worker_processes 1;\n"
+      "daemon off; master_process off; pid {0}/nginx.pid; error_log {0}/error.log;\n"
       "worker_rlimit_nofile 20000; events {{ worker_connections 20000; }}\n"
       "http {{ access_log off; keepalive_requests 1000000;\n"
       "  client_body_temp_path {0}/a; proxy_temp_path {0}/b; fastcgi_temp_path {0}/c;\n"
