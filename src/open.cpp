@@ -84,7 +84,8 @@ std::string check_address(std::string_view address) {
   Settings settings;
   if (postgres::is_postgres(address)) return postgres::parse_address(address, settings).name;
   if (redis::is_address(address)) return redis::Address::parse(address).name();
-  if (http::is_sidekiq_address(address)) return "sidekiq+" + sidekiq::parse_address(address).redis.name();
+  if (http::is_sidekiq_address(address))
+    return "sidekiq+" + sidekiq::parse_address(address).redis.name();
   file_of(address, settings);
   return std::string{address};
 }

@@ -84,8 +84,6 @@ MoveResult StoreMove::run() {
 }
 
 void StoreMove::begin() {
-  if (from_.name() == to_.name())
-    throw InvalidRequest{fmt::format("{} is both stores; name two", from_.name())};
   require_writable(from_);
   require_writable(to_);
   refuse_same_store();
@@ -112,8 +110,7 @@ void StoreMove::refuse_same_store() {
   auto there = to_.transfer().note(), here = from_.transfer().note();
   if (!there || !here || there->move != here->move) return;
   from_.transfer().set_note({});
-  throw InvalidRequest{
-      fmt::format("{} and {} are the same store; name two", from_.name(), to_.name())};
+  throw InvalidRequest{fmt::format("{} and {} are the same store", from_.name(), to_.name())};
 }
 
 void StoreMove::close() {
