@@ -1,3 +1,4 @@
+#include <boost/json/serialize.hpp>
 #include <filesystem>
 #include <fstream>
 
