@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-
 #include <holdfast/error.hpp>
 #include <holdfast/inspector.hpp>
 
