@@ -7,6 +7,8 @@ namespace holdfast::test {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransactionStoreContract);
+
 Claimed TransactionStoreContract::taken_over(const Claimed& claimed, WorkerId worker) {
   die_and_be_buried(worker);
   Verdict verdict{.lease = claimed.lease, .reason = "its worker died", .cause = {}};
