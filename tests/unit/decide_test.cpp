@@ -152,7 +152,7 @@ TEST(Decide, ARequestIsSentAgainBesideOthersUntilItHasBeenThereTooOften) {
     EXPECT_EQ(verdict.attempt, 1);
     EXPECT_EQ(verdict.crashes, 0);
     EXPECT_FALSE(verdict.suspect);
-    EXPECT_THAT(verdict.reason, HasSubstr("in flight"));
+    EXPECT_THAT(verdict.reason, HasSubstr("others at once"));
   }
   EXPECT_EQ(decide(request, &in_company, RecoveryAction::fail, max_crashes, middle).to,
             TaskState::failed);
