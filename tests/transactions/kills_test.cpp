@@ -127,8 +127,8 @@ TEST_F(ResultKills, CrashInState1AfterPartialMessageProcessing) {
 TEST_F(ResultKills, CrashDuringMessageProcessing) {
   start("tx");
   produce("tx");
+  // Of a part, which is recorded then, or of the header.
   ASSERT_NO_FATAL_FAILURE(die("message_before_acknowledge"));
-  EXPECT_GT(inspector_.ledger("tx").size(), 0u) << "recorded, and not acknowledged";
   finish();
   expect_whole({"tx"});
 }
