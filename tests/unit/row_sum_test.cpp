@@ -104,6 +104,32 @@ INSTANTIATE_TEST_SUITE_P(
                     Blow{"SumOfRow", "row_sum = row_sum + 1"}),
     [](const auto& blow) { return std::string{blow.param.name}; });
 
+TEST_F(RowSums, AnEffectThatIsDamagedIsKeptFromALaterAttempt) {
+  auto id = add();
+  auto lease = claim().claimed.at(0).lease;
+  Note note{lease, EffectNote{"charge", "17"}};
+  EXPECT_EQ(engine_.parts().tasks().record(std::span{&note, 1}).at(0).value, "17");
+  Exchange back;
+  back.settle.push_back({.lease = lease, .to = TaskState::pending, .attempt = 1});
+  engine_.parts().tasks().exchange(back);
+  damage("UPDATE holdfast_effects SET value = '18'");
+  auto answer = claim();
+  EXPECT_THAT(answer.claimed, IsEmpty());
+  ASSERT_EQ(answer.damaged.size(), 1u);
+  EXPECT_EQ(record(id).state, TaskState::held);
+  EXPECT_EQ(record(id).cause, "damaged");
+}
+
+TEST_F(RowSums, AnEffectThatIsDamagedIsNotGivenToAHandler) {
+  add();
+  auto lease = claim().claimed.at(0).lease;
+  Note note{lease, EffectNote{"charge", "17"}};
+  engine_.parts().tasks().record(std::span{&note, 1});
+  damage("UPDATE holdfast_effects SET key = 'refund'");
+  note.what = EffectNote{"refund", "17"};
+  EXPECT_THROW(engine_.parts().tasks().record(std::span{&note, 1}), StoreDamaged);
+}
+
 TEST_F(RowSums, DamageWaitsForAPerson) {
   auto hit = add();
   damage(R"(UPDATE holdfast_tasks SET payload = '{"amount":900}')");

@@ -177,6 +177,19 @@ Damage misled(Connection& db, std::int64_t seq) {
           fmt::format("The index of ready tasks names task {} by mistake.", id.text()), id};
 }
 
+/// What an earlier attempt recorded is given to the handler too, so it must be what it was.
+void compare_effects(Connection& db, CheckedRow& row) {
+  auto effects = db.use("SELECT key, value, sum FROM holdfast_effects WHERE task = ?");
+  effects.bind(row.seq);
+  while (effects.step()) {
+    if (effect_sum(row.seq, effects.text(0), effects.text(1)) == effects.integer(2)) continue;
+    row.damage = DamagedRow{row.seq, row.numbers.id, false,
+                            fmt::format("What task {} recorded for '{}' is damaged.",
+                                        row.numbers.id.text(), effects.text(0))};
+    return;
+  }
+}
+
 /// Damage is not for a handler: the task waits for a person, as if it had not been claimed.
 void hold_damaged(Connection& db, const DamagedRow& row, WallTime now) {
   constexpr std::string_view cause = "damaged";
@@ -210,6 +223,8 @@ void take_handful(Connection& db, const Taking& taking, std::span<const Candidat
       into.damaged.push_back(misled(db, candidate->seq));
       continue;
     }
+    bool claimed_before = row->numbers.token > 0;
+    if (claimed_before && !row->damage) compare_effects(db, *row);
     if (row->damage) {
       hold_damaged(db, *row->damage, taking.now.wall);
       into.damaged.push_back({Damage::Kind::row, row->damage->what, row->damage->id});

@@ -158,6 +158,10 @@ std::int64_t payload_sum(std::string_view payload, const std::optional<std::stri
   return static_cast<std::int64_t>(sum);
 }
 
+std::int64_t effect_sum(std::int64_t seq, std::string_view key, std::string_view value) {
+  return static_cast<std::int64_t>(sum_of(value, sum_of(key, static_cast<std::uint64_t>(seq))));
+}
+
 std::int64_t lane_sum(std::string_view queue, std::string_view kind, std::string_view key) {
   return static_cast<std::int64_t>(sum_of(key, sum_of(kind, sum_of(queue, 0))));
 }

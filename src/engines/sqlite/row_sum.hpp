@@ -15,7 +15,8 @@
 ///
 /// `payload_sum` is over what never changes and may be long. `row_sum` is over that and whatever
 /// decides what happens next. A finished task has the row sum 0, so that a state that was changed
-/// by damage is seen in both directions. A lane's sum is over its names.
+/// by damage is seen in both directions. A lane's sum is over its names, and an effect's over the
+/// task that it belongs to, its key and its value.
 namespace holdfast::sqlite {
 
 std::int64_t payload_sum(std::string_view payload, const std::optional<std::string_view>& tags = {},
@@ -24,6 +25,7 @@ std::int64_t payload_sum(std::string_view payload, const std::optional<std::stri
 /// Instead of the sum, where a payload is known to be damaged and its task is held: it never fits,
 /// so no handler gets the payload, and nobody needs to be told again.
 inline constexpr std::int64_t payload_known_to_be_damaged = 0;
+std::int64_t effect_sum(std::int64_t seq, std::string_view key, std::string_view value);
 std::int64_t lane_sum(std::string_view queue, std::string_view kind, std::string_view key = {});
 
 /// What `row_sum` is over, in the order of the columns below.

@@ -153,6 +153,7 @@ CREATE TABLE holdfast_effects (
   task  INTEGER NOT NULL,
   key   TEXT NOT NULL,
   value TEXT NOT NULL,
+  sum   INTEGER NOT NULL,                       -- of all of it; see row_sum.hpp
   PRIMARY KEY (task, key)
 ) WITHOUT ROWID;
 

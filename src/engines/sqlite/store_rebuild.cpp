@@ -51,6 +51,7 @@ Rebuilt StoreRebuild::run() {
   settle_schedules(!partly("holdfast_schedules"), !partly("holdfast_limits"));
   take_number_of_last_task();
   name_the_lost(!partly("holdfast_tasks"));
+  if (partly("holdfast_effects")) hold_what_forgot_its_effects();
   name_what_else_is_lost(damaged);
   complete_meta();
   return std::move(rebuilt_);

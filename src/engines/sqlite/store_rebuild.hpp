@@ -41,6 +41,7 @@ class StoreRebuild {
   void settle_schedules(bool schedules_are_whole, bool limits_are_whole);
   void settle_blocks(bool table_is_whole);
   void name_the_lost(bool tasks_are_whole);
+  void hold_what_forgot_its_effects();
   void name_what_else_is_lost(const std::set<std::string>& damaged);
   void complete_meta();
   void hold(std::int64_t seq, const std::string& cause);

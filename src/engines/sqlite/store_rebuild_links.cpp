@@ -152,6 +152,13 @@ void StoreRebuild::name_the_lost(bool tasks_are_whole) {
         "DELETE FROM holdfast_{} WHERE task NOT IN (SELECT seq FROM holdfast_tasks)", table));
 }
 
+/// What a task did and recorded it must not do again.
+void StoreRebuild::hold_what_forgot_its_effects() {
+  std::string_view begun = "SELECT seq FROM holdfast_tasks WHERE state IN (0, 1, 5) AND token > 0";
+  for (auto seq : numbers(db_, begun))
+    hold(seq, "The disk was damaged where it says what earlier attempts have done already.");
+}
+
 /// What is no task: nothing runs wrong without it, but people may look for it.
 void StoreRebuild::name_what_else_is_lost(const std::set<std::string>& damaged) {
   constexpr std::pair<std::string_view, std::string_view> parts[] = {

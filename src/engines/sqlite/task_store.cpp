@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "engines/sqlite/limits.hpp"
 #include "engines/sqlite/room.hpp"
+#include "engines/sqlite/row_sum.hpp"
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/transfer.hpp"
 
@@ -20,6 +23,7 @@ constexpr Writer::KillPoints record_points{KillPoint::record_before_commit,
 
 struct RecordStep {
   Connection& db;
+  TaskId id;
   std::int64_t seq;
   WallTime now;
 
@@ -41,11 +45,16 @@ struct RecordStep {
   }
 
   Recorded operator()(const EffectNote& note) const {
-    db.use("INSERT OR IGNORE INTO holdfast_effects (task, key, value) VALUES (?, ?, ?)")
-        .bind(seq, note.key, note.value)
+    db.use("INSERT OR IGNORE INTO holdfast_effects (task, key, value, sum) VALUES (?, ?, ?, ?)")
+        .bind(seq, note.key, note.value, effect_sum(seq, note.key, note.value))
         .run();
-    auto read = db.use("SELECT value FROM holdfast_effects WHERE task = ? AND key = ?");
+    auto read = db.use("SELECT value, sum FROM holdfast_effects WHERE task = ? AND key = ?");
     read.bind(seq, note.key).step();
+    if (read.integer(1) != effect_sum(seq, note.key, read.text(0)))
+      throw StoreUnusable{fmt::format(
+          "the value that task {} recorded for '{}' is damaged; the task is held when the store is "
+          "opened again",
+          id.text(), note.key)};
     return {true, read.text(0)};
   }
 };
@@ -58,7 +67,7 @@ Recorded record_one(Connection& db, const Note& note, WallTime now) {
     if (!find.step()) return {};
     seq = find.integer(0);
   }
-  return std::visit(RecordStep{db, seq, now}, note.what);
+  return std::visit(RecordStep{db, note.lease.id, seq, now}, note.what);
 }
 
 }  // namespace

@@ -72,8 +72,9 @@ void insert_belongings(Connection& db, const Parcel& parcel, std::int64_t seq) {
   auto log = db.use("INSERT INTO holdfast_log (task, n, at, attempt, line) VALUES (?, ?, ?, ?, ?)");
   std::int64_t n = 0;
   for (const auto& line : parcel.logs) log.bind(seq, ++n, line.at, line.attempt, line.text).run();
-  auto effect = db.use("INSERT INTO holdfast_effects (task, key, value) VALUES (?, ?, ?)");
-  for (const auto& [key, value] : parcel.effects) effect.bind(seq, key, value).run();
+  auto effect = db.use("INSERT INTO holdfast_effects (task, key, value, sum) VALUES (?, ?, ?, ?)");
+  for (const auto& [key, value] : parcel.effects)
+    effect.bind(seq, key, value, effect_sum(seq, key, value)).run();
 }
 
 Adopted adopt_one(Connection& db, const Parcel& parcel) {
