@@ -10,13 +10,16 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Begins each of the scripts below: a disk of 12 MB in a mount namespace of its own, filled with
-/// tasks until one is refused.
-constexpr const char* fill_with_tasks = R"sh(
+/// Begins each of the scripts below: a disk of 12 MB in a mount namespace of its own.
+constexpr const char* make_disk = R"sh(
 set -eu
 mkdir "$1/disk"
 mount -t tmpfs -o size=12m tmpfs "$1/disk"
 cd "$1/disk"
+)sh";
+
+/// Adds tasks until one is refused.
+const std::string fill_with_tasks = R"sh(
 payload="{\"x\":\"$(head -c 3000 /dev/zero | tr '\0' x)\"}"
 while "$2" task add big "$payload" --count 100 >>../ids; do :; done
 echo "acknowledged $(wc -l <../ids)"
@@ -51,11 +54,18 @@ wait $! && echo "worker went on"
 "$2" queue status
 )sh";
 
+/// One task runs while somebody else fills the disk, and settles on it.
+constexpr const char* settle_without_room = R"sh(
+"$2" task add last '{}' >/dev/null
+"$2" worker run --kind last --until-empty --exec 'head -c 20000000 /dev/zero >filler || true'
+echo "ballast $(stat -c %s work.db.holdfast/ballast)"
+)sh";
+
 class FullDisk : public testing::Test {
  protected:
   Finished run_script(const std::string& script) const {
     return run({"/usr/bin/unshare", "--mount", "--map-root-user", "/bin/sh", "-c",
-                fill_with_tasks + script, "sh", store_.folder().string(), HOLDFAST_PROGRAM},
+                make_disk + script, "sh", store_.folder().string(), HOLDFAST_PROGRAM},
                {{"HOLDFAST_STORE", "sqlite:work.db"}});
   }
   static int acknowledged(const Finished& done) {
@@ -66,7 +76,7 @@ class FullDisk : public testing::Test {
 };
 
 TEST_F(FullDisk, RefusesNewWorkLosesNothingAndLetsRunningWorkSettle) {
-  auto done = run_script(work_them_off);
+  auto done = run_script(fill_with_tasks + work_them_off);
   ASSERT_TRUE(done.ending.ok()) << done.out << done.err;
   EXPECT_THAT(done.err, HasSubstr("has no room"));
   EXPECT_THAT(done.err, HasSubstr("free some space"));
@@ -75,8 +85,15 @@ TEST_F(FullDisk, RefusesNewWorkLosesNothingAndLetsRunningWorkSettle) {
   EXPECT_THAT(done.out, HasSubstr("has room again"));
 }
 
+TEST_F(FullDisk, RunningWorkSettlesAlthoughAnotherProgramTookTheLastByte) {
+  auto done = run_script(settle_without_room);
+  ASSERT_TRUE(done.ending.ok()) << done.out << done.err;
+  EXPECT_THAT(done.out, HasSubstr("ballast 0"));
+  EXPECT_THAT(done.out, HasSubstr("1 completed"));
+}
+
 TEST_F(FullDisk, WorkerWaitsUntilThereIsRoomAgain) {
-  auto done = run_script(take_the_rest_away);
+  auto done = run_script(fill_with_tasks + take_the_rest_away);
   ASSERT_TRUE(done.ending.ok()) << done.out << done.err;
   EXPECT_THAT(done.out, HasSubstr("refused with 2"));
   EXPECT_THAT(done.out, HasSubstr("worker went on"));

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/sqlite/processes.hpp"
 #include "engines/sqlite/row_sum.hpp"
 
 namespace holdfast::sqlite {
@@ -60,6 +61,15 @@ int meaning(sqlite3* db, int code) {
   return out_of_room(db, code) ? SQLITE_FULL : code & 0xff;
 }
 
+std::string busy_text(const std::string& file, std::string_view doing) {
+  auto text = fmt::format("{} stayed locked by another program while {}", file, doing);
+  auto writer = sqlite_writer(file);
+  auto seen = writer ? look_at_process(*writer) : std::nullopt;
+  if (!seen) return text + "; 'holdfast doctor' shows who has it open";
+  return text + fmt::format(": process {} ({}) has not ended its transaction{}", seen->pid,
+                            seen->command, seen->stopped ? ", and is stopped" : "");
+}
+
 }  // namespace
 
 bool is_storage_failure(sqlite3* db, int code) { return meaning(db, code) == SQLITE_IOERR; }
@@ -69,9 +79,9 @@ void throw_sqlite_error(sqlite3* db, int code, std::string_view doing) {
   auto said = db ? sqlite3_errmsg(db) : sqlite3_errstr(code);
   switch (meaning(db, code)) {
     case SQLITE_FULL:
-      throw StoreFull{
+      throw DiskFull{
           fmt::format("no room left on the disk of {} while {}; nothing was written. "
-                      "Free some space: running work can still settle",
+                      "Free some space: running work waits for it, and then settles",
                       file, doing)};
     case SQLITE_IOERR:
       throw StorageFailed{
@@ -98,7 +108,7 @@ void throw_sqlite_error(sqlite3* db, int code, std::string_view doing) {
                       file, doing, said)};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw StoreError{fmt::format("{} stayed locked by another program while {}", file, doing)};
+      throw StoreError{busy_text(file, doing)};
     default:
       throw StoreError{fmt::format("{} failed on {}: {} ({})", doing, file, said, code)};
   }

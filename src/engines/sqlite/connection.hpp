@@ -162,6 +162,10 @@ class ChangedRows {
 };
 
 /// Throws the error of ours that fits SQLite's code: full disk, not a database, I/O failure, ...
+/// The disk has no room, whatever was to be written.
+class DiskFull : public StoreFull {
+  using StoreFull::StoreFull;
+};
 [[noreturn]] void throw_sqlite_error(sqlite3* db, int code, std::string_view doing);
 /// Whether that is `StorageFailed`: nobody knows any more what is on disk.
 bool is_storage_failure(sqlite3* db, int code);

@@ -20,6 +20,7 @@ namespace holdfast::sqlite {
 ///     evidence/<time>   copies of the files, made before anything was done about damage
 ///     suspect           damage was seen while running: the next start-up looks at everything
 ///     made              there is a store in the database: if it is empty, something has emptied it
+///     ballast           room that is given away when the disk is full; see ballast.hpp
 ///     commits           the last commit that was made; see commit_mark.hpp
 ///     mail              touched when new messages are there
 ///     messages/<id>     bodies of large messages
@@ -42,6 +43,7 @@ class SideFiles : public HostFiles {
   std::string evidence() const { return folder() + "/evidence"; }
   std::string suspect() const { return folder() + "/suspect"; }
   std::string made() const { return folder() + "/made"; }
+  std::string ballast() const { return folder() + "/ballast"; }
   std::string commits() const { return folder() + "/commits"; }
   std::string mail() const { return folder() + "/mail"; }
   std::string messages() const { return folder() + "/messages"; }

@@ -1,9 +1,12 @@
 #include "engines/sqlite/store.hpp"
 
+#include <sqlite3.h>
+
 #include <fmt/format.h>
 #include <filesystem>
 #include <fstream>
 
+#include "engines/sqlite/ballast.hpp"
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/disk.hpp"
 #include "engines/sqlite/open_read_only.hpp"
@@ -20,6 +23,8 @@ std::string boot_of(const std::string& clock_domain) {
 Writer make_writer(const std::string& path, Opened& opened, Stay stay, const std::string& domain,
                    const Events& events) {
   if (!opened.connection) return Writer{opened.reason};
+  if (auto patience = patience_of(stay))
+    sqlite3_busy_timeout(opened.connection->handle(), static_cast<int>(patience->count()));
   return Writer{Writer::Parts{
       .connection = std::move(opened.connection),
       .lock = std::make_unique<FairLock>(opened.files.write_lock(), patience_of(stay)),
@@ -30,6 +35,7 @@ Writer make_writer(const std::string& path, Opened& opened, Stay stay, const std
           [&events](const std::string& why) {
             events.emit(StoreTrouble{"copying the write-ahead log into the database", why});
           },
+      .make_room = [ballast = Ballast{opened.files.ballast()}] { return ballast.throw_off(); },
       .on_damage = [files =
                         opened.files](const std::string& what) { note_suspicion(files, what); }}};
 }
@@ -68,6 +74,7 @@ Store::Store(const std::string& file, Opened opened, const Settings& settings, S
       writer(make_writer(file, opened, stay, clock_domain, events)),
       reader{make_reader(file, writer, settings, why_read_only, clock.wall())},
       watch{files, events, level == RunLevel::normal} {
+  if (level == RunLevel::normal) Ballast{files.ballast()}.take_on();
   if (level == RunLevel::normal && !std::filesystem::exists(files.made())) {
     kill_point(KillPoint::made_before_marker);
     std::ofstream{files.made()};

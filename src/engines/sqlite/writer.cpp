@@ -43,6 +43,7 @@ Writer::Writer(Parts parts)
       large_wal_pages_{parts.large_wal_pages},
       mark_{std::move(parts.mark)},
       on_checkpoint_trouble_{std::move(parts.on_checkpoint_trouble)},
+      make_room_{std::move(parts.make_room)},
       on_damage_{std::move(parts.on_damage)},
       checkpoint_at_{large_wal_pages_} {
   auto note_size = [](void* log, sqlite3*, const char*, int now) {
@@ -98,6 +99,16 @@ bool Writer::try_commit(const Jobs& jobs) {
 
 void Writer::run_in_transaction(const Jobs& jobs) {
   try {
+    write_and_commit(jobs);
+  } catch (const DiskFull&) {
+    if (!make_room_ || !make_room_()) throw;
+    write_and_commit(jobs);
+  }
+  for (Job* job : jobs) kill_point(job->points.after_commit);
+}
+
+void Writer::write_and_commit(const Jobs& jobs) {
+  try {
     if (!roll_back()) throw StoreError{"cannot end a transaction that failed; out of memory?"};
     connection_->use("BEGIN IMMEDIATE").run();
     for (Job* job : jobs) {
@@ -110,7 +121,6 @@ void Writer::run_in_transaction(const Jobs& jobs) {
     roll_back();
     throw;
   }
-  for (Job* job : jobs) kill_point(job->points.after_commit);
 }
 
 void Writer::commit() {

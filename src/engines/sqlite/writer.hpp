@@ -37,6 +37,8 @@ class Writer {
     std::string mark{};
     /// Told why the WAL could not be copied. That is not fatal: it is tried again.
     std::function<void(const std::string& why)> on_checkpoint_trouble{};
+    /// Asked when there is no room for a commit; true: there is some now.
+    std::function<bool()> make_room{};
     /// Told what was found to be damaged, before every write throws `StoreDamaged`.
     std::function<void(const std::string& what)> on_damage{};
   };
@@ -79,6 +81,7 @@ class Writer {
   void commit_together(const Jobs& jobs);
   bool try_commit(const Jobs& jobs);
   void run_in_transaction(const Jobs& jobs);
+  void write_and_commit(const Jobs& jobs);
   void commit();
   /// Ends a transaction that was left open by a failure; false if it cannot be done yet.
   bool roll_back();
@@ -95,6 +98,7 @@ class Writer {
   const int large_wal_pages_ = 0;
   const std::string mark_{};
   const std::function<void(const std::string& why)> on_checkpoint_trouble_{};
+  const std::function<bool()> make_room_{};
   const std::function<void(const std::string& what)> on_damage_{};
   const std::string why_read_only_{};
   // Touched by the leader only.
