@@ -55,6 +55,29 @@ TEST_F(StartUps, TheSecondOneToOpenAStoreFindsNothing) {
   EXPECT_TRUE(first->take_start_up());
 }
 
+TEST_F(StartUps, AWorkerThatComesWhileACommandIsThereChecksForItself) {
+  fill();
+  open_lasting();
+  OtherProgram{store_.database()}.run("UPDATE holdfast_tasks SET payload = 'other' WHERE seq = 3");
+  auto brief = sqlite::open_store(store_.database(), {}, system_clock(), {.stay = Stay::brief});
+  EXPECT_THAT([&] { sqlite::open_store(store_.database(), {}); },
+              testing::ThrowsMessage<StoreUnusable>(HasSubstr("alone with it")));
+  brief.reset();
+  auto found = open_lasting();
+  EXPECT_FALSE(found.integrity.passed);
+  EXPECT_TRUE(found.integrity.full) << "what was seen is remembered";
+  EXPECT_THAT(found.losses, SizeIs(1));
+}
+
+TEST_F(StartUps, AJournalModeThatACommandSetBackIsReported) {
+  fill();
+  open_lasting();
+  OtherProgram{store_.database()}.run("PRAGMA journal_mode = DELETE");
+  tasks();
+  const auto report = cli({"queue", "recovery-report"});
+  EXPECT_THAT(report.out, HasSubstr("was delete, set back to wal"));
+}
+
 TEST_F(StartUps, AFlippedBitInTheLogIsTurnedBack) {
   fill();
   auto damaged = in_the_middle() + 2000;

@@ -169,7 +169,9 @@ void find_damaged_blocks(Connection& db, const std::function<void(Damage)>& tell
 std::string advice_for(const std::vector<Damage>& damage) {
   if (damage.empty()) return {};
   return "stop everything that uses the store, copy its files, and start it again: the start-up "
-         "repairs what can be repaired and says what is lost";
+         "repairs what can be repaired and says what is lost. If that is too much, put a backup in "
+         "its "
+         "place with 'holdfast restore FILE'";
 }
 
 void note_suspicion(const SideFiles& files, const std::string& why) {

@@ -24,6 +24,8 @@ constexpr off_t pid_place = 0;
 constexpr std::size_t pid_length = 11;
 constexpr off_t boot_place = pid_length;
 constexpr std::size_t boot_length = 64;
+constexpr off_t checked_place = boot_place + boot_length + 1;
+constexpr std::size_t checked_length = 10;
 
 /// Closing must not hang on somebody who was stopped at the door.
 constexpr std::chrono::milliseconds closing_patience{500};
@@ -75,6 +77,15 @@ void OpenLock::note_boot(const std::string& boot) {
   if (last_boot() == boot) return;
   auto text = fmt::format("{:<{}}\n", boot, boot_length - 1);
   [[maybe_unused]] auto written = ::pwrite(file_->get(), text.data(), text.size(), boot_place);
+}
+
+bool OpenLock::is_checked() const {
+  return read_text(file_->get(), checked_place, checked_length) == "checked";
+}
+
+void OpenLock::note_checked(bool checked) {
+  auto text = fmt::format("{:<{}}\n", checked ? "checked" : "unchecked", checked_length - 1);
+  [[maybe_unused]] auto written = ::pwrite(file_->get(), text.data(), text.size(), checked_place);
 }
 
 std::optional<int> OpenLock::doorkeeper(const SideFiles& files) {

@@ -32,6 +32,11 @@ class OpenLock {
   std::string last_boot() const;
   void note_boot(const std::string& boot);
 
+  /// Whether somebody has checked the store since it was made ready. A command that is there for a
+  /// moment does not, and a worker that comes meanwhile must.
+  bool is_checked() const;
+  void note_checked(bool checked);
+
   /// The process that is making the store ready now.
   static std::optional<int> doorkeeper(const SideFiles& files);
 

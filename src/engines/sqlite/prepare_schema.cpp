@@ -16,9 +16,14 @@ bool has_schema(Connection& db) {
   return db.number("SELECT count(*) FROM sqlite_schema WHERE name = 'holdfast_meta'") > 0;
 }
 
-void refuse_newer_schema(Connection& db, const std::string& path) {
+void refuse_other_schema(Connection& db, const std::string& path) {
   auto found = db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'");
-  if (found <= schema_version) return;
+  if (found == schema_version) return;
+  if (found < schema_version)
+    throw StoreUnusable{fmt::format(
+        "{} was written by a Holdfast from before the first release (schema {}, this program knows "
+        "{}), and cannot be carried over; begin a new store",
+        path, found, schema_version)};
   throw StoreUnusable{fmt::format(
       "{} was written by a newer Holdfast (schema {}, this program knows {}); update the program",
       path, found, schema_version)};

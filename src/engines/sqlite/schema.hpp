@@ -6,11 +6,11 @@ namespace holdfast::sqlite {
 
 /// The text of schema.sql, put in by the build.
 extern const char* const schema_sql;
-inline constexpr int schema_version = 1;
+inline constexpr int schema_version = 2;
 
 bool has_schema(Connection& db);
-/// Throws `StoreUnusable` if the tables are from a newer version of Holdfast.
-void refuse_newer_schema(Connection& db, const std::string& path);
+/// Throws `StoreUnusable` if the tables are from another version of Holdfast.
+void refuse_other_schema(Connection& db, const std::string& path);
 /// Creates the tables if they are not there.
 void prepare_schema(Writer& writer, const std::string& path, WallTime now);
 

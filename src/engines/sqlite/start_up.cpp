@@ -16,6 +16,7 @@
 #include "engines/sqlite/commit_mark.hpp"
 #include "engines/sqlite/database_file.hpp"
 #include "engines/sqlite/evidence.hpp"
+#include "engines/sqlite/join.hpp"
 #include "engines/sqlite/loss_note.hpp"
 #include "engines/sqlite/lost_tasks.hpp"
 #include "engines/sqlite/open_read_only.hpp"
@@ -32,8 +33,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is left of ten seconds after everything else.
-constexpr Millis check_limit{8'000};
 constexpr Millis brief_patience{10'000};
 /// Everybody waits for who makes the store ready, and another program may write for long.
 constexpr Millis checkpoint_patience{2'000};
@@ -88,10 +87,12 @@ class Ladder {
     opened_.level = start_up_.level;
     opened_.reason = start_up_.reason;
     if (opened_.level != RunLevel::normal) opened_.trouble = start_up_;
-    opened_.worth_reporting = !start_up_.evidence.empty() || !start_up_.losses.empty();
+    opened_.worth_reporting =
+        !start_up_.evidence.empty() || !start_up_.losses.empty() || start_up_.wal_restored;
     opened_.keep_mark = start_up_.unclean && options_.stay == Stay::brief;
     opened_.start_up = std::move(start_up_);
     opened_.lock->note_boot(boot_);
+    opened_.lock->note_checked(new_ || mended_ || checked_);
   }
 
  private:
@@ -127,7 +128,7 @@ class Ladder {
                   .accept_loss = options_.accept_loss,
                   .now = clock_.wall()}};
     log.carry_out(start_up_);
-    suspicious_ |= log.suspicious();
+    suspicious_ |= log.suspicious() || options_.accept_loss;
     newly_lost_ = log.newly_lost();
   }
 
@@ -246,8 +247,8 @@ class Ladder {
     if (start_up_.journal_mode.empty()) start_up_.journal_mode = "wal";
     if (!has_schema(db)) return refuse_without_schema();
     not_damage_ =
-        db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'") > schema_version;
-    refuse_newer_schema(db, path_);
+        db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'") != schema_version;
+    refuse_other_schema(db, path_);
     look_for_mark(db);
   }
 
@@ -274,6 +275,7 @@ class Ladder {
     if (new_ || !(asked || suspicious_)) return;
     start_up_.integrity =
         check_integrity(*opened_.connection, {.full = suspicious_, .within = check_limit});
+    checked_ = true;
     const auto& found = start_up_.integrity;
     if (!found.passed) return mend(found.damage.front().what);
     if (found.completed) fs::remove(opened_.files.suspect());
@@ -319,33 +321,11 @@ class Ladder {
   Millis began_;
   bool not_damage_ = false;  ///< such as a later version: nothing to mend
   bool mended_ = false;
+  bool checked_ = false;
   bool newly_lost_ = false;
   bool in_use_ = false;  ///< by programs that know nothing of us
   StartUp start_up_{};
 };
-
-/// All that is known of why a store is read-only, where nobody looked for more.
-StartUp trouble_of(const std::string& reason) {
-  StartUp trouble;
-  trouble.integrity.completed = false;
-  trouble.level = RunLevel::read_only;
-  trouble.reason = reason;
-  return trouble;
-}
-
-/// Others are here: the store is ready.
-void join(const std::string& path, const Settings& settings, Opened& opened) {
-  if (auto note = LossNote::read(opened.files)) {
-    opened.level = RunLevel::read_only;
-    opened.reason = note->reason;
-    opened.trouble = trouble_of(note->reason);
-    opened.trouble->losses = note->losses;
-    return;
-  }
-  opened.connection =
-      std::make_unique<Connection>(path, Connection::Mode::read_write, settings.durability);
-  if (has_schema(*opened.connection)) refuse_newer_schema(*opened.connection, path);
-}
 
 Opened open_unchangeable(const std::string& path, std::string reason) {
   Opened opened{.files = SideFiles::named(path), .level = RunLevel::read_only};
@@ -381,7 +361,7 @@ Opened open_database(const std::string& path, const Settings& settings, const Cl
     if (opened.level == RunLevel::normal && opened.connection) return opened;
     opened.lock->ready();
   } else {
-    join(path, settings, opened);
+    join(path, settings, options.stay, opened);
   }
   return opened;
 }
