@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "recovery/plain_text.hpp"
+#include "recovery/start_up_text.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast {
@@ -56,8 +57,7 @@ std::string tasks(std::int64_t count) {
 std::string start_up_text(const StartUp& start_up) {
   return fmt::format(" found {}, integrity check {}, checkpointed {} WAL frames,",
                      start_up.unclean ? "an unclean shutdown" : "a clean shutdown",
-                     start_up.integrity.passed ? "passed" : "FAILED",
-                     start_up.wal_frames_checkpointed);
+                     to_text(start_up.integrity), start_up.wal_frames_checkpointed);
 }
 
 struct TextOf {

@@ -37,6 +37,7 @@ std::string shutdown_text(const StartUp& start_up) {
 }
 
 std::string wal_text(const StartUp& start_up) {
+  if (!start_up.wal_unread.empty() && start_up.wal_frames == 0) return "not read";
   return fmt::format("{} of {} frames checkpointed ({} bytes found)",
                      start_up.wal_frames_checkpointed, start_up.wal_frames, start_up.wal_bytes);
 }
