@@ -10,10 +10,22 @@
 
 namespace holdfast::test {
 
+namespace {
+
+std::string server_address() {
+#ifdef HOLDFAST_REDIS_CLUSTER
+  return shared_redis_cluster().whole_address();
+#else
+  return shared_lasting_redis().address();
+#endif
+}
+
+}  // namespace
+
 std::string CrashTest::new_address(const TempStore& store) {
   static std::atomic<int> stores{0};
   ::setenv("XDG_RUNTIME_DIR", store.folder().c_str(), 1);
-  return fmt::format("{}?prefix=crash-{}", shared_lasting_redis().address(), ++stores);
+  return fmt::format("{}?prefix=crash-{}", server_address(), ++stores);
 }
 
 /// A script is over before anybody could be stopped in it.

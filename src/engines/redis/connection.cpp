@@ -33,7 +33,7 @@ void Connection::log_in(const Address& address) {
     auto reply = address.user.empty() ? call({"AUTH", address.password})
                                       : call({"AUTH", address.user, address.password});
     if (reply.is_error())
-      throw StoreUnusable{fmt::format(
+      throw StoreError{fmt::format(
           "the Redis server at {} does not accept the user or the password", endpoint_.text())};
   }
   if (address.database != 0)
@@ -45,8 +45,7 @@ void Connection::expect(const Command& command, const std::string& trouble) {
   if (!reply.is_error()) return;
   auto why = reply.text();
   if (why.starts_with("NOAUTH"))
-    throw StoreUnusable{
-        fmt::format("the Redis server at {} asks for a password", endpoint_.text())};
+    throw StoreError{fmt::format("the Redis server at {} asks for a password", endpoint_.text())};
   throw StoreError{fmt::format("{} of the Redis server at {}: {}", trouble, endpoint_.text(), why)};
 }
 
