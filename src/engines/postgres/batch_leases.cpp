@@ -2,6 +2,7 @@
 
 #include "engines/postgres/batch_statements.hpp"
 #include "engines/postgres/batch_store.hpp"
+#include "engines/postgres/orphaned.hpp"
 #include "engines/postgres/report_entries.hpp"
 #include "recovery/child_lock.hpp"
 
@@ -9,32 +10,17 @@ namespace holdfast::postgres {
 
 namespace {
 
-constexpr Writer::KillPoints renew_points{KillPoint::renew_before_commit,
-                                          KillPoint::renew_after_commit};
-constexpr Writer::KillPoints reclaim_points{KillPoint::reclaim_before_commit,
-                                            KillPoint::reclaim_after_commit};
-
 /// The claim `c` that lease `s` is about.
 #define HOLDFAST_CLAIM_OF_LEASE                                                               \
   " c.batchrow = s.batchrow AND (s.batchrow <> 0 OR c.batch = s.batch) AND c.token = s.token" \
   " AND c.owner IS NOT NULL "
 
-#define HOLDFAST_UNIT_ORPHANED                                          \
-  " (w.id IS NULL OR w.died_at IS NOT NULL OR w.stopped_at IS NOT NULL" \
-  " OR c.lease_until < {steady}) "
-
-Orphan read_orphan(const Rows& row) {
-  Orphan orphan;
-  orphan.lease.id =
-      row.integer(0) != 0 ? unit_of_row(row.integer(0)) : unit_of_summary(batch_id(row, 1));
-  orphan.lease.token = Token{row.integer(2)};
-  orphan.worker = row.worker_id(3);
-  orphan.expired = row.yes(4);
-  orphan.attempt = row.small(5);
-  orphan.crashes = row.small(6);
-  orphan.recoveries = row.small(7);
-  orphan.suspect = row.yes(8);
-  if (!row.is_null(9)) orphan.kind = row.text(9);
+Orphan read_unit(const Rows& row) {
+  constexpr int rest = orphan_columns;
+  auto orphan = read_orphan(row);
+  orphan.lease.id = row.integer(rest) != 0 ? unit_of_row(row.integer(rest))
+                                           : unit_of_summary(batch_id(row, rest + 1));
+  if (!row.is_null(rest + 2)) orphan.kind = row.text(rest + 2);
   return orphan;
 }
 
@@ -68,8 +54,8 @@ class Reclaiming {
         " $2::uuid[], $3::bigint[]) WITH ORDINALITY AS s(batchrow, batch, token, n)"
         " JOIN hf.batch_claims c ON" HOLDFAST_CLAIM_OF_LEASE
         "LEFT JOIN alya.batchrows r ON r.rowid = c.batchrow"
-        " LEFT JOIN hf.workers w ON w.id = c.owner WHERE" HOLDFAST_UNIT_ORPHANED
-        "ORDER BY c.batchrow, c.batch FOR UPDATE OF c SKIP LOCKED",
+        " LEFT JOIN hf.workers w ON w.id = c.owner WHERE" HOLDFAST_ORPHANED(
+            "c") "ORDER BY c.batchrow, c.batch FOR UPDATE OF c SKIP LOCKED",
         leases.rows.value(), leases.batches.value(), leases.tokens.value());
   }
 
@@ -147,13 +133,12 @@ std::vector<Orphan> PostgresBatchStore::orphans(int limit, std::span<const Worke
   auto orphans = store().reader.read([&](Connection& db) {
     std::vector<Orphan> found;
     auto rows = db.run(
-        "SELECT c.batchrow, c.batch, c.token, c.owner, w.id IS NOT NULL AND w.died_at IS NULL"
-        " AND w.stopped_at IS NULL AND NOT w.id = ANY($1), c.attempt, c.crashes, c.recoveries,"
-        " c.suspect, b.app || '/' || b.op FROM hf.batch_claims c"
+        "SELECT" HOLDFAST_ORPHAN_COLUMNS("c")
+        ", c.batchrow, c.batch, b.app || '/' || b.op FROM hf.batch_claims c"
         " LEFT JOIN alya.batches b ON b.id = c.batch LEFT JOIN hf.workers w ON w.id = c.owner"
-        " WHERE c.owner IS NOT NULL AND (w.id = ANY($1) OR" HOLDFAST_UNIT_ORPHANED ") LIMIT $2",
+        " WHERE c.owner IS NOT NULL AND (w.id = ANY($1) OR" HOLDFAST_ORPHANED("c") ") LIMIT $2",
         as_if_buried, limit);
-    while (rows.next()) found.push_back(read_orphan(rows));
+    while (rows.next()) found.push_back(read_unit(rows));
     return found;
   });
   leave_out_running_children(store_.files, orphans);

@@ -1,3 +1,4 @@
+#include "engines/postgres/orphaned.hpp"
 #include "engines/postgres/report_entries.hpp"
 #include "engines/postgres/statements.hpp"
 #include "engines/postgres/task_store.hpp"
@@ -8,30 +9,14 @@ namespace holdfast::postgres {
 
 namespace {
 
-constexpr Writer::KillPoints renew_points{KillPoint::renew_before_commit,
-                                          KillPoint::renew_after_commit};
-constexpr Writer::KillPoints reclaim_points{KillPoint::reclaim_before_commit,
-                                            KillPoint::reclaim_after_commit};
-
-/// Whose work may be taken: workers that were buried, said goodbye, or are not known at all, and
-/// claims past their time.
-#define HOLDFAST_ORPHANED                                               \
-  " (w.id IS NULL OR w.died_at IS NOT NULL OR w.stopped_at IS NOT NULL" \
-  " OR t.lease_until < {steady}) "
-
-Orphan read_orphan(const Rows& row) {
-  Orphan orphan;
-  orphan.lease = {row.task_id(0), Token{row.integer(1)}};
-  if (!row.is_null(2)) orphan.worker = row.worker_id(2);
-  orphan.expired = row.yes(3);
-  orphan.attempt = row.small(4);
-  orphan.max_attempts = row.small(5);
-  orphan.crashes = row.small(6);
-  orphan.recoveries = row.small(7);
-  orphan.cancel_requested = row.yes(8);
-  if (!row.is_null(9)) orphan.backoff = parse_backoff(row.text(9));
-  orphan.suspect = row.yes(10);
-  orphan.kind = row.text(11);
+Orphan read_task(const Rows& row) {
+  constexpr int rest = orphan_columns;
+  auto orphan = read_orphan(row);
+  orphan.lease.id = row.task_id(rest);
+  orphan.max_attempts = row.small(rest + 1);
+  orphan.cancel_requested = row.yes(rest + 2);
+  if (!row.is_null(rest + 3)) orphan.backoff = parse_backoff(row.text(rest + 3));
+  orphan.kind = row.text(rest + 4);
   return orphan;
 }
 
@@ -100,8 +85,8 @@ class Reclaiming {
         "SELECT s.n, t.claimed_at, t.owner, t.max_attempts FROM unnest($1::uuid[], $2::bigint[],"
         " $3::boolean[]) WITH ORDINALITY AS s(id, token, cancel, n) JOIN hf.tasks t ON t.id = s.id"
         " AND t.token = s.token AND t.state + 0 = 1 AND t.cancel_requested = s.cancel"
-        " LEFT JOIN hf.workers w ON w.id = t.owner WHERE" HOLDFAST_ORPHANED
-        "ORDER BY t.id FOR UPDATE OF t SKIP LOCKED",
+        " LEFT JOIN hf.workers w ON w.id = t.owner WHERE" HOLDFAST_ORPHANED(
+            "t") "ORDER BY t.id FOR UPDATE OF t SKIP LOCKED",
         ids.value(), tokens.value(), cancel.value());
   }
 
@@ -168,13 +153,12 @@ std::vector<Orphan> PostgresTaskStore::orphans(int limit, std::span<const Worker
   auto orphans = store_.reader.read([&](Connection& db) {
     std::vector<Orphan> found;
     auto rows = db.run(
-        "SELECT t.id, t.token, t.owner, w.id IS NOT NULL AND w.died_at IS NULL"
-        " AND w.stopped_at IS NULL AND NOT w.id = ANY($1), t.attempt, t.max_attempts, t.crashes,"
-        " t.recoveries, t.cancel_requested, t.backoff, t.suspect, t.kind FROM hf.tasks t"
+        "SELECT" HOLDFAST_ORPHAN_COLUMNS("t")
+        ", t.id, t.max_attempts, t.cancel_requested, t.backoff, t.kind FROM hf.tasks t"
         " LEFT JOIN hf.workers w ON w.id = t.owner WHERE t.state = 1"
-        " AND (w.id = ANY($1) OR" HOLDFAST_ORPHANED ") LIMIT $2",
+        " AND (w.id = ANY($1) OR" HOLDFAST_ORPHANED("t") ") LIMIT $2",
         as_if_buried, limit);
-    while (rows.next()) found.push_back(read_orphan(rows));
+    while (rows.next()) found.push_back(read_task(rows));
     return found;
   });
   leave_out_running_children(store_.files, orphans);

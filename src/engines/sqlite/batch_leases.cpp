@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "engines/sqlite/batch_statements.hpp"
 #include "engines/sqlite/batch_store.hpp"
+#include "engines/sqlite/orphaned.hpp"
 #include "engines/sqlite/report_rows.hpp"
 #include "recovery/child_lock.hpp"
 
@@ -10,35 +10,12 @@ namespace holdfast::sqlite {
 
 namespace {
 
-constexpr Writer::KillPoints renew_points{KillPoint::renew_before_commit,
-                                          KillPoint::renew_after_commit};
-constexpr Writer::KillPoints reclaim_points{KillPoint::reclaim_before_commit,
-                                            KillPoint::reclaim_after_commit};
-
-/// As for tasks: ?3 is now, ?4 our clock's domain.
-#define HOLDFAST_UNIT_ORPHANED                                           \
-  " (w.seq IS NULL OR w.died_at IS NOT NULL OR w.stopped_at IS NOT NULL" \
-  "  OR (c.lease_until < ?3 AND w.clock = ?4)) "
-#define HOLDFAST_PRESUMED_DEAD " (?1 <> '' AND instr(?1, hex(w.id)) > 0) "
-
-std::string hex_list(std::span<const WorkerId> ids) {
-  std::string list;
-  for (const auto& id : ids) list += fmt::format("{:02X},", fmt::join(id.bytes, ""));
-  return list;
-}
-
-Orphan read_orphan(const Statement& row) {
-  Orphan orphan;
-  orphan.lease.id =
-      row.integer(0) != 0 ? unit_of_row(row.integer(0)) : unit_of_summary(batch_id(row, 1));
-  orphan.lease.token = Token{row.integer(2)};
-  orphan.worker = row.worker_id(3);
-  orphan.expired = row.integer(4) != 0;
-  orphan.attempt = static_cast<int>(row.integer(5));
-  orphan.crashes = static_cast<int>(row.integer(6));
-  orphan.recoveries = static_cast<int>(row.integer(7));
-  orphan.suspect = row.integer(8) != 0;
-  orphan.kind = unit_kind(row.text(9), row.text(10));
+Orphan read_unit(const Statement& row) {
+  constexpr int rest = orphan_columns;
+  auto orphan = read_orphan(row);
+  orphan.lease.id = row.integer(rest) != 0 ? unit_of_row(row.integer(rest))
+                                           : unit_of_summary(batch_id(row, rest + 1));
+  orphan.kind = unit_kind(row.text(rest + 2), row.text(rest + 3));
   return orphan;
 }
 
@@ -57,7 +34,7 @@ std::optional<Taken> find_orphan(Connection& db, const Verdict& verdict, Millis 
       "SELECT w.id, b.id, r.line FROM holdfast_batch_claims c JOIN holdfast_batches b"
       " ON b.seq = c.batch LEFT JOIN holdfast_batchrows r ON r.seq = c.row"
       " LEFT JOIN holdfast_workers w ON w.seq = c.owner"
-      " WHERE c.row = ?1 AND c.batch = ?2 AND" HOLDFAST_UNIT_ORPHANED);
+      " WHERE c.row = ?1 AND c.batch = ?2 AND" HOLDFAST_ORPHANED("c"));
   if (!find.bind(key->row, key->batch, now, domain).step()) return {};
   Taken taken{.key = *key};
   if (!find.is_null(0)) taken.worker = find.worker_id(0);
@@ -116,17 +93,16 @@ std::vector<Orphan> SqliteBatchStore::orphans(int limit, std::span<const WorkerI
   auto presumed = hex_list(as_if_buried);
   auto orphans = store_.reader.read([&](Connection& db) {
     std::vector<Orphan> found;
-    auto query = db.use(
-        "SELECT c.row, b.id, c.token, w.id, w.seq IS NOT NULL AND w.died_at IS NULL"
-        " AND w.stopped_at IS NULL AND NOT" HOLDFAST_PRESUMED_DEAD
-        ", c.attempt, c.crashes, c.recoveries, c.suspect, b.app, b.op"
-        " FROM holdfast_batch_claims c INDEXED BY holdfast_batch_held"
-        " CROSS JOIN holdfast_batches b ON b.seq = c.batch"
-        " LEFT JOIN holdfast_workers w ON w.seq = c.owner"
-        " WHERE c.owner IS NOT NULL AND (" HOLDFAST_PRESUMED_DEAD "OR" HOLDFAST_UNIT_ORPHANED ")");
+    auto query = db.use("SELECT" HOLDFAST_ORPHAN_COLUMNS(
+        "c") ", c.row, b.id, b.app, b.op"
+             " FROM holdfast_batch_claims c INDEXED BY holdfast_batch_held"
+             " CROSS JOIN holdfast_batches b ON b.seq = c.batch"
+             " LEFT JOIN holdfast_workers w ON w.seq = c.owner"
+             " WHERE c.owner IS NOT NULL AND (" HOLDFAST_PRESUMED_DEAD
+             "OR" HOLDFAST_ORPHANED("c") ")");
     query.bind(presumed, nullptr, store_.clock.steady(), store_.clock_domain);
     while (static_cast<int>(found.size()) < limit && query.step())
-      found.push_back(read_orphan(query));
+      found.push_back(read_unit(query));
     return found;
   });
   leave_out_running_children(store_.files, orphans);

@@ -1,8 +1,6 @@
 #include <algorithm>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
+#include "engines/sqlite/orphaned.hpp"
 #include "engines/sqlite/report_rows.hpp"
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/task_store.hpp"
@@ -12,40 +10,14 @@ namespace holdfast::sqlite {
 
 namespace {
 
-constexpr Writer::KillPoints renew_points{KillPoint::renew_before_commit,
-                                          KillPoint::renew_after_commit};
-constexpr Writer::KillPoints reclaim_points{KillPoint::reclaim_before_commit,
-                                            KillPoint::reclaim_after_commit};
-
-/// Whose work may be taken: workers that were buried, said goodbye, or are not known at all, and
-/// claims past their time, if that can be read on our clock. ?3 is now, ?4 our clock's domain.
-#define HOLDFAST_ORPHANED                                                \
-  " (w.seq IS NULL OR w.died_at IS NOT NULL OR w.stopped_at IS NOT NULL" \
-  "  OR (t.lease_until < ?3 AND w.clock = ?4)) "
-
-/// ?1 are the ids of workers that are to be taken for buried; mostly there are none.
-#define HOLDFAST_PRESUMED_DEAD " (?1 <> '' AND instr(?1, hex(w.id)) > 0) "
-
-/// Ids as SQLite's `hex` writes them, with something between them.
-std::string hex_list(std::span<const WorkerId> ids) {
-  std::string list;
-  for (const auto& id : ids) list += fmt::format("{:02X},", fmt::join(id.bytes, ""));
-  return list;
-}
-
-Orphan read_orphan(const Statement& row) {
-  Orphan orphan;
-  orphan.lease = {row.task_id(0), Token{row.integer(1)}};
-  orphan.worker = row.worker_id(2);
-  orphan.expired = row.integer(3) != 0;
-  orphan.attempt = static_cast<int>(row.integer(4));
-  orphan.max_attempts = static_cast<int>(row.integer(5));
-  orphan.crashes = static_cast<int>(row.integer(6));
-  orphan.recoveries = static_cast<int>(row.integer(7));
-  orphan.cancel_requested = row.integer(8) != 0;
-  if (!row.is_null(9)) orphan.backoff = parse_backoff(row.text(9));
-  orphan.suspect = row.integer(10) != 0;
-  orphan.kind = row.text(11);
+Orphan read_task(const Statement& row) {
+  constexpr int rest = orphan_columns;
+  auto orphan = read_orphan(row);
+  orphan.lease.id = row.task_id(rest);
+  orphan.max_attempts = static_cast<int>(row.integer(rest + 1));
+  orphan.cancel_requested = row.integer(rest + 2) != 0;
+  if (!row.is_null(rest + 3)) orphan.backoff = parse_backoff(row.text(rest + 3));
+  orphan.kind = row.text(rest + 4);
   return orphan;
 }
 
@@ -63,7 +35,7 @@ std::optional<Taken> find_orphan(Connection& db, const Verdict& verdict, Millis 
       "SELECT t.seq, t.claimed_at, w.id, t.max_attempts FROM holdfast_tasks t"
       " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
       " WHERE t.id = ?1 AND t.token = ?2 AND t.state = 1 AND t.cancel_requested = ?5"
-      " AND" HOLDFAST_ORPHANED);
+      " AND" HOLDFAST_ORPHANED("t"));
   find.bind(verdict.lease.id, verdict.lease.token, now, domain, verdict.cancel_requested);
   if (!find.step()) return {};
   Taken taken{find.integer(0), static_cast<int>(find.integer(3)), find.optional_time(1)};
@@ -130,19 +102,15 @@ std::vector<Orphan> SqliteTaskStore::orphans(int limit, std::span<const WorkerId
     std::vector<Orphan> found;
     // No order is asked for: sorting all of them for every portion would take longer than taking
     // them back.
-    auto query = db.use(
-        "SELECT t.id, t.token, w.id, w.seq IS NOT NULL AND w.died_at IS NULL AND w.stopped_at IS"
-        " NULL AND NOT" HOLDFAST_PRESUMED_DEAD
-        ", t.attempt, t.max_attempts, t.crashes, t.recoveries,"
-        " t.cancel_requested, t.backoff, t.suspect, l.kind"
-        " FROM holdfast_tasks t INDEXED BY holdfast_running"
-        " CROSS JOIN holdfast_lanes l ON l.lane = t.lane"
-        " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
-        " WHERE t.state = 1 AND (" HOLDFAST_PRESUMED_DEAD "OR" HOLDFAST_ORPHANED ")");
+    auto query = db.use("SELECT" HOLDFAST_ORPHAN_COLUMNS(
+        "t") ", t.id, t.max_attempts, t.cancel_requested, t.backoff, l.kind"
+             " FROM holdfast_tasks t INDEXED BY holdfast_running"
+             " CROSS JOIN holdfast_lanes l ON l.lane = t.lane"
+             " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
+             " WHERE t.state = 1 AND (" HOLDFAST_PRESUMED_DEAD "OR" HOLDFAST_ORPHANED("t") ")");
     query.bind(presumed, nullptr, store_.clock.steady(), store_.clock_domain);
-    while (static_cast<int>(found.size()) < limit && query.step()) {
-      found.push_back(read_orphan(query));
-    }
+    while (static_cast<int>(found.size()) < limit && query.step())
+      found.push_back(read_task(query));
     return found;
   });
   leave_out_running_children(store_.files, orphans);
