@@ -7,6 +7,8 @@
 #include <iostream>
 #include <iterator>
 
+#include <CLI/CLI.hpp>
+
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
@@ -53,6 +55,16 @@ FileRows rows_of_file(const std::string& path, const std::string& format) {
     throw InvalidRequest{
         fmt::format("{} has no rows{}", path, read.problems.empty() ? "" : " that can be read")};
   return read;
+}
+
+void add_new_batch(CLI::App& command, NewBatch& batch, std::string& format) {
+  command.add_option("--app", batch.app, "Application")->required()->type_name("APP");
+  command.add_option("--op", batch.op, "Operation")->required()->type_name("OP");
+  command.add_option("--context", batch.context, "For every row; default: {}")->type_name("JSON");
+  command.add_option("--format", format, "Default: by the name of the file")
+      ->check(CLI::IsMember({"jsonl", "csv"}));
+  command.add_option("--then", batch.then, "Enqueue a task of this kind when it ends")
+      ->type_name("KIND");
 }
 
 void append_rows(Batches& batches, BatchId id, std::span<const BatchRow> rows, bool release) {

@@ -7,11 +7,18 @@
 #include <holdfast/batch_file.hpp>
 #include <holdfast/batches.hpp>
 
+namespace CLI {
+class App;
+}
+
 namespace holdfast::cli {
 
 /// Reads the rows of a file, `-` for standard input, in the format of that name; empty: by the end
 /// of its name. Says on standard error which lines are no rows. Throws `InvalidRequest` if none is.
 FileRows rows_of_file(const std::string& path, const std::string& format);
+
+/// What is said about files that become batches: application, operation, context and what follows.
+void add_new_batch(CLI::App& command, NewBatch& batch, std::string& format);
 
 /// Submits few rows at once. Many wait until the last of them is there; if that does not come
 /// about, submitting the same file again goes on where it ended.

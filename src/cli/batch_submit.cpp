@@ -82,14 +82,7 @@ void add_batch_submit(CLI::App& parent, Context& context) {
   command->add_option("FILE", options->file, "JSON Lines or CSV; - is standard input")
       ->required()
       ->type_name("");
-  command->add_option("--app", options->batch.app, "Application")->required()->type_name("APP");
-  command->add_option("--op", options->batch.op, "Operation")->required()->type_name("OP");
-  command->add_option("--context", options->batch.context, "For every row; default: {}")
-      ->type_name("JSON");
-  command->add_option("--format", options->format, "Default: by the name of the file")
-      ->check(CLI::IsMember({"jsonl", "csv"}));
-  command->add_option("--then", options->batch.then, "Enqueue a task of this kind when it ends")
-      ->type_name("KIND");
+  add_new_batch(*command, options->batch, options->format);
   command->add_flag("--wait", options->batch.wait, "Hold it until it is released");
   chosen(*command, context, options, run);
 }

@@ -153,14 +153,7 @@ void add_batch_watch(CLI::App& parent, Context& context) {
   command->add_option("FOLDER", options->folder, "Taken files go into taken/ in it")
       ->required()
       ->type_name("");
-  command->add_option("--app", options->batch.app, "Application")->required()->type_name("APP");
-  command->add_option("--op", options->batch.op, "Operation")->required()->type_name("OP");
-  command->add_option("--context", options->batch.context, "For every row; default: {}")
-      ->type_name("JSON");
-  command->add_option("--format", options->format, "Default: by the names of the files")
-      ->check(CLI::IsMember({"jsonl", "csv"}));
-  command->add_option("--then", options->batch.then, "Enqueue a task of this kind when one ends")
-      ->type_name("KIND");
+  add_new_batch(*command, options->batch, options->format);
   command
       ->add_option("--age", options->age,
                    "Take files that nobody has written to for so long; default: 5s")

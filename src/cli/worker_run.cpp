@@ -1,5 +1,4 @@
 #include <signal.h>
-#include <unistd.h>
 
 #include <optional>
 
@@ -10,13 +9,16 @@
 #include <holdfast/worker.hpp>
 
 #include "cli/command.hpp"
+#include "cli/foreground.hpp"
 #include "cli/interrupts.hpp"
-#include "cli/json.hpp"
 #include "exec/exec_handler.hpp"
 
 namespace holdfast::cli {
 
 namespace {
+
+constexpr EndWords words{"finishing what is running; once more to stop it now",
+                         "stopping what is running and giving it back"};
 
 struct Options {
   std::string line;
@@ -50,31 +52,6 @@ Handler program_handler(const Options& options, Context& context) {
   return exec_handler(std::move(exec));
 }
 
-void print_summary(const Context& context, const WorkerSummary& summary) {
-  if (context.json)
-    context.print_json(JsonObject{}
-                           .number("completed", summary.completed)
-                           .number("failed_attempts", summary.failed_attempts)
-                           .number("given_back", summary.given_back)
-                           .number("refused", summary.refused)
-                           .str());
-  else
-    context.confirm(fmt::format(
-        "{} completed, {} failed attempts, {} given back, {} stale writes refused",
-        summary.completed, summary.failed_attempts, summary.given_back, summary.refused));
-}
-
-// The first signal lets handlers finish, the second stops them. Whoever asks a third time wants it
-// gone, and others will recover what it held.
-void wind_down(Worker& worker, const Context& context, int count) {
-  if (count > 2) ::_exit(static_cast<int>(Exit::interrupted));
-  if (!context.quiet)
-    fmt::print(stderr, "holdfast: {}\n",
-               count == 1 ? "finishing what is running; once more to stop it now"
-                          : "stopping what is running and giving it back");
-  count == 1 ? worker.drain() : worker.hurry();
-}
-
 Exit run(Context& context, const Options& options) {
   const Handler handler = program_handler(options, context);
   Interrupts interrupts;
@@ -85,8 +62,8 @@ Exit run(Context& context, const Options& options) {
   Tasks tasks{engine};
   for (const std::string& kind : options.kinds) tasks.on_json(kind, handler);
   Worker worker{tasks, options.worker};
-  const InterruptWatch watch{interrupts, [&](int count) { wind_down(worker, context, count); }};
-  print_summary(context, worker.run());
+  const InterruptWatch watch{interrupts, winding_down(worker, context, words)};
+  print_summary(context, worker.run(), "completed", "completed");
   // SIGTERM is how a worker is told to end; SIGINT is somebody who did not want to wait.
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
 }

@@ -1,0 +1,22 @@
+#include "cli/foreground.hpp"
+
+#include "cli/json.hpp"
+
+namespace holdfast::cli {
+
+void print_summary(const Context& context, const WorkerSummary& summary, std::string_view done,
+                   std::string_view done_text) {
+  if (context.json)
+    context.print_json(JsonObject{}
+                           .number(done, summary.completed)
+                           .number("failed_attempts", summary.failed_attempts)
+                           .number("given_back", summary.given_back)
+                           .number("refused", summary.refused)
+                           .str());
+  else
+    context.confirm(fmt::format("{} {}, {} failed attempts, {} given back, {} stale writes refused",
+                                summary.completed, done_text, summary.failed_attempts,
+                                summary.given_back, summary.refused));
+}
+
+}  // namespace holdfast::cli
