@@ -5,12 +5,14 @@
 #include <holdfast/engine.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/http/sidekiq.hpp>
+#include <holdfast/liveness.hpp>
 
 #include "engines/filesystem/blob_directory.hpp"
 #include "engines/postgres/diagnose.hpp"
 #include "engines/postgres/engine.hpp"
 #include "engines/redis/address.hpp"
 #include "engines/redis/engine.hpp"
+#include "engines/redis/liveness.hpp"
 #include "engines/sidekiq/dialect.hpp"
 #include "engines/sqlite/broker.hpp"
 #include "engines/sqlite/diagnose.hpp"
@@ -109,6 +111,15 @@ std::shared_ptr<BlobStore> open_blobs(std::string_view address) {
     throw ConfigError{fmt::format("'{}' is not the address of a store of blobs; write dir:FOLDER",
                                   address.substr(0, address.find(':')))};
   return filesystem::open_blob_directory(std::string{address.substr(scheme.size())});
+}
+
+std::shared_ptr<Liveness> open_liveness(std::string_view address) {
+  if (!redis::is_address(address))
+    throw ConfigError{
+        fmt::format("'{}' is not an address where workers tell each other that they live; write "
+                    "redis://HOST:PORT",
+                    address.substr(0, address.find(':')))};
+  return std::make_shared<redis::RedisLiveness>(redis::Address::parse(address));
 }
 
 std::shared_ptr<Broker> open_broker(std::string_view address, const Settings& settings) {

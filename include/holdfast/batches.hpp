@@ -12,6 +12,7 @@
 #include <holdfast/batch.hpp>
 #include <holdfast/blobs.hpp>
 #include <holdfast/engine.hpp>
+#include <holdfast/liveness.hpp>
 #include <holdfast/payload.hpp>
 #include <holdfast/worker.hpp>
 
@@ -69,11 +70,14 @@ struct BatchOptions {
   /// So often a row is begun, if it takes its worker with it or takes too long, before it fails.
   int max_attempts = 3;
   Millis row_timeout{std::chrono::hours{1}};  ///< per attempt; then its stop token fires
-  /// Where the tables are shared with workers of another make, one of those that dies leaves rows
-  /// in progress that nobody has claimed in a way that we could check. They are queued again when
-  /// recovery has known of them for so long, counted from the first time that it saw them: longer
-  /// than any of those workers takes for a row, because its late result would be written all the
-  /// same. Zero: never.
+  /// Where the tables are shared with workers of another make: what those tell each other beside
+  /// the tables, and hear from us. Empty: nothing.
+  std::shared_ptr<Liveness> liveness{};
+  /// One of those workers that dies leaves rows in progress that nobody has claimed in a way that
+  /// we could check. They are queued again when recovery has known of them for so long, counted
+  /// from the first time that it saw them, and none that a living worker says it has: longer than
+  /// any of them takes for a row, because its late result would be written all the same. Zero: six
+  /// heartbeat intervals while `liveness` answers, else never.
   Millis queue_unclaimed_after{0};
 };
 
@@ -116,6 +120,9 @@ class Batches {
   bool abort(BatchId id);
 
   std::optional<BatchRecord> status(BatchId id) const;
+  /// Its status alone and perhaps a minute old: where `BatchOptions::liveness` knows it, the store
+  /// is not asked, and what the store says is left there for others. Nothing: there is none.
+  std::optional<BatchStatus> glance(BatchId id) const;
   std::vector<BatchRecord> list(const BatchFilter& filter = {}) const;
   std::vector<RowRecord> rows(const RowFilter& filter) const;
   /// The content of an output file; nothing: there is none of that name.
@@ -135,6 +142,8 @@ class Batches {
   const Engine& engine() const { return engine_; }
 
  private:
+  void cache(const BatchRecord& batch) const;
+
   Engine engine_;
   BatchOptions options_;
   std::map<std::pair<std::string, std::string>, RowProcessor> processors_;

@@ -134,12 +134,12 @@ _holdfast() {
     "batch append") words="--help --format --release --store --config --version --json --quiet" ;;
     "batch watch") words="--help --app --op --context --format --then --age --once --store --config --version --json --quiet" ;;
     "batch release") words="--help --store --config --version --json --quiet" ;;
-    "batch abort") words="--help --store --config --version --json --quiet" ;;
+    "batch abort") words="--help --liveness --store --config --version --json --quiet" ;;
     "batch status") words="--help --watch --store --config --version --json --quiet" ;;
     "batch rows") words="--help --status --limit --store --config --version --json --quiet" ;;
     "batch output") words="--help --output --store --config --version --json --quiet" ;;
-    "batch run") words="--help --exec --app --op --output --attempts --concurrency --queue-unclaimed-after --until-empty --store --config --version --json --quiet" ;;
-    "batch recover") words="--help --queue-unclaimed-after --store --config --version --json --quiet" ;;
+    "batch run") words="--help --exec --app --op --output --attempts --concurrency --liveness --queue-unclaimed-after --until-empty --store --config --version --json --quiet" ;;
+    "batch recover") words="--help --liveness --queue-unclaimed-after --store --config --version --json --quiet" ;;
     "batch list") words="--help --app --op --status --limit --store --config --version --json --quiet" ;;
     "config") words="check --help --store --config --version --json --quiet" ;;
     "config check") words="--help --store --config --version --json --quiet" ;;
@@ -363,6 +363,7 @@ _holdfast() {
     "batch watch "--format) words="jsonl csv" ;;
     "batch watch "--then) return ;;
     "batch watch "--age) return ;;
+    "batch abort "--liveness) return ;;
     "batch rows "--status) words="queued inprog success failed aborted" ;;
     "batch rows "--limit) return ;;
     "batch output "--output) return ;;
@@ -372,7 +373,9 @@ _holdfast() {
     "batch run "--output) return ;;
     "batch run "--attempts) return ;;
     "batch run "--concurrency) return ;;
+    "batch run "--liveness) return ;;
     "batch run "--queue-unclaimed-after) return ;;
+    "batch recover "--liveness) return ;;
     "batch recover "--queue-unclaimed-after) return ;;
     "batch list "--app) return ;;
     "batch list "--op) return ;;

@@ -387,12 +387,13 @@ complete -c holdfast -n '__holdfast_at \'batch watch\'' -l help -d 'Print this h
 complete -c holdfast -n '__holdfast_at \'batch watch\'' -l app -d 'Application' -x
 complete -c holdfast -n '__holdfast_at \'batch watch\'' -l op -d 'Operation' -x
 complete -c holdfast -n '__holdfast_at \'batch watch\'' -l context -d 'For every row; default: {}' -x
-complete -c holdfast -n '__holdfast_at \'batch watch\'' -l format -d 'Default: by the names of the files' -x -a 'jsonl csv'
-complete -c holdfast -n '__holdfast_at \'batch watch\'' -l then -d 'Enqueue a task of this kind when one ends' -x
+complete -c holdfast -n '__holdfast_at \'batch watch\'' -l format -d 'Default: by the name of the file' -x -a 'jsonl csv'
+complete -c holdfast -n '__holdfast_at \'batch watch\'' -l then -d 'Enqueue a task of this kind when it ends' -x
 complete -c holdfast -n '__holdfast_at \'batch watch\'' -l age -d 'Take files that nobody has written to for so long; default: 5s' -x
 complete -c holdfast -n '__holdfast_at \'batch watch\'' -l once -d 'Look once and end'
 complete -c holdfast -n '__holdfast_at \'batch release\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'batch abort\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'batch abort\'' -l liveness -d 'The Redis of the services that share the tables of batches, such as redis://HOST:PORT' -x
 complete -c holdfast -n '__holdfast_at \'batch status\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'batch status\'' -l watch -d 'Until it has ended, with its progress'
 complete -c holdfast -n '__holdfast_at \'batch rows\'' -l help -d 'Print this help message and exit'
@@ -407,10 +408,12 @@ complete -c holdfast -n '__holdfast_at \'batch run\'' -l op -d 'Operation; repea
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l output -d 'Where output files go, such as dir:FOLDER' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l attempts -d 'So often a row is begun before it fails; default: 3' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l concurrency -d 'So many programs at once; default: the configuration\'s, else one for each core' -x
-complete -c holdfast -n '__holdfast_at \'batch run\'' -l queue-unclaimed-after -d 'Queue rows again that workers of another make left in progress, when they have been known for so long; default: never' -x
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l liveness -d 'The Redis of the services that share the tables of batches, such as redis://HOST:PORT' -x
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l queue-unclaimed-after -d 'Queue rows again that workers of another make left in progress, when they have been known for so long; default: 3m with --liveness, else never' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l until-empty -d 'End when nothing is left to process'
 complete -c holdfast -n '__holdfast_at \'batch recover\'' -l help -d 'Print this help message and exit'
-complete -c holdfast -n '__holdfast_at \'batch recover\'' -l queue-unclaimed-after -d 'Queue rows again that workers of another make left in progress, when they have been known for so long; default: never' -x
+complete -c holdfast -n '__holdfast_at \'batch recover\'' -l liveness -d 'The Redis of the services that share the tables of batches, such as redis://HOST:PORT' -x
+complete -c holdfast -n '__holdfast_at \'batch recover\'' -l queue-unclaimed-after -d 'Queue rows again that workers of another make left in progress, when they have been known for so long; default: 3m with --liveness, else never' -x
 complete -c holdfast -n '__holdfast_at \'batch list\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'batch list\'' -l app -d 'Of this application' -x
 complete -c holdfast -n '__holdfast_at \'batch list\'' -l op -d 'Of this operation' -x

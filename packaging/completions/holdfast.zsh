@@ -296,6 +296,7 @@ _holdfast() {
     "batch watch --format") compadd -- jsonl csv; return ;;
     "batch watch --then") return ;;
     "batch watch --age") return ;;
+    "batch abort --liveness") return ;;
     "batch rows --status") compadd -- queued inprog success failed aborted; return ;;
     "batch rows --limit") return ;;
     "batch output --output") return ;;
@@ -305,7 +306,9 @@ _holdfast() {
     "batch run --output") return ;;
     "batch run --attempts") return ;;
     "batch run --concurrency") return ;;
+    "batch run --liveness") return ;;
     "batch run --queue-unclaimed-after") return ;;
+    "batch recover --liveness") return ;;
     "batch recover --queue-unclaimed-after") return ;;
     "batch list --app") return ;;
     "batch list --op") return ;;
@@ -905,8 +908,8 @@ _holdfast() {
         '--app:Application'
         '--op:Operation'
         '--context:For every row; default\: {}'
-        '--format:Default\: by the names of the files'
-        '--then:Enqueue a task of this kind when one ends'
+        '--format:Default\: by the name of the file'
+        '--then:Enqueue a task of this kind when it ends'
         '--age:Take files that nobody has written to for so long; default\: 5s'
         '--once:Look once and end')
       ;;
@@ -918,7 +921,8 @@ _holdfast() {
     "batch abort")
       commands=()
       options=(
-        '--help:Print this help message and exit')
+        '--help:Print this help message and exit'
+        '--liveness:The Redis of the services that share the tables of batches, such as redis\://HOST\:PORT')
       ;;
     "batch status")
       commands=()
@@ -949,14 +953,16 @@ _holdfast() {
         '--output:Where output files go, such as dir\:FOLDER'
         '--attempts:So often a row is begun before it fails; default\: 3'
         '--concurrency:So many programs at once; default\: the configuration'\''s, else one for each core'
-        '--queue-unclaimed-after:Queue rows again that workers of another make left in progress, when they have been known for so long; default\: never'
+        '--liveness:The Redis of the services that share the tables of batches, such as redis\://HOST\:PORT'
+        '--queue-unclaimed-after:Queue rows again that workers of another make left in progress, when they have been known for so long; default\: 3m with --liveness, else never'
         '--until-empty:End when nothing is left to process')
       ;;
     "batch recover")
       commands=()
       options=(
         '--help:Print this help message and exit'
-        '--queue-unclaimed-after:Queue rows again that workers of another make left in progress, when they have been known for so long; default\: never')
+        '--liveness:The Redis of the services that share the tables of batches, such as redis\://HOST\:PORT'
+        '--queue-unclaimed-after:Queue rows again that workers of another make left in progress, when they have been known for so long; default\: 3m with --liveness, else never')
       ;;
     "batch list")
       commands=()

@@ -47,6 +47,14 @@ struct UnitEnd {
   std::vector<NewTask> follow_ups{};  ///< of a summary: inserted in the same step
 };
 
+/// Which rows that are in progress without a claim are given up by those who have them.
+struct Unclaimed {
+  /// Those that somebody of ours has seen so for at least as long. Nothing: however long.
+  std::optional<Millis> seen_for{};
+  std::vector<std::int64_t> left{};     ///< their worker is known to be dead
+  std::vector<std::int64_t> at_work{};  ///< their worker is known to live: none of these
+};
+
 /// Batches and their rows. Everything is batch-shaped, atomic, and compares tokens; what is to be
 /// done is decided by the callers.
 ///
@@ -74,13 +82,19 @@ class BatchStore : public Leases {
   virtual Exchanged exchange(std::span<const UnitEnd> ends,
                              const std::optional<ClaimRequest>& claim) = 0;
 
+  /// As `TaskStore::exchanges_side_by_side`.
+  virtual bool exchanges_side_by_side() const { return false; }
+
   /// As `TaskStore::next_due`.
   virtual std::optional<WallTime> next_due(const ClaimRequest& claim) = 0;
 
-  /// Queues rows again that are in progress without a claim and have been seen so by somebody of
-  /// ours for at least `seen_for`; returns how many. Only a program that shares the tables and
-  /// knows nothing of claims leaves such rows, so where there is none there is nothing to do.
-  virtual std::int64_t queue_unclaimed(Millis) { return 0; }
+  /// Whether programs that know nothing of claims may use the same tables.
+  virtual bool is_shared() const { return false; }
+
+  /// Queues rows again that are in progress without a claim, and returns how many. Only a program
+  /// that shares the tables and knows nothing of claims leaves such rows, so where there is none
+  /// there is nothing to do.
+  virtual std::int64_t queue_unclaimed(const Unclaimed&) { return 0; }
 };
 
 /// The messages of a row that came to its end without its processor's word.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "batches/presence.hpp"
 #include "batches/processing.hpp"
 #include "batches/summary.hpp"
 #include "batches/unit_engine.hpp"
@@ -23,7 +24,12 @@ constexpr Millis between_looks{200};
 
 Batches::Batches(Engine engine, BatchOptions options)
     : engine_{std::move(engine)}, options_{std::move(options)} {
-  batch_store_of(engine_);
+  // Others would take our numbers of rows for those in their tables.
+  if (!batch_store_of(engine_).is_shared() && options_.liveness)
+    throw InvalidRequest{fmt::format(
+        "{} tells workers about rows in tables that they share, and nobody shares those in {}; "
+        "use it with a store in PostgreSQL",
+        options_.liveness->name(), engine_.name())};
   if (options_.max_attempts < 1)
     throw InvalidRequest{"a row must be tried at least once (max_attempts)"};
 }
@@ -81,7 +87,35 @@ bool Batches::abort(BatchId id) {
   if (found.empty()) return false;
   std::vector<NewTask> follow_ups;
   if (auto one = follow_up_of(found.front(), BatchStatus::aborted)) follow_ups.push_back(*one);
-  return store.abort(id, follow_ups);
+  if (!store.abort(id, follow_ups)) return false;
+  if (options_.liveness) cache(status(id).value());
+  return true;
+}
+
+void Batches::cache(const BatchRecord& batch) const {
+  try {
+    note_in(*options_.liveness, batch_store_of(engine_), batch);
+  } catch (const StoreError& error) {
+    engine_.events().emit(StoreTrouble{
+        fmt::format("telling {} how a batch stands", options_.liveness->name()), error.what()});
+  }
+}
+
+std::optional<BatchStatus> Batches::glance(BatchId id) const {
+  if (options_.liveness) {
+    try {
+      if (auto known = options_.liveness->cached(id)) return known;
+    } catch (const StoreError& error) {
+      engine_.events().emit(StoreTrouble{
+          fmt::format("asking {} how a batch stands", options_.liveness->name()), error.what()});
+    }
+  }
+  auto found = list({.id = id, .count_rows = false});
+  if (found.empty()) return {};
+  // With counters only where it has ended, because those of others would count the rows.
+  auto batch = found.front().done_at ? status(id).value() : std::move(found.front());
+  if (options_.liveness) cache(batch);
+  return batch.status;
 }
 
 std::optional<BatchRecord> Batches::status(BatchId id) const {

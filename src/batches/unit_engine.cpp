@@ -4,10 +4,32 @@
 
 namespace holdfast {
 
+namespace {
+
+/// In the proportions of the services that we share the tables with: a heartbeat is believed for
+/// two intervals, and what it said about rows for three times as long.
+Liveness::Times times_of(const Settings& settings) {
+  auto believed = 2 * settings.heartbeat.interval;
+  return {.heartbeat = believed, .rows = 3 * believed};
+}
+
+}  // namespace
+
 UnitEngine::UnitEngine(Engine engine, const BatchOptions& options)
     : EngineParts{engine.settings()},
       engine_{std::move(engine)},
-      units_{batch_store_of(engine_), inner().tasks(), options} {}
+      liveness_{options.liveness},
+      units_{batch_store_of(engine_), inner().tasks(), options,
+             SecondOpinion{batch_store_of(engine_), liveness_.get(), &inner().events(),
+                           options.queue_unclaimed_after, times_of(settings()).rows},
+             make_presence()} {}
+
+Presence* UnitEngine::make_presence() {
+  if (!liveness_) return nullptr;
+  presence_.emplace(liveness_, batch_store_of(engine_), inner().events(), times_of(settings()));
+  telling_workers_.emplace(inner().workers(), *presence_);
+  return &*presence_;
+}
 
 BatchStore& batch_store_of(const Engine& engine) {
   if (auto* store = engine.parts().batch_store()) return *store;

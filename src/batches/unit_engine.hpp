@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+
+#include "batches/telling_workers.hpp"
 #include "batches/unit_store.hpp"
 #include "tasks/engine_parts.hpp"
 
@@ -14,7 +17,10 @@ class UnitEngine final : public EngineParts {
 
   TaskStore& tasks() override { return units_; }
   TaskAdmin& admin() override { return inner().admin(); }
-  WorkerRegistry& workers() override { return inner().workers(); }
+  WorkerRegistry& workers() override {
+    if (telling_workers_) return *telling_workers_;
+    return inner().workers();
+  }
   Reports& reports() override { return inner().reports(); }
   const Clock& clock() const override { return inner().clock(); }
   std::string name() const override { return inner().name(); }
@@ -32,8 +38,12 @@ class UnitEngine final : public EngineParts {
 
  private:
   EngineParts& inner() const { return engine_.parts(); }
+  Presence* make_presence();
 
   Engine engine_;
+  std::shared_ptr<Liveness> liveness_;
+  std::optional<Presence> presence_;
+  std::optional<TellingWorkers> telling_workers_;
   UnitStore units_;
 };
 

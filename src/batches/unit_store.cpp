@@ -73,6 +73,11 @@ Exchanged UnitStore::exchange(const Exchange& exchange) {
     claimed.max_attempts = row_of(claimed.lease.id) ? options_.max_attempts : as_often_as_it_takes;
     claimed.timeout = options_.row_timeout;
   }
+  if (presence_) {
+    presence_->changed(exchanged.claimed, exchange.settle);
+    for (const auto& end : ends)
+      if (!row_of(end.lease.id)) presence_->summed_up(batch_of_summary(end.lease.id));
+  }
   return exchanged;
 }
 
@@ -89,10 +94,12 @@ std::vector<Renewal> UnitStore::renew(std::span<const Lease> leases, Millis leng
 }
 
 std::vector<Orphan> UnitStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
+  std::lock_guard lock{mutex_};
+  opinion_.ask();
   // Every run of recovery comes by here, and one that only wants to know names somebody.
-  if (options_.queue_unclaimed_after > Millis{0} && as_if_buried.empty())
-    batches_.queue_unclaimed(options_.queue_unclaimed_after);
+  if (as_if_buried.empty()) opinion_.queue_unclaimed();
   auto orphans = batches_.orphans(limit, as_if_buried);
+  opinion_.leave_out_taken(orphans);
   for (auto& orphan : orphans)
     orphan.max_attempts = row_of(orphan.lease.id) ? options_.max_attempts : as_often_as_it_takes;
   return orphans;

@@ -1,6 +1,9 @@
 #pragma once
 
-#include "batches/batch_store.hpp"
+#include <mutex>
+
+#include "batches/presence.hpp"
+#include "batches/second_opinion.hpp"
 
 namespace holdfast {
 
@@ -8,13 +11,20 @@ namespace holdfast {
 /// for rows and summaries, and there is no second mechanism for it.
 class UnitStore final : public TaskStore {
  public:
-  /// `tasks` is the engine's, for waking each other.
-  UnitStore(BatchStore& batches, TaskStore& tasks, const BatchOptions& options)
-      : batches_{batches}, tasks_{tasks}, options_{options} {}
+  /// `tasks` is the engine's, for waking each other. `presence` is told what is claimed and ended;
+  /// null: nobody is.
+  UnitStore(BatchStore& batches, TaskStore& tasks, const BatchOptions& options,
+            SecondOpinion opinion, Presence* presence)
+      : batches_{batches},
+        tasks_{tasks},
+        options_{options},
+        presence_{presence},
+        opinion_{std::move(opinion)} {}
 
   /// Units come with their batch: throws `InvalidRequest`.
   std::vector<Inserted> insert(std::span<const NewTask> tasks) override;
   Exchanged exchange(const Exchange& exchange) override;
+  bool exchanges_side_by_side() const override { return batches_.exchanges_side_by_side(); }
   /// Units keep no notes.
   std::vector<Recorded> record(std::span<const Note> notes) override;
   std::optional<WallTime> next_due(const ClaimRequest& claim) override;
@@ -30,6 +40,10 @@ class UnitStore final : public TaskStore {
   BatchStore& batches_;
   TaskStore& tasks_;
   BatchOptions options_;
+  Presence* presence_;
+
+  std::mutex mutex_;  // guards what follows: an operator may recover while the worker does
+  SecondOpinion opinion_;
 };
 
 }  // namespace holdfast

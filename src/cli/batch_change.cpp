@@ -13,6 +13,7 @@ namespace {
 
 struct Options {
   std::string id;
+  std::string liveness{};
 };
 
 void print_changed(const Context& context, BatchId id, const std::string& what) {
@@ -38,28 +39,34 @@ Exit release(Context& context, const Options& options) {
 
 Exit abort_it(Context& context, const Options& options) {
   auto id = parse_batch_id(options.id);
-  Batches batches{context.existing_engine()};
+  Batches batches{context.existing_engine(), {.liveness = liveness_of(options.liveness)}};
   if (!batches.abort(id)) refuse(batches, id, "has ended already");
   print_changed(context, id, "aborted");
   return Exit::ok;
 }
 
-void add_change(CLI::App& parent, Context& context, const std::string& name,
-                const std::string& description, Exit (*run)(Context&, const Options&)) {
-  auto options = std::make_shared<Options>();
+/// Adds what both have.
+CLI::App& add_change(CLI::App& parent, Context& context, const std::shared_ptr<Options>& options,
+                     const std::string& name, const std::string& description,
+                     Exit (*run)(Context&, const Options&)) {
   CLI::App* command = parent.add_subcommand(name, description);
   command->add_option("BATCH", options->id, "Its id")->required()->type_name("");
   chosen(*command, context, options, run);
+  return *command;
 }
 
 }  // namespace
 
 void add_batch_release(CLI::App& parent, Context& context) {
-  add_change(parent, context, "release", "Let a batch run that waits", release);
+  add_change(parent, context, std::make_shared<Options>(), "release", "Let a batch run that waits",
+             release);
 }
 
 void add_batch_abort(CLI::App& parent, Context& context) {
-  add_change(parent, context, "abort", "Call a batch off: what is not done is aborted", abort_it);
+  auto options = std::make_shared<Options>();
+  add_liveness(add_change(parent, context, options, "abort",
+                          "Call a batch off: what is not done is aborted", abort_it),
+               options->liveness);
 }
 
 }  // namespace holdfast::cli

@@ -1,5 +1,4 @@
 #include <signal.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -9,8 +8,8 @@
 #include "cli/batch_text.hpp"
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
+#include "cli/foreground.hpp"
 #include "cli/interrupts.hpp"
-#include "cli/json.hpp"
 #include "cli/report_text.hpp"
 #include "cli/row_program.hpp"
 
@@ -18,51 +17,39 @@ namespace holdfast::cli {
 
 namespace {
 
+/// What is said about workers of another make.
+struct Others {
+  std::string liveness, unclaimed;
+};
+
+constexpr EndWords words{"finishing the rows that are begun; once more to give them back now",
+                         "stopping, and giving back what is begun"};
+
 struct Options {
-  std::string line, app, output, unclaimed;
+  std::string line, app, output;
+  Others others;
   std::vector<std::string> ops;
   int attempts = 3;
   WorkerOptions worker;
 };
 
 struct RecoverOptions {
-  std::string unclaimed;
+  Others others;
 };
 
-Millis time_or_never(const std::string& text) {
-  return text.empty() ? Millis{0} : parse_duration(text, "--queue-unclaimed-after");
-}
-
-void add_unclaimed(CLI::App& command, std::string& unclaimed) {
+void add_others(CLI::App& command, Others& others) {
+  add_liveness(command, others.liveness);
   command
-      .add_option("--queue-unclaimed-after", unclaimed,
+      .add_option("--queue-unclaimed-after", others.unclaimed,
                   "Queue rows again that workers of another make left in progress, when they have "
-                  "been known for so long; default: never")
+                  "been known for so long; default: 3m with --liveness, else never")
       ->type_name("DURATION");
 }
 
-void print_summary(const Context& context, const WorkerSummary& summary) {
-  if (context.json)
-    context.print_json(JsonObject{}
-                           .number("done", summary.completed)
-                           .number("failed_attempts", summary.failed_attempts)
-                           .number("given_back", summary.given_back)
-                           .number("refused", summary.refused)
-                           .str());
-  else
-    context.confirm(fmt::format(
-        "{} rows and summaries done, {} failed attempts, {} given back, {} stale "
-        "writes refused",
-        summary.completed, summary.failed_attempts, summary.given_back, summary.refused));
-}
-
-void wind_down(Worker& worker, const Context& context, int count) {
-  if (count > 2) ::_exit(static_cast<int>(Exit::interrupted));
-  if (!context.quiet)
-    fmt::print(stderr, "holdfast: {}\n",
-               count == 1 ? "finishing the rows that are begun; once more to give them back now"
-                          : "stopping, and giving back what is begun");
-  count == 1 ? worker.drain() : worker.hurry();
+void set_others(const Others& others, BatchOptions& options) {
+  options.liveness = liveness_of(others.liveness);
+  if (!others.unclaimed.empty())
+    options.queue_unclaimed_after = parse_duration(others.unclaimed, "--queue-unclaimed-after");
 }
 
 Exit run(Context& context, const Options& options) {
@@ -70,15 +57,15 @@ Exit run(Context& context, const Options& options) {
   RowProgram program{options.line};
   const Engine engine = context.engine(Stay::lasting);
   log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info);
-  Batches batches{engine,
-                  {.blobs = output_store(context, options.output),
-                   .max_attempts = options.attempts,
-                   .queue_unclaimed_after = time_or_never(options.unclaimed)}};
+  BatchOptions how{.blobs = output_store(context, options.output),
+                   .max_attempts = options.attempts};
+  set_others(options.others, how);
+  Batches batches{engine, std::move(how)};
   for (const auto& op : options.ops)
     batches.on(options.app, op, [&](const RowAttempt& row) { return program.process(row); });
   Worker worker{batches.work(), options.worker};
-  const InterruptWatch watch{interrupts, [&](int count) { wind_down(worker, context, count); }};
-  print_summary(context, worker.run());
+  const InterruptWatch watch{interrupts, winding_down(worker, context, words)};
+  print_summary(context, worker.run(), "done", "rows and summaries done");
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
 }
 
@@ -86,8 +73,9 @@ Exit recover(Context& context, const RecoverOptions& options) {
   Interrupts interrupts;
   std::stop_source stop;
   const InterruptWatch watch{interrupts, [&](int) { stop.request_stop(); }};
-  Batches batches{context.existing_engine(Stay::thorough),
-                  {.queue_unclaimed_after = time_or_never(options.unclaimed)}};
+  BatchOptions how;
+  set_others(options.others, how);
+  Batches batches{context.existing_engine(Stay::thorough), std::move(how)};
   print_report(context, batches.recover(stop.get_token()));
   return stop.stop_requested() ? Exit::interrupted : Exit::ok;
 }
@@ -117,7 +105,7 @@ void add_batch_run(CLI::App& parent, Context& context) {
       ->add_option("--concurrency", options->worker.concurrency,
                    "So many programs at once; default: the configuration's, else one for each core")
       ->check(CLI::Range(1, 4'096));
-  add_unclaimed(*command, options->unclaimed);
+  add_others(*command, options->others);
   command->add_flag("--until-empty", options->worker.until_empty,
                     "End when nothing is left to process");
   chosen(*command, context, options, run);
@@ -127,7 +115,7 @@ void add_batch_recover(CLI::App& parent, Context& context) {
   auto options = std::make_shared<RecoverOptions>();
   CLI::App* command =
       parent.add_subcommand("recover", "Take back now the rows that dead workers held, and report");
-  add_unclaimed(*command, options->unclaimed);
+  add_others(*command, options->others);
   chosen(*command, context, options, recover);
 }
 

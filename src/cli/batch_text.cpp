@@ -1,5 +1,7 @@
 #include "cli/batch_text.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
@@ -89,6 +91,19 @@ std::shared_ptr<BlobStore> output_store(Context& context, const std::string& add
   if (auto file = sqlite_file(context.store_address()))
     return open_blobs("dir:" + *file + ".holdfast/output");
   return nullptr;
+}
+
+void add_liveness(CLI::App& command, std::string& address) {
+  command
+      .add_option("--liveness", address,
+                  "The Redis of the services that share the tables of batches, such as "
+                  "redis://HOST:PORT")
+      ->type_name("URL");
+}
+
+std::shared_ptr<Liveness> liveness_of(const std::string& address) {
+  if (address.empty()) return {};
+  return open_liveness(address);
 }
 
 }  // namespace holdfast::cli

@@ -7,6 +7,10 @@
 
 #include "cli/context.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace holdfast::cli {
 
 /// Reads an id as typed; throws `InvalidRequest` where it is none.
@@ -26,5 +30,9 @@ std::string progress_text(const BatchRecord& batch);
 /// Where output files are, if `--output` does not say so: beside the file of a SQLite store.
 /// Nothing for other stores, because nobody else would find it there.
 std::shared_ptr<BlobStore> output_store(Context& context, const std::string& address);
+
+/// `--liveness`, and what it names; nothing if it is not given.
+void add_liveness(CLI::App& command, std::string& address);
+std::shared_ptr<Liveness> liveness_of(const std::string& address);
 
 }  // namespace holdfast::cli

@@ -87,6 +87,9 @@ enum class KillPoint {
   batch_exchange_after_commit,
   batch_before_files,
   batch_after_files,
+  liveness_before_track,
+  liveness_before_untrack,
+  liveness_after_track,
 };
 
 inline constexpr std::array kill_point_names = {
@@ -168,9 +171,12 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"batch_exchange_after_commit"},
     std::string_view{"batch_before_files"},
     std::string_view{"batch_after_files"},
+    std::string_view{"liveness_before_track"},
+    std::string_view{"liveness_before_untrack"},
+    std::string_view{"liveness_after_track"},
 };
 static_assert(kill_point_names.size() ==
-              static_cast<std::size_t>(KillPoint::batch_after_files) + 1);
+              static_cast<std::size_t>(KillPoint::liveness_after_track) + 1);
 
 #ifdef HOLDFAST_KILL_POINTS
 void kill_point(KillPoint point);

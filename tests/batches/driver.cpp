@@ -89,7 +89,9 @@ int drive(const std::string& mode, const Given& given) {
   auto engine = open(given.at("store"), settings);
   log_to_stderr(engine, Severity::warning);
   listen(engine, journal);
-  Batches batches{engine, {.blobs = open_blobs("dir:" + given.at("journals") + "/../blobs")}};
+  BatchOptions options{.blobs = open_blobs("dir:" + given.at("journals") + "/../blobs")};
+  if (given.contains("liveness")) options.liveness = open_liveness(given.at("liveness"));
+  Batches batches{engine, std::move(options)};
   if (mode == "submit") {
     fmt::print("{}\n", batches.submit(batch(given)).id.text());
   } else if (mode == "work") {

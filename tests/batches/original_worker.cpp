@@ -64,7 +64,8 @@ std::string OriginalWorker::submit(const std::string& app, const std::string& op
       " '{}', 'queued', localtimestamp) RETURNING id",
       {app, op});
   run("INSERT INTO batchrows (batch, line, input, status, reqat) SELECT $1::uuid, n,"
-      " jsonb_build_object('n', n), 'queued', localtimestamp FROM generate_series(1, $2::int) n",
+      " jsonb_build_object('n', n, 'ms', 0, 'manner', ''), 'queued', localtimestamp FROM "
+      "generate_series(1, $2::int) n",
       {id, std::to_string(rows)});
   commit();
   return id;

@@ -18,7 +18,8 @@ bool CrashTest::being_written() const {
 
 std::vector<std::string_view> kill_points_of_engine() {
   // Requests, transactions and batches have tests of their own.
-  constexpr std::string_view elsewhere[] = {"http", "blob", "step", "outbox", "message", "batch"};
+  constexpr std::string_view elsewhere[] = {"http",    "blob",  "step",    "outbox",
+                                            "message", "batch", "liveness"};
   std::vector<std::string_view> points{kill_point_names.begin(), kill_point_names.end()};
   std::erase_if(points, [&](auto name) {
     return std::ranges::any_of(elsewhere, [&](auto part) { return name.starts_with(part); });

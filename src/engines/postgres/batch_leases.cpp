@@ -15,6 +15,11 @@ namespace {
   " c.batchrow = s.batchrow AND (s.batchrow <> 0 OR c.batch = s.batch) AND c.token = s.token" \
   " AND c.owner IS NOT NULL "
 
+/// A row that somebody has who knows nothing of claims.
+#define HOLDFAST_UNCLAIMED                                               \
+  " r.status = 'inprog' AND NOT EXISTS (SELECT 1 FROM hf.batch_claims c" \
+  " WHERE c.batchrow = r.rowid AND c.owner IS NOT NULL) "
+
 Orphan read_unit(const Rows& row) {
   constexpr int rest = orphan_columns;
   auto orphan = read_orphan(row);
@@ -145,26 +150,30 @@ std::vector<Orphan> PostgresBatchStore::orphans(int limit, std::span<const Worke
   return orphans;
 }
 
-std::int64_t PostgresBatchStore::queue_unclaimed(Millis seen_for) {
+std::int64_t PostgresBatchStore::queue_unclaimed(const Unclaimed& which) {
+  Array left{Type::bigint}, at_work{Type::bigint};
+  for (auto row : which.left) left.add(row);
+  for (auto row : which.at_work) at_work.add(row);
   auto queued = store().writer.write(reclaim_points, [&](Connection& db) {
     // Those that are not so any more are forgotten first, so that the time of one which is begun
     // again counts from then.
     db.queue(
-        "DELETE FROM hf.batch_sightings s WHERE NOT EXISTS (SELECT 1 FROM alya.batchrows r"
-        " WHERE r.rowid = s.batchrow AND r.status = 'inprog') OR EXISTS (SELECT 1"
-        " FROM hf.batch_claims c WHERE c.batchrow = s.batchrow AND c.owner IS NOT NULL)");
+        "DELETE FROM hf.batch_sightings s WHERE s.batchrow = ANY($1) OR NOT EXISTS (SELECT 1"
+        " FROM alya.batchrows r WHERE r.rowid = s.batchrow AND r.status = 'inprog')"
+        " OR EXISTS (SELECT 1 FROM hf.batch_claims c WHERE c.batchrow = s.batchrow"
+        " AND c.owner IS NOT NULL)",
+        at_work.value());
     db.queue(
         "INSERT INTO hf.batch_sightings (batchrow, seen_at) SELECT r.rowid, {wall}"
-        " FROM alya.batchrows r WHERE r.status = 'inprog' AND NOT EXISTS (SELECT 1"
-        " FROM hf.batch_claims c WHERE c.batchrow = r.rowid AND c.owner IS NOT NULL)"
-        " ON CONFLICT (batchrow) DO NOTHING");
+        " FROM alya.batchrows r WHERE" HOLDFAST_UNCLAIMED
+        "AND r.rowid <> ALL($1) ON CONFLICT (batchrow) DO NOTHING",
+        at_work.value());
     auto rows = db.run(
-        "WITH gone AS (DELETE FROM hf.batch_sightings WHERE seen_at <= {wall} - $1"
-        " RETURNING batchrow) UPDATE alya.batchrows r SET status = 'queued', doneby = NULL FROM "
-        "gone"
-        " WHERE r.rowid = gone.batchrow AND r.status = 'inprog' AND NOT EXISTS (SELECT 1"
-        " FROM hf.batch_claims c WHERE c.batchrow = r.rowid AND c.owner IS NOT NULL)",
-        seen_for);
+        "WITH gone AS (DELETE FROM hf.batch_sightings WHERE seen_at <= {wall} - $1::bigint"
+        " OR batchrow = ANY($2) RETURNING batchrow) UPDATE alya.batchrows r"
+        " SET status = 'queued', doneby = NULL FROM gone"
+        " WHERE r.rowid = gone.batchrow AND" HOLDFAST_UNCLAIMED,
+        which.seen_for, left.value());
     return rows.changed();
   });
   if (queued > 0) store_.session.announce_work();

@@ -20,8 +20,10 @@ class PostgresBatchStore final : public BatchStore {
   std::vector<RowRecord> rows(const RowFilter& filter) override;
   Exchanged exchange(std::span<const UnitEnd> ends,
                      const std::optional<ClaimRequest>& claim) override;
+  bool exchanges_side_by_side() const override { return true; }
   std::optional<WallTime> next_due(const ClaimRequest& claim) override;
-  std::int64_t queue_unclaimed(Millis seen_for) override;
+  bool is_shared() const override { return true; }
+  std::int64_t queue_unclaimed(const Unclaimed& which) override;
 
   std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override;
   using Leases::orphans;

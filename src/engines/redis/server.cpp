@@ -18,7 +18,8 @@ Command with_name(const char* command, const std::string& name, const Command& r
   return full;
 }
 
-/// `MOVED 3999 127.0.0.1:6381`; an empty host means the one that answered.
+}  // namespace
+
 std::optional<Endpoint> moved_to(std::string_view text, const Endpoint& from) {
   if (!text.starts_with("MOVED ")) return {};
   auto space = text.rfind(' ');
@@ -30,8 +31,6 @@ std::optional<Endpoint> moved_to(std::string_view text, const Endpoint& from) {
   std::from_chars(text.data() + colon + 1, text.data() + text.size(), to.port);
   return to;
 }
-
-}  // namespace
 
 Server::Server(Address address)
     : address_{std::move(address)}, current_{address_.endpoints.front()} {}

@@ -2,12 +2,18 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "engines/redis/connection.hpp"
 #include "engines/redis/script.hpp"
 
 namespace holdfast::redis {
+
+/// Where a node of a cluster says that a key is: `MOVED 3999 127.0.0.1:6381`. An empty host means
+/// the one that answered. Nothing: the answer says something else.
+std::optional<Endpoint> moved_to(std::string_view answer, const Endpoint& from);
 
 /// The server, or the node of a cluster, that has the store. Connects when it must, again and
 /// again, and follows the store to another node. Safe to use from many threads: each call has a
