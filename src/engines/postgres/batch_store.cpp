@@ -136,7 +136,8 @@ bool PostgresBatchStore::abort(BatchId id, std::span<const NewTask> follow_ups) 
 Exchanged PostgresBatchStore::exchange(std::span<const UnitEnd> ends,
                                        const std::optional<ClaimRequest>& claim) {
   bool news = false;
-  auto exchanged = store().writer.write(exchange_points, [&](Connection& db) {
+  auto& writer = ends.empty() ? store().claimer : store().writer;
+  auto exchanged = writer.write(exchange_points, [&](Connection& db) {
     auto ended = end_units(db, ends);
     news = ended.news;
     Exchanged done;
@@ -154,7 +155,7 @@ Exchanged PostgresBatchStore::exchange(std::span<const UnitEnd> ends,
   auto complete =
       store_.reader.read([&](Connection& db) { return complete_batches(db, *claim, room); });
   if (complete.empty()) return exchanged;
-  auto summaries = store_.writer.write(exchange_points, [&](Connection& db) {
+  auto summaries = writer.write(exchange_points, [&](Connection& db) {
     Exchanged more;
     claim_summaries(db, *claim, complete, more);
     return more;
