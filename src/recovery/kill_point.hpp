@@ -90,6 +90,9 @@ enum class KillPoint {
   liveness_before_track,
   liveness_before_untrack,
   liveness_after_track,
+  upload_after_block,
+  upload_before_commit,
+  upload_after_commit,
 };
 
 inline constexpr std::array kill_point_names = {
@@ -174,9 +177,12 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"liveness_before_track"},
     std::string_view{"liveness_before_untrack"},
     std::string_view{"liveness_after_track"},
+    std::string_view{"upload_after_block"},
+    std::string_view{"upload_before_commit"},
+    std::string_view{"upload_after_commit"},
 };
 static_assert(kill_point_names.size() ==
-              static_cast<std::size_t>(KillPoint::liveness_after_track) + 1);
+              static_cast<std::size_t>(KillPoint::upload_after_commit) + 1);
 
 #ifdef HOLDFAST_KILL_POINTS
 void kill_point(KillPoint point);
