@@ -7,23 +7,10 @@
 
 #include "http/egress.hpp"
 #include "http/job.hpp"
+#include "http/spare_handles.hpp"
 #include "http/url.hpp"
 
 namespace holdfast::http {
-
-/// Handles of libcurl that are not in use: making one takes longer than many a request.
-class SpareHandles {
- public:
-  SpareHandles() = default;
-  ~SpareHandles();
-  SpareHandles(const SpareHandles&) = delete;
-  SpareHandles& operator=(const SpareHandles&) = delete;
-  CURL* take();
-  void give(CURL* handle);
-
- private:
-  std::vector<CURL*> spare_;
-};
 
 /// What all transfers of a processor share.
 struct Site {
