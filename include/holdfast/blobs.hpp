@@ -24,6 +24,24 @@ class BlobDamaged : public BlobError {
   using BlobError::BlobError;
 };
 
+/// The service that has the blobs will not do it, and will not next time either, unless somebody
+/// does something about it. `what()` says what.
+class BlobRefused : public BlobError {
+ public:
+  enum class Reason {
+    key,        ///< it does not know us by this key
+    container,  ///< there is no such container or bucket
+    clock,      ///< our clock and its own are too far apart
+    rights,     ///< it knows us, and does not let us
+    service,    ///< it cannot do what we need of it
+  };
+  BlobRefused(Reason reason, const std::string& what) : BlobError{what}, reason_{reason} {}
+  Reason reason() const { return reason_; }
+
+ private:
+  Reason reason_;
+};
+
 struct BlobInfo {
   std::string key;
   std::size_t bytes = 0;  ///< of the content
@@ -37,6 +55,18 @@ class BlobSource {
   virtual std::uint64_t size() const = 0;
   /// The next bytes; returns how many, 0 at the end.
   virtual std::size_t read(std::span<char> into) = 0;
+};
+
+/// Content that is in memory already, and has to stay there for so long.
+class BlobText final : public BlobSource {
+ public:
+  explicit BlobText(std::string_view text) : size_{text.size()}, left_{text} {}
+  std::uint64_t size() const override { return size_; }
+  std::size_t read(std::span<char> into) override;
+
+ private:
+  std::uint64_t size_;
+  std::string_view left_;
 };
 
 /// Where large things are kept that would not do a queue good. A key is 1 to 200 characters out of
@@ -60,14 +90,23 @@ class BlobStore {
   virtual bool remove(std::string_view key) = 0;
   /// All of them whose keys begin with `prefix`, in order of their keys.
   virtual std::vector<BlobInfo> list(std::string_view prefix = {}) = 0;
+  /// Removes what writers left that died more than `least_age` ago, before their blobs came into
+  /// being. Returns how many such there were; where the service does this itself, none.
+  virtual int remove_unfinished(std::chrono::seconds least_age) = 0;
   /// How others find a blob: an address of their own for it.
   virtual std::string address_of(std::string_view key) const = 0;
   /// For messages.
   virtual std::string name() const = 0;
 };
 
-/// Opens a store of blobs by its address: `dir:/FOLDER`, which is created if it is not there.
-/// Throws `ConfigError` for an address that makes no sense.
+bool is_blob_key(std::string_view key);
+/// Throws `InvalidRequest` for what is no key of a blob.
+void check_blob_key(std::string_view key);
+
+/// Opens a store of blobs by its address: `dir:/FOLDER`, which is created if it is not there;
+/// `azure://ACCOUNT/CONTAINER` or `s3://BUCKET`, which have to be there. docs/blobs.md has all
+/// forms of these, and where their keys come from. Throws `ConfigError` for an address that makes
+/// no sense.
 std::shared_ptr<BlobStore> open_blobs(std::string_view address);
 
 }  // namespace holdfast

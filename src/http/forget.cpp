@@ -23,6 +23,7 @@ std::string forget(std::string_view payload, BlobStore& blobs) {
 
 int sweep(const Engine& engine, BlobStore& blobs, std::chrono::seconds least_age) {
   Inspector inspector{engine};
+  blobs.remove_unfinished(least_age);
   int removed = 0;
   for (const auto& blob : blobs.list()) {
     auto id = TaskId::parse(blob.key);

@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::string_view before_id = "transaction-";
 constexpr int a_page = 500;
+/// Whoever has been writing a part for so long is dead.
+constexpr std::chrono::hours until_abandoned{24};
 
 /// The id in the name of a queue of ours; empty: it is not one.
 std::string id_in(std::string_view queue) {
@@ -38,6 +40,7 @@ bool has_ended(const TransactionInspector& inspector, const std::string& id) {
 CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs) {
   const TransactionInspector inspector{engine};
   CleanUp done;
+  blobs.remove_unfinished(until_abandoned);
   for (const auto& queue : broker.queues(before_id)) {
     auto id = id_in(queue.name);
     if (!id.empty() && has_ended(inspector, id)) done.queues += broker.remove(queue.name);

@@ -27,33 +27,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view unfinished = ".new-";
 /// A file that somebody has been writing for so long is nobody's any more.
 constexpr std::chrono::hours until_abandoned{1};
-constexpr std::size_t longest_part = 200;
-constexpr std::size_t longest_key = 900;
 constexpr std::size_t piece_size = 1 << 20;
 
 [[noreturn]] void throw_errno(std::string_view what, const std::string& path) {
   throw BlobError{fmt::format("cannot {} {}: {}", what, path, std::strerror(errno))};
-}
-
-bool is_plain(std::string_view part) {
-  return !part.empty() && part.size() <= longest_part && part.front() != '.' &&
-         std::ranges::all_of(part, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '_' || c == '.';
-         });
-}
-
-void check_key(std::string_view key) {
-  bool plain = key.size() <= longest_key;
-  for (auto rest = key; plain; rest.remove_prefix(rest.find('/') + 1)) {
-    plain = is_plain(rest.substr(0, rest.find('/')));
-    if (rest.find('/') == rest.npos) break;
-  }
-  if (!plain)
-    throw InvalidRequest{fmt::format(
-        "the key of a blob needs 1 to {} letters, digits, '-', '_' and '.', and no dot in front; "
-        "or several of these with '/' between them, {} in all",
-        longest_part, longest_key)};
 }
 
 /// The first line of a file. Its length follows from the size alone, so it can be written last.
@@ -72,21 +49,6 @@ class Sum {
     void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
   };
   std::unique_ptr<XXH3_state_t, Free> state_{XXH3_createState()};
-};
-
-/// A blob that is in memory already.
-class Text final : public BlobSource {
- public:
-  explicit Text(std::string_view text) : text_{text}, left_{text} {}
-  std::uint64_t size() const override { return text_.size(); }
-  std::size_t read(std::span<char> into) override {
-    auto some = left_.copy(into.data(), into.size());
-    left_.remove_prefix(some);
-    return some;
-  }
-
- private:
-  std::string_view text_, left_;
 };
 
 void write_all(int file, std::string_view bytes, const std::string& path) {
@@ -162,11 +124,11 @@ class BlobDirectory final : public BlobStore {
       throw ConfigError{fmt::format("cannot keep blobs in {}: {}", folder_,
                                     error ? error.message() : std::string{"it is not a folder"})};
     fs::permissions(folder_, fs::perms::owner_all, error);
-    remove_abandoned();
+    remove_unfinished(until_abandoned);
   }
 
   bool put(std::string_view key, std::string_view content) override {
-    Text text{content};
+    BlobText text{content};
     return put(key, text);
   }
 
@@ -254,6 +216,17 @@ class BlobDirectory final : public BlobStore {
     return blobs;
   }
 
+  int remove_unfinished(std::chrono::seconds least_age) override {
+    int removed = 0;
+    for (const auto& entry : fs::directory_iterator{folder_}) {
+      struct stat info {};
+      if (!entry.path().filename().string().starts_with(unfinished)) continue;
+      if (::stat(entry.path().c_str(), &info) == 0 && age_of(info) >= least_age)
+        removed += ::unlink(entry.path().c_str()) == 0;
+    }
+    return removed;
+  }
+
   std::string address_of(std::string_view key) const override {
     std::error_code unknown;
     auto path = fs::absolute(path_of(key), unknown);
@@ -264,7 +237,7 @@ class BlobDirectory final : public BlobStore {
 
  private:
   std::string path_of(std::string_view key) const {
-    check_key(key);
+    check_blob_key(key);
     return fmt::format("{}/{}", folder_, key);
   }
 
@@ -286,15 +259,6 @@ class BlobDirectory final : public BlobStore {
     for (auto slash = key.rfind('/'); slash != key.npos && slash > 0;
          slash = key.rfind('/', slash - 1))
       if (::rmdir(fmt::format("{}/{}", folder_, key.substr(0, slash)).c_str()) != 0) return;
-  }
-
-  void remove_abandoned() const {
-    for (const auto& entry : fs::directory_iterator{folder_}) {
-      struct stat info {};
-      if (!entry.path().filename().string().starts_with(unfinished)) continue;
-      if (::stat(entry.path().c_str(), &info) == 0 && age_of(info) > until_abandoned)
-        ::unlink(entry.path().c_str());
-    }
   }
 
   std::string folder_;
