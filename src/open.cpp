@@ -7,12 +7,14 @@
 #include <holdfast/http/sidekiq.hpp>
 #include <holdfast/liveness.hpp>
 
+#include "engines/azure/blobs.hpp"
 #include "engines/filesystem/blob_directory.hpp"
 #include "engines/postgres/diagnose.hpp"
 #include "engines/postgres/engine.hpp"
 #include "engines/redis/address.hpp"
 #include "engines/redis/engine.hpp"
 #include "engines/redis/liveness.hpp"
+#include "engines/s3/blobs.hpp"
 #include "engines/sidekiq/dialect.hpp"
 #include "engines/sqlite/broker.hpp"
 #include "engines/sqlite/diagnose.hpp"
@@ -107,9 +109,13 @@ Diagnosis diagnose(std::string_view address, const DiagnosisOptions& options, Se
 
 std::shared_ptr<BlobStore> open_blobs(std::string_view address) {
   constexpr std::string_view scheme = "dir:";
+  if (azure::is_address(address)) return azure::open_blobs(address);
+  if (s3::is_address(address)) return s3::open_blobs(address);
   if (!address.starts_with(scheme) || address.size() == scheme.size())
-    throw ConfigError{fmt::format("'{}' is not the address of a store of blobs; write dir:FOLDER",
-                                  address.substr(0, address.find(':')))};
+    throw ConfigError{fmt::format(
+        "'{}' is not the address of a store of blobs; write dir:FOLDER, azure://ACCOUNT/CONTAINER "
+        "or s3://BUCKET",
+        address.substr(0, address.find(':')))};
   return filesystem::open_blob_directory(std::string{address.substr(scheme.size())});
 }
 

@@ -185,7 +185,7 @@ complete -c holdfast -n '__holdfast_at \'http get\'' -l allow -d 'Connect to thi
 complete -c holdfast -n '__holdfast_at \'http get\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http get\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http get\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l help -d 'Print this help message and exit'
@@ -207,7 +207,7 @@ complete -c holdfast -n '__holdfast_at \'http post\'' -l allow -d 'Connect to th
 complete -c holdfast -n '__holdfast_at \'http post\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http post\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http post\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l help -d 'Print this help message and exit'
@@ -229,7 +229,7 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l allow -d 'Connect to thi
 complete -c holdfast -n '__holdfast_at \'http put\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http put\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http put\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l help -d 'Print this help message and exit'
@@ -251,7 +251,7 @@ complete -c holdfast -n '__holdfast_at \'http patch\'' -l allow -d 'Connect to t
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http patch\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l help -d 'Print this help message and exit'
@@ -271,7 +271,7 @@ complete -c holdfast -n '__holdfast_at \'http delete\'' -l allow -d 'Connect to 
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http delete\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l help -d 'Print this help message and exit'
@@ -291,7 +291,7 @@ complete -c holdfast -n '__holdfast_at \'http head\'' -l allow -d 'Connect to th
 complete -c holdfast -n '__holdfast_at \'http head\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http head\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http head\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l help -d 'Print this help message and exit'
@@ -308,7 +308,7 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l allow -d 'Connect to thi
 complete -c holdfast -n '__holdfast_at \'http run\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http run\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l callback-queue -d 'Sidekiq: where callbacks go; default: the queue of the request' -x
@@ -346,12 +346,12 @@ complete -c holdfast -n '__holdfast_at \'tx retry\'' -l help -d 'Print this help
 complete -c holdfast -n '__holdfast_at \'tx retry\'' -l state -d 'Begin in this state; default: where it was, or its first one if it had failed' -x
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l broker -d 'Where messages are: sqlite:FILE; default: in the file of the store' -x
-complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l blobs -d 'Where parts are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l blobs -d 'Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'results\'' -a run -d 'Collect results that arrive in parts'
 complete -c holdfast -n '__holdfast_at \'results\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'results run\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'results run\'' -l broker -d 'Where messages are: sqlite:FILE; default: in the file of the store' -x
-complete -c holdfast -n '__holdfast_at \'results run\'' -l blobs -d 'Where parts are kept: dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l blobs -d 'Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l request-queue -d 'The producer\'s queue' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l notify-queue -d 'Who is told that a result is complete' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l intake-queue -d 'Start a result for each message here, too' -x

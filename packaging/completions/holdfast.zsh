@@ -622,7 +622,7 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
@@ -648,7 +648,7 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
@@ -674,7 +674,7 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
@@ -700,7 +700,7 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
@@ -724,7 +724,7 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
@@ -748,7 +748,7 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
@@ -769,7 +769,7 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--callback-queue:Sidekiq\: where callbacks go; default\: the queue of the request'
@@ -843,7 +843,7 @@ _holdfast() {
       options=(
         '--help:Print this help message and exit'
         '--broker:Where messages are\: sqlite\:FILE; default\: in the file of the store'
-        '--blobs:Where parts are kept\: dir\:FOLDER')
+        '--blobs:Where parts are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET')
       ;;
     "results")
       commands=(
@@ -856,7 +856,7 @@ _holdfast() {
       options=(
         '--help:Print this help message and exit'
         '--broker:Where messages are\: sqlite\:FILE; default\: in the file of the store'
-        '--blobs:Where parts are kept\: dir\:FOLDER'
+        '--blobs:Where parts are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--request-queue:The producer'\''s queue'
         '--notify-queue:Who is told that a result is complete'
         '--intake-queue:Start a result for each message here, too'

@@ -71,7 +71,9 @@ void add_egress_flags(CLI::App& command, EgressFlags& flags) {
                   "Folder with a file for each secret that headers may name")
       ->type_name("FOLDER");
   command
-      .add_option("--blobs", flags.blobs, "Where large requests and answers are kept: dir:FOLDER")
+      .add_option("--blobs", flags.blobs,
+                  "Where large requests and answers are kept: dir:FOLDER, "
+                  "azure://ACCOUNT/CONTAINER or s3://BUCKET")
       ->type_name("URL");
   command
       .add_option("--signing-key", flags.signing_keys,

@@ -9,7 +9,9 @@ void add_result_places(CLI::App& command, ResultPlaces& places) {
       .add_option("--broker", places.broker,
                   "Where messages are: sqlite:FILE; default: in the file of the store")
       ->type_name("URL");
-  command.add_option("--blobs", places.blobs, "Where parts are kept: dir:FOLDER")
+  command
+      .add_option("--blobs", places.blobs,
+                  "Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET")
       ->required()
       ->type_name("URL");
 }

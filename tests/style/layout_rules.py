@@ -14,7 +14,10 @@ HEIGHT = {
     "server": 5, "cli": 5,
 }
 # An engine may be built on another one, and say so here.
-BUILT_ON = {"engines/sidekiq": "engines/redis"}
+BUILT_ON = {
+    "engines/sidekiq": "engines/redis",
+    "engines/azure": "engines/objects", "engines/s3": "engines/objects",
+}
 ROOT_HEIGHT = 5  # src/*.cpp: the composition root
 
 # The header of a database belongs to the engine for it, so that features stay free of it.

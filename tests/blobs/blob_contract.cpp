@@ -1,27 +1,33 @@
-#include <gmock/gmock.h>
+#include "blobs/blob_contract.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <functional>
+#include <algorithm>
+#include <atomic>
 #include <thread>
-
-#include <holdfast/blobs.hpp>
-
-#include "support/temp_store.hpp"
 
 namespace holdfast::test {
 
-/// What every store of blobs must do. The parameter opens the same one again and again, as several
-/// processes would, in a folder of the test's own.
-using OpenBlobs = std::function<std::shared_ptr<BlobStore>(const std::string& folder)>;
+void PrintTo(const BlobHome& home, std::ostream* out) { *out << home.title; }
 
-class Blobs : public testing::TestWithParam<OpenBlobs> {
- protected:
-  std::shared_ptr<BlobStore> open_again() const { return GetParam()(store_.folder() / "blobs"); }
+std::size_t Pattern::read(std::span<char> into) {
+  auto some = std::min<std::uint64_t>(into.size(), size_ - at_);
+  for (std::size_t i = 0; i < some; ++i) into[i] = byte_at(at_ + i);
+  at_ += some;
+  return some;
+}
 
-  TempStore store_;
-  std::shared_ptr<BlobStore> blobs_ = open_again();
-};
+std::string Pattern::text(std::uint64_t size) {
+  std::string all(size, '\0');
+  Pattern{size}.read(all);
+  return all;
+}
+
+std::int64_t bytes_of_pattern(BlobStore& blobs, const std::string& key) {
+  std::uint64_t at = 0, wrong = 0;
+  bool found = blobs.read(key, [&](std::string_view piece) {
+    for (char c : piece) wrong += c != Pattern::byte_at(at++);
+  });
+  return found && wrong == 0 ? static_cast<std::int64_t>(at) : -1;
+}
 
 TEST_P(Blobs, KeepWhatWasPutAndForgetWhatWasRemoved) {
   std::string content("any\0bytes\n\xff", 11);
@@ -87,59 +93,52 @@ TEST_P(Blobs, KeysMayHaveFolders) {
   EXPECT_TRUE(blobs_->put("tx/Files/1.blob", "anew"));
 }
 
-/// Never in memory as a whole.
-class Pattern final : public BlobSource {
- public:
-  explicit Pattern(std::uint64_t size) : size_{size} {}
-  std::uint64_t size() const override { return size_; }
-  std::size_t read(std::span<char> into) override {
-    auto some = std::min<std::uint64_t>(into.size(), size_ - at_);
-    for (std::size_t i = 0; i < some; ++i) into[i] = byte_at(at_ + i);
-    at_ += some;
-    return some;
-  }
-  static char byte_at(std::uint64_t at) { return static_cast<char>(at * 31 + at / 251); }
-
- private:
-  std::uint64_t size_;
-  std::uint64_t at_ = 0;
-};
-
 TEST_P(Blobs, LargeOnesComeAndGoInPieces) {
-  constexpr std::uint64_t size = 5'000'003;
+  constexpr std::uint64_t size = 20'000'003;
   Pattern pattern{size};
   EXPECT_TRUE(blobs_->put("large", pattern));
-  std::uint64_t at = 0, wrong = 0, longest = 0;
+  std::uint64_t longest = 0;
   EXPECT_TRUE(open_again()->read("large", [&](std::string_view piece) {
     longest = std::max<std::uint64_t>(longest, piece.size());
-    for (char c : piece) wrong += c != Pattern::byte_at(at++);
   }));
-  EXPECT_EQ(at, size);
-  EXPECT_EQ(wrong, 0u);
   EXPECT_LT(longest, size / 2);
+  EXPECT_EQ(bytes_of_pattern(*blobs_, "large"), std::int64_t{size});
+  ASSERT_EQ(blobs_->list().size(), 1u);
+  EXPECT_EQ(blobs_->list().front().bytes, size);
   EXPECT_FALSE(blobs_->read("none", [](std::string_view) { FAIL(); }));
   Pattern again{size};
   EXPECT_FALSE(blobs_->put("large", again));
 }
 
-INSTANTIATE_TEST_SUITE_P(Directory, Blobs, testing::Values([](const std::string& folder) {
-                           return open_blobs("dir:" + folder);
-                         }));
+/// Ends before it should, as one whose message was taken away would.
+class Broken final : public BlobSource {
+ public:
+  explicit Broken(std::uint64_t size) : size_{size}, content_{size / 2} {}
+  std::uint64_t size() const override { return size_; }
+  std::size_t read(std::span<char> into) override { return content_.read(into); }
 
-TEST(BlobDirectory, WhatWasChangedOnDiskIsNotTakenForTheBlob) {
-  TempStore store;
-  auto blobs = open_blobs("dir:" + store.folder().string());
-  blobs->put("key", "content");
-  std::ofstream{store.folder() / "key", std::ios::app} << "!";
-  EXPECT_THROW(blobs->get("key"), BlobDamaged);
-  std::ofstream{store.folder() / "key"} << "";
-  EXPECT_THROW(blobs->get("key"), BlobDamaged);
+ private:
+  std::uint64_t size_;
+  Pattern content_;
+};
+
+TEST_P(Blobs, OneThatIsNotWholeDoesNotComeIntoBeing) {
+  for (std::uint64_t size : {1'000u, 20'000'000u}) {
+    Broken broken{size};
+    EXPECT_THROW(blobs_->put("broken", broken), BlobError);
+    EXPECT_FALSE(blobs_->get("broken"));
+    EXPECT_TRUE(blobs_->list().empty());
+    Pattern whole{size};
+    EXPECT_TRUE(blobs_->put("broken", whole));
+    EXPECT_EQ(bytes_of_pattern(*blobs_, "broken"), static_cast<std::int64_t>(size));
+    EXPECT_TRUE(blobs_->remove("broken"));
+  }
 }
 
-TEST(BlobDirectory, AddressesThatMakeNoSenseAreRefused) {
-  EXPECT_THROW(open_blobs("dir:"), ConfigError);
-  EXPECT_THROW(open_blobs("s3:bucket"), ConfigError);
-  EXPECT_THROW(open_blobs("dir:/dev/null/x"), ConfigError);
+TEST_P(Blobs, WhatAReaderThrowsComesOut) {
+  blobs_->put("key", "content");
+  EXPECT_THROW(blobs_->read("key", [](std::string_view) { throw InvalidRequest{"enough"}; }),
+               InvalidRequest);
 }
 
 }  // namespace holdfast::test

@@ -1,0 +1,31 @@
+#include <fstream>
+
+#include "blobs/blob_contract.hpp"
+
+namespace holdfast::test {
+
+INSTANTIATE_TEST_SUITE_P(Directory, Blobs,
+                         testing::Values(BlobHome{"directory", [](const auto& name) {
+                                                    auto folder =
+                                                        std::filesystem::temp_directory_path() /
+                                                        name / "blobs";
+                                                    return open_blobs("dir:" + folder.string());
+                                                  }}));
+
+TEST(BlobDirectory, WhatWasChangedOnDiskIsNotTakenForTheBlob) {
+  TempStore store;
+  auto blobs = open_blobs("dir:" + store.folder().string());
+  blobs->put("key", "content");
+  std::ofstream{store.folder() / "key", std::ios::app} << "!";
+  EXPECT_THROW(blobs->get("key"), BlobDamaged);
+  std::ofstream{store.folder() / "key"} << "";
+  EXPECT_THROW(blobs->get("key"), BlobDamaged);
+}
+
+TEST(BlobDirectory, AddressesThatMakeNoSenseAreRefused) {
+  EXPECT_THROW(open_blobs("dir:"), ConfigError);
+  EXPECT_THROW(open_blobs("s3:bucket"), ConfigError);
+  EXPECT_THROW(open_blobs("dir:/dev/null/x"), ConfigError);
+}
+
+}  // namespace holdfast::test
