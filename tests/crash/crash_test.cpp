@@ -4,6 +4,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "recovery/kill_point.hpp"
+
 namespace holdfast::test {
 
 Process CrashTest::start(const std::string& mode, const Words& words, const Environment& extra) {
@@ -61,6 +63,17 @@ std::vector<Finding> CrashTest::ask_oracle(const Expectations& expectations) con
 void CrashTest::expect_clean(const Expectations& expectations) const {
   auto findings = ask_oracle(expectations);
   EXPECT_TRUE(findings.empty()) << to_text(findings);
+}
+
+std::vector<std::string_view> kill_points_without(std::initializer_list<std::string_view> absent) {
+  constexpr std::string_view elsewhere[] = {"http",    "blob",  "upload",   "step",  "outbox",
+                                            "message", "batch", "liveness", "broker"};
+  std::vector<std::string_view> points{kill_point_names.begin(), kill_point_names.end()};
+  std::erase_if(points, [&](auto name) {
+    auto begins = [&](auto part) { return name.starts_with(part); };
+    return std::ranges::any_of(elsewhere, begins) || std::ranges::any_of(absent, begins);
+  });
+  return points;
 }
 
 }  // namespace holdfast::test

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,5 +54,9 @@ class CrashTest : public testing::Test {
 
 /// The kill points that the engine under test has.
 std::vector<std::string_view> kill_points_of_engine();
+/// All kill points of tasks but those whose names begin with one of these. Requests, transactions,
+/// batches, blobs and brokers have tests of their own.
+std::vector<std::string_view> kill_points_without(
+    std::initializer_list<std::string_view> absent = {});
 
 }  // namespace holdfast::test

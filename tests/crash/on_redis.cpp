@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "crash/crash_test.hpp"
-#include "recovery/kill_point.hpp"
 #include "support/redis_server.hpp"
 
 namespace holdfast::test {
@@ -33,15 +31,8 @@ bool CrashTest::being_written() const { return false; }
 
 /// All but those of files and of what this engine does not have.
 std::vector<std::string_view> kill_points_of_engine() {
-  constexpr std::string_view absent[] = {
-      "checkpoint", "evidence", "mend",    "start_up",     "close",   "replace",
-      "backup",     "schema",   "made",    "own_complete", "http",    "blob",
-      "step",       "outbox",   "message", "batch",        "liveness"};
-  std::vector<std::string_view> points;
-  for (auto name : kill_point_names)
-    if (std::ranges::none_of(absent, [&](auto part) { return name.starts_with(part); }))
-      points.push_back(name);
-  return points;
+  return kill_points_without({"checkpoint", "evidence", "mend", "start_up", "close", "replace",
+                              "backup", "schema", "made", "own_complete"});
 }
 
 }  // namespace holdfast::test

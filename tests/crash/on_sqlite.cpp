@@ -1,11 +1,8 @@
 #include <fcntl.h>
 
-#include <algorithm>
-
 #include "crash/crash_test.hpp"
 #include "engines/sqlite/side_files.hpp"
 #include "recovery/file_lock.hpp"
-#include "recovery/kill_point.hpp"
 
 namespace holdfast::test {
 
@@ -16,15 +13,6 @@ bool CrashTest::being_written() const {
   return is_locked(lock.get(), 0) || is_locked(lock.get(), 1);
 }
 
-std::vector<std::string_view> kill_points_of_engine() {
-  // Requests, transactions and batches have tests of their own.
-  constexpr std::string_view elsewhere[] = {"http",    "blob",  "step",    "outbox",
-                                            "message", "batch", "liveness"};
-  std::vector<std::string_view> points{kill_point_names.begin(), kill_point_names.end()};
-  std::erase_if(points, [&](auto name) {
-    return std::ranges::any_of(elsewhere, [&](auto part) { return name.starts_with(part); });
-  });
-  return points;
-}
+std::vector<std::string_view> kill_points_of_engine() { return kill_points_without(); }
 
 }  // namespace holdfast::test
