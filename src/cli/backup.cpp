@@ -5,8 +5,8 @@
 
 #include "cli/command.hpp"
 #include "cli/interrupts.hpp"
-#include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
+#include "documents/json.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {

@@ -5,7 +5,7 @@
 #include "cli/batch_commands.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/command.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

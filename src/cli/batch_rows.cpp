@@ -5,8 +5,8 @@
 #include "cli/batch_commands.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/command.hpp"
-#include "cli/json.hpp"
 #include "cli/table.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

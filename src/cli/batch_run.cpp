@@ -12,6 +12,7 @@
 #include "cli/interrupts.hpp"
 #include "cli/report_text.hpp"
 #include "cli/row_program.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

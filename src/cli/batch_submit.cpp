@@ -6,7 +6,7 @@
 #include "cli/batch_input.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/command.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

@@ -6,6 +6,7 @@
 #include <holdfast/batches.hpp>
 
 #include "cli/context.hpp"
+#include "documents/batch_json.hpp"
 
 namespace CLI {
 class App;
@@ -21,9 +22,6 @@ std::vector<BatchStatus> parse_batch_statuses(const std::vector<std::string>& te
 BatchRecord require_batch(const Batches& batches, BatchId id);
 
 Colour colour_of(BatchStatus status);
-/// The documented JSON of a batch, and of a row.
-std::string batch_json(const BatchRecord& batch);
-std::string row_json(const RowRecord& row);
 /// `17 of 20 rows done, 2 failed`
 std::string progress_text(const BatchRecord& batch);
 

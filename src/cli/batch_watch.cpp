@@ -17,7 +17,7 @@
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/interrupts.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 #include "recovery/file_lock.hpp"
 
 namespace holdfast::cli {

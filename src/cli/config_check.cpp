@@ -4,7 +4,7 @@
 #include <holdfast/error.hpp>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 #include "settings/keys.hpp"
 
 namespace holdfast::cli {

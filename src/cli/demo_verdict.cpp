@@ -8,7 +8,7 @@
 #include <holdfast/inspector.hpp>
 
 #include "cli/demo_tasks.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 #include "recovery/plain_text.hpp"
 #include "recovery/time_text.hpp"
 

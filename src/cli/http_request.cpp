@@ -9,7 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/http_options.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 #include "recovery/plain_text.hpp"
 
 namespace holdfast::cli {

@@ -11,7 +11,7 @@
 #include "cli/http_options.hpp"
 #include "cli/http_sidekiq.hpp"
 #include "cli/interrupts.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

@@ -10,10 +10,10 @@
 #include <holdfast/http/sidekiq.hpp>
 
 #include "cli/duration.hpp"
-#include "cli/http_target.hpp"
 #include "cli/interrupts.hpp"
-#include "cli/json.hpp"
 #include "cli/table.hpp"
+#include "documents/http_target.hpp"
+#include "documents/json.hpp"
 #include "recovery/plain_text.hpp"
 #include "recovery/time_text.hpp"
 

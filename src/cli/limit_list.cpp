@@ -1,45 +1,15 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
 #include "cli/limit_text.hpp"
 #include "cli/table.hpp"
+#include "documents/limit_json.hpp"
 
 namespace holdfast::cli {
 
 namespace {
 
 struct Options {};
-
-std::string use_json(const LimitUse& use) {
-  return JsonObject{}
-      .text("name", use.name)
-      .number("running", use.running)
-      .json("tokens", use.tokens ? std::to_string(*use.tokens) : "")
-      .str();
-}
-
-std::string limit_json(const LimitStatus& status) {
-  const auto& limit = status.limit;
-  std::vector<std::string> uses;
-  for (const LimitUse& use : status.uses) uses.push_back(use_json(use));
-  std::string rate;
-  if (limit.rate)
-    rate = JsonObject{}
-               .number("tasks", limit.rate->tasks)
-               .number("period_ms", limit.rate->period.count())
-               .number("burst", limit.rate->capacity())
-               .str();
-  return JsonObject{}
-      .text("scope", to_string(limit.scope))
-      .text("name", limit.name)
-      .json("max_running", limit.max_running ? std::to_string(*limit.max_running) : "")
-      .json("rate", rate)
-      .json("uses", json_list(uses))
-      .str();
-}
 
 /// A line for the limit, and for `*` one for each that it is in use by.
 void add_rows(Table& table, const LimitStatus& status) {

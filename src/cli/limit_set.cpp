@@ -3,8 +3,8 @@
 #include <holdfast/error.hpp>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
 #include "cli/limit_text.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

@@ -6,7 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 #include "tasks/store_move.hpp"
 
 namespace holdfast::cli {

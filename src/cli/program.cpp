@@ -17,7 +17,7 @@
 
 #include "cli/batch_commands.hpp"
 #include "cli/commands.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 #include "recovery/plain_text.hpp"
 
 namespace holdfast::cli {

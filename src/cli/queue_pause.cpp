@@ -3,7 +3,7 @@
 #include <holdfast/error.hpp>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

@@ -1,9 +1,7 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
+#include "documents/recovery_status.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {
@@ -12,73 +10,7 @@ namespace {
 
 struct Options {};
 
-struct Status {
-  std::int64_t waiting = 0;      ///< orphans
-  std::size_t dead_workers = 0;  ///< not declared dead yet
-  int workers[3] = {};           ///< by state
-  bool at_work = false;          ///< a recovery is running now
-  std::optional<RecoveryReport> last{};
-  RecoveryTotals totals{};
-  std::string_view level{};
-  std::string reason{};  ///< why that is not normal
-
-  int count(WorkerState state) const { return workers[static_cast<std::size_t>(state)]; }
-};
-
-Status look(const Engine& engine) {
-  const Inspector inspector{engine};
-  Status status;
-  for (const WorkerStatus& worker : inspector.workers())
-    ++status.workers[static_cast<std::size_t>(worker.state)];
-  const auto plan = inspector.plan_recovery();
-  status.waiting = plan.orphans.all();
-  status.dead_workers = plan.dead_workers.size();
-  // One that is at work began lately, so it is among the newest.
-  constexpr int lately = 20;
-  for (RecoveryReport& report : inspector.reports(lately, 0)) {
-    if (report.state == ReportState::running)
-      status.at_work = true;
-    else if (!status.last)
-      status.last = std::move(report);
-  }
-  status.totals = inspector.recovery_totals();
-  status.level = to_string(inspector.run_level());
-  status.reason = inspector.why_read_only();
-  return status;
-}
-
-std::string totals_json(const RecoveryTotals& totals) {
-  return JsonObject{}
-      .number("recoveries", totals.recoveries)
-      .number("pending", totals.orphans.pending)
-      .number("failed", totals.orphans.failed)
-      .number("held", totals.orphans.held)
-      .number("cancelled", totals.orphans.cancelled)
-      .number("not_taken", totals.orphans.not_taken)
-      .number("dead_workers", totals.dead_workers)
-      .number("stale_writes_refused", totals.stale_writes_refused)
-      .str();
-}
-
-void print_json(const Context& context, const Status& status) {
-  const auto& last = status.last;
-  context.print_json(
-      JsonObject{}
-          .text("run_level", status.level)
-          .text("reason", status.reason)
-          .flag("recovery_running", status.at_work)
-          .number("waiting", status.waiting)
-          .number("workers_running", status.count(WorkerState::running))
-          .number("workers_stopped", status.count(WorkerState::stopped))
-          .number("workers_dead", status.count(WorkerState::dead))
-          .json("last_recovery", last ? json_string(iso8601(last->completed_at)) : "")
-          .json("last_recovered", last ? std::to_string(last->orphans.taken()) : "")
-          .json("last_state", last ? json_string(to_string(last->state)) : "")
-          .json("totals", totals_json(status.totals))
-          .str());
-}
-
-std::string waiting_text(const Status& status) {
+std::string waiting_text(const RecoveryStatus& status) {
   if (status.waiting == 0 && status.dead_workers == 0) return "nothing is waiting to be recovered";
   const auto text =
       fmt::format("{} tasks of dead workers are waiting to be recovered", status.waiting);
@@ -103,9 +35,9 @@ std::string totals_text(const RecoveryTotals& totals) {
 }
 
 Exit run(Context& context, const Options&) {
-  const Status status = look(context.existing_engine());
+  const RecoveryStatus status = recovery_status(context.existing_engine());
   if (context.json) {
-    print_json(context, status);
+    context.print_json(recovery_status_json(status));
     return Exit::ok;
   }
   context.say(fmt::format("run level: {}{}{}", status.level, status.reason.empty() ? "" : ": ",

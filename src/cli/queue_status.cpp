@@ -4,9 +4,9 @@
 #include <holdfast/postgres.hpp>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
 #include "cli/table.hpp"
 #include "cli/task_text.hpp"
+#include "documents/queue_json.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {
@@ -19,21 +19,6 @@ struct Options {
 
 std::int64_t count_of(const QueueStatus& queue, TaskState state) {
   return queue.counts[static_cast<std::size_t>(state)];
-}
-
-std::string queue_json(const QueueStatus& queue) {
-  JsonObject counts;
-  for (int i = 0; i < task_state_count; ++i) {
-    const auto state = static_cast<TaskState>(i);
-    counts.number(to_string(state), count_of(queue, state));
-  }
-  return JsonObject{}
-      .text("queue", queue.queue)
-      .flag("paused", queue.paused)
-      .json("counts", counts.str())
-      .json("oldest_pending",
-            queue.oldest_pending ? json_string(iso8601(*queue.oldest_pending)) : "")
-      .str();
 }
 
 void print_table(const Context& context, const std::vector<QueueStatus>& queues, WallTime now) {
@@ -59,21 +44,6 @@ void print_table(const Context& context, const std::vector<QueueStatus>& queues,
   context.print(table.text(context.out));
 }
 
-std::string upkeep_json(const postgres::Upkeep& upkeep) {
-  std::string blocker;
-  if (upkeep.blocker)
-    blocker = JsonObject{}
-                  .number("pid", upkeep.blocker->pid)
-                  .text("who", upkeep.blocker->who)
-                  .number("age_ms", upkeep.blocker->age.count())
-                  .str();
-  return JsonObject{}
-      .number("dead_rows", upkeep.dead_rows)
-      .number("live_rows", upkeep.live_rows)
-      .json("blocker", blocker)
-      .str();
-}
-
 std::string upkeep_text(const postgres::Upkeep& upkeep) {
   auto text = fmt::format("{} dead rows beside {} live ones", upkeep.dead_rows, upkeep.live_rows);
   if (!upkeep.blocker) return text;
@@ -94,21 +64,12 @@ Exit run(Context& context, const Options& options) {
           "there is no queue '{}' in this store; 'holdfast queue status' lists those there are",
           options.queue)};
   }
-  const std::string durability = inspector.durability();
-  const auto upkeep = postgres::upkeep(engine);
   if (context.json) {
-    std::vector<std::string> documents;
-    for (const QueueStatus& queue : queues) documents.push_back(queue_json(queue));
-    context.print_json(JsonObject{}
-                           .text("store", engine.name())
-                           .text("durability", durability)
-                           .text("durability_warning", inspector.durability_warning())
-                           .number("stale_writes_refused", inspector.stale_writes_refused())
-                           .json("queues", json_list(documents))
-                           .json("upkeep", upkeep ? upkeep_json(*upkeep) : "")
-                           .str());
+    context.print_json(queues_json(engine, queues));
     return Exit::ok;
   }
+  const std::string durability = inspector.durability();
+  const auto upkeep = postgres::upkeep(engine);
   context.confirm(fmt::format("store {}, {}, {} stale writes refused", engine.name(), durability,
                               inspector.stale_writes_refused()));
   if (upkeep) context.confirm(upkeep_text(*upkeep));

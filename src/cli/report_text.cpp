@@ -1,6 +1,6 @@
 #include "cli/report_text.hpp"
 
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

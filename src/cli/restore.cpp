@@ -4,7 +4,7 @@
 #include <holdfast/sqlite.hpp>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {

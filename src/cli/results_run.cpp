@@ -9,8 +9,8 @@
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/interrupts.hpp"
-#include "cli/json.hpp"
 #include "cli/results_options.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

@@ -3,8 +3,8 @@
 
 #include <holdfast/error.hpp>
 
-#include "cli/json.hpp"
 #include "cli/row_program.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

@@ -5,8 +5,8 @@
 
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
-#include "cli/json.hpp"
 #include "cli/task_options.hpp"
+#include "documents/json.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {

@@ -4,7 +4,7 @@
 #include <holdfast/schedule.hpp>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

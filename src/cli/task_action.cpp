@@ -9,8 +9,8 @@
 
 #include <holdfast/error.hpp>
 
-#include "cli/json.hpp"
 #include "cli/task_text.hpp"
+#include "documents/json.hpp"
 #include "recovery/plain_text.hpp"
 
 namespace holdfast::cli {

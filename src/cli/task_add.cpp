@@ -8,11 +8,11 @@
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/interrupts.hpp"
-#include "cli/json.hpp"
 #include "cli/payload_lines.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/task_options.hpp"
 #include "cli/task_text.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

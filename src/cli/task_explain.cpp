@@ -1,6 +1,6 @@
 #include "cli/command.hpp"
-#include "cli/json.hpp"
 #include "cli/task_text.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

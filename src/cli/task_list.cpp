@@ -4,6 +4,7 @@
 #include "cli/filter_options.hpp"
 #include "cli/table.hpp"
 #include "cli/task_text.hpp"
+#include "documents/task_json.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
 #include "cli/task_text.hpp"
+#include "documents/task_json.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {
@@ -19,11 +19,7 @@ Exit run(Context& context, const Options& options) {
   require_task(inspector, id);
   for (const LogLine& line : inspector.logs(id)) {
     if (context.json)
-      context.print_json(JsonObject{}
-                             .text("at", iso8601(line.at))
-                             .number("attempt", line.attempt)
-                             .text("text", line.text)
-                             .str());
+      context.print_json(log_line_json(line));
     else
       context.say(fmt::format("{}  #{}  {}", iso8601(line.at), line.attempt, line.text));
   }

@@ -2,9 +2,9 @@
 #include <fmt/ranges.h>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
 #include "cli/table.hpp"
 #include "cli/task_text.hpp"
+#include "documents/task_json.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {
@@ -80,11 +80,7 @@ Exit run(Context& context, const Options& options) {
   const TaskRecord task = require_task(inspector, id);
   const auto history = inspector.history(id);
   if (context.json) {
-    std::vector<std::string> steps;
-    for (const Transition& step : history) steps.push_back(transition_json(step));
-    std::string document = task_json(task);
-    document.pop_back();
-    context.print_json(document + ",\"history\":" + json_list(steps) + "}");
+    context.print_json(task_json(task, history));
     return Exit::ok;
   }
   Sheet{context, task, wall_now()}.print();

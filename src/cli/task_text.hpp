@@ -21,8 +21,4 @@ Colour colour_of(TaskState state);
 /// What is remarkable about a task, in a few words: the error, the cause, when it will run.
 std::string remark(const TaskRecord& task, WallTime now);
 
-/// The documented JSON of a task.
-std::string task_json(const TaskRecord& task);
-std::string transition_json(const Transition& step);
-
 }  // namespace holdfast::cli

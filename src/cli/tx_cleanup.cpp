@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
 #include "cli/results_options.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

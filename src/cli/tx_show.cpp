@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
 #include "cli/table.hpp"
 #include "cli/task_text.hpp"
 #include "cli/tx_text.hpp"
@@ -17,40 +16,7 @@ struct Options {
   bool watch = false;
 };
 
-struct Sight {
-  TransactionRecord transaction;
-  std::vector<LedgerEntry> ledger;
-  std::vector<StateMove> moves;
-  std::vector<Message> outbox;
-  bool is_result() const { return transaction.machine == results::machine_name; }
-  results::Progress progress() const { return results::progress_of(transaction, ledger); }
-};
-
-void print_json(const Context& context, const Sight& sight) {
-  std::vector<std::string> moves, ledger;
-  for (const auto& move : sight.moves)
-    moves.push_back(JsonObject{}
-                        .text("from", move.from)
-                        .text("to", move.to)
-                        .text("reason", move.reason)
-                        .number("token", move.token.value)
-                        .text("at", iso8601(move.at))
-                        .str());
-  for (const auto& entry : sight.ledger)
-    ledger.push_back(JsonObject{}
-                         .text("series", entry.series)
-                         .number("ordinal", entry.ordinal)
-                         .text("value", entry.value)
-                         .str());
-  auto document = transaction_json(sight.transaction);
-  document.pop_back();
-  document += fmt::format(",\"unsent\":{},\"history\":{},\"ledger\":{}", sight.outbox.size(),
-                          json_list(moves), json_list(ledger));
-  if (sight.is_result()) document += ",\"result\":" + progress_json(sight.progress());
-  context.print_json(document + "}");
-}
-
-void print_sheet(const Context& context, const Sight& sight) {
+void print_sheet(const Context& context, const TransactionSight& sight) {
   const auto now = wall_now();
   const auto& transaction = sight.transaction;
   auto line = [&](const char* name, const std::string& value) {
@@ -117,9 +83,9 @@ void print_ledger(const Context& context, const std::vector<LedgerEntry>& ledger
 Exit run(Context& context, const Options& options) {
   const TransactionInspector inspector{context.existing_engine()};
   return print_and_watch(context, options.watch, [&] {
-    Sight sight{require_transaction(inspector, options.id), inspector.ledger(options.id),
-                inspector.moves(options.id), inspector.outbox(options.id)};
-    if (context.json) return print_json(context, sight);
+    require_transaction(inspector, options.id);
+    const auto sight = look_at(inspector, options.id).value();
+    if (context.json) return context.print_json(transaction_json(sight));
     print_sheet(context, sight);
     if (sight.is_result()) print_gaps(context, sight.progress());
     print_moves(context, sight.moves);

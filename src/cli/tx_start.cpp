@@ -4,7 +4,7 @@
 
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 

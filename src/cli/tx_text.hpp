@@ -6,6 +6,7 @@
 #include <holdfast/results.hpp>
 
 #include "cli/context.hpp"
+#include "documents/transaction_json.hpp"
 
 namespace CLI {
 class App;
@@ -15,11 +16,6 @@ namespace holdfast::cli {
 
 /// The transaction, or an `InvalidRequest` that says there is none.
 TransactionRecord require_transaction(const TransactionInspector& inspector, const std::string& id);
-
-/// The documented JSON of a transaction.
-std::string transaction_json(const TransactionRecord& transaction);
-/// How far a result is: `{"announced":true,"series":[...]}`.
-std::string progress_json(const results::Progress& progress);
 
 /// What is remarkable about it, in a few words.
 std::string remark(const TransactionRecord& transaction);

@@ -1,11 +1,9 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cli/command.hpp"
-#include "cli/json.hpp"
 #include "cli/table.hpp"
+#include "documents/worker_json.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {
@@ -17,44 +15,9 @@ struct Options {
   std::string state;
 };
 
-std::string name_of(WorkerState state) {
-  switch (state) {
-    case WorkerState::running:
-      return "running";
-    case WorkerState::stopped:
-      return "stopped";
-    case WorkerState::dead:
-      return "dead";
-  }
-  return "";
-}
-
 Colour colour_of(WorkerState state) {
   if (state == WorkerState::running) return Colour::green;
   return state == WorkerState::dead ? Colour::red : Colour::dim;
-}
-
-std::string worker_json(const WorkerStatus& worker, WallTime now) {
-  std::vector<std::string> holding;
-  for (const TaskId& id : worker.holding) holding.push_back(id.text());
-  return JsonObject{}
-      .text("id", worker.id.text())
-      .text("host", worker.host)
-      .number("pid", worker.pid)
-      .text("state", name_of(worker.state))
-      .text("proof", worker.proof)
-      .text("started_at", iso8601(worker.started_at))
-      .text("last_heartbeat", iso8601(worker.last_heartbeat))
-      .number("heartbeat_age_ms", (now - worker.last_heartbeat).count())
-      .number("heartbeat_interval_ms", worker.heartbeat_interval.count())
-      .number("stale_after_ms", worker.stale_after.count())
-      .json("queues", json_array(worker.queues))
-      .json("kinds", json_array(worker.kinds))
-      .number("concurrency", worker.concurrency)
-      .json("holding", json_array(holding))
-      .json("cause", worker.cause.empty() ? "" : json_string(worker.cause))
-      .json("evidence", worker.evidence.empty() ? "" : json_string(worker.evidence))
-      .str();
 }
 
 std::string remark(const WorkerStatus& worker) {
@@ -74,7 +37,7 @@ void print_table(const Context& context, const std::vector<WorkerStatus>& worker
   for (const WorkerStatus& worker : workers) {
     std::vector<Cell> row{
         worker.id.text(),
-        {name_of(worker.state), colour_of(worker.state)},
+        {std::string{to_string(worker.state)}, colour_of(worker.state)},
         worker.host,
         std::to_string(worker.pid),
         fmt::format("{}", fmt::join(worker.kinds, ",")),
@@ -97,11 +60,9 @@ Exit run(Context& context, const Options& options) {
   auto workers = context.inspector().workers();
   if (!options.state.empty())
     std::erase_if(workers, [&](const WorkerStatus& worker) {
-      return name_of(worker.state) != options.state;
+      return to_string(worker.state) != options.state;
     });
-  std::stable_sort(workers.begin(), workers.end(), [](const auto& one, const auto& other) {
-    return one.state == WorkerState::running && other.state != WorkerState::running;
-  });
+  running_first(workers);
   const WallTime now = wall_now();
   if (context.json)
     for (const WorkerStatus& worker : workers) context.print_json(worker_json(worker, now));

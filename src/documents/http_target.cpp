@@ -1,10 +1,10 @@
-#include "cli/http_target.hpp"
+#include "documents/http_target.hpp"
 
 #include <algorithm>
 
 #include <holdfast/payload.hpp>
 
-namespace holdfast::cli {
+namespace holdfast {
 
 std::string host_of(const std::string& url) {
   auto host = url.substr(std::min(url.size(), url.find("//") + 2));
@@ -20,4 +20,4 @@ HttpTarget target_of(const TaskRecord& task) {
   return {std::string{method->get_string()}, host_of(std::string{url->get_string()})};
 }
 
-}  // namespace holdfast::cli
+}  // namespace holdfast

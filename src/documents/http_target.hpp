@@ -4,7 +4,7 @@
 
 #include <holdfast/task.hpp>
 
-namespace holdfast::cli {
+namespace holdfast {
 
 /// Where a request goes to. Both are empty where the payload does not say: it may be encrypted, or
 /// elsewhere.
@@ -17,4 +17,4 @@ HttpTarget target_of(const TaskRecord& task);
 /// The host of a URL, with its port.
 std::string host_of(const std::string& url);
 
-}  // namespace holdfast::cli
+}  // namespace holdfast

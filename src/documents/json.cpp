@@ -1,4 +1,4 @@
-#include "cli/json.hpp"
+#include "documents/json.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@
 
 #include "recovery/plain_text.hpp"
 
-namespace holdfast::cli {
+namespace holdfast {
 
 namespace {
 
@@ -92,4 +92,4 @@ std::string json_list(const std::vector<std::string>& documents) {
   return fmt::format("[{}]", fmt::join(documents, ","));
 }
 
-}  // namespace holdfast::cli
+}  // namespace holdfast

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace holdfast::cli {
+namespace holdfast {
 
 /// `text` as a JSON string. What would steer a terminal is escaped too, and bytes that are not
 /// UTF-8 become U+FFFD, so that any reader accepts the document.
@@ -41,4 +41,4 @@ class JsonObject {
 /// `[{...},{...}]` from texts that are JSON already.
 std::string json_list(const std::vector<std::string>& documents);
 
-}  // namespace holdfast::cli
+}  // namespace holdfast

@@ -11,7 +11,9 @@ HEIGHT = {
     "tasks": 2, "http": 2, "exec": 2,
     "batches": 3, "transactions": 3,
     "results": 4, "engines": 4,
-    "server": 5, "cli": 5,
+    "documents": 5,
+    "server": 6,
+    "cli": 7,
 }
 # An engine may be built on another one, and say so here.
 BUILT_ON = {

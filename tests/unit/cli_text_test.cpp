@@ -7,9 +7,9 @@
 
 #include "cli/duration.hpp"
 #include "cli/failure.hpp"
-#include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/table.hpp"
+#include "documents/json.hpp"
 
 namespace holdfast::cli {
 namespace {

@@ -1,0 +1,50 @@
+#include "documents/http_requests.hpp"
+
+#include <holdfast/http/client.hpp>
+
+#include "documents/http_target.hpp"
+#include "documents/json.hpp"
+
+namespace holdfast {
+
+namespace {
+
+std::optional<Millis> heartbeat_age(const std::vector<WorkerStatus>& workers,
+                                    const TaskRecord& task, WallTime now) {
+  for (const auto& worker : workers)
+    if (task.worker == worker.id) return now - worker.last_heartbeat;
+  return {};
+}
+
+}  // namespace
+
+std::vector<RequestInFlight> requests_in_flight(const Inspector& inspector, int limit,
+                                                WallTime now) {
+  const auto workers = inspector.workers();
+  std::vector<RequestInFlight> found;
+  for (const auto& task : inspector.tasks(
+           {.states = {TaskState::running}, .kind = http::request_kind}, {.limit = limit})) {
+    auto [method, host] = target_of(task);
+    found.push_back({.id = task.id,
+                     .age = task.claimed_at ? now - *task.claimed_at : Millis{0},
+                     .method = std::move(method),
+                     .host = std::move(host),
+                     .worker = task.worker ? task.worker->text() : "",
+                     .heartbeat_age = heartbeat_age(workers, task, now)});
+  }
+  return found;
+}
+
+std::string request_json(const RequestInFlight& request) {
+  return JsonObject{}
+      .text("id", request.id.text())
+      .number("age_ms", request.age.count())
+      .text("method", request.method)
+      .text("host", request.host)
+      .text("worker", request.worker)
+      .json("heartbeat_age_ms",
+            request.heartbeat_age ? std::to_string(request.heartbeat_age->count()) : "")
+      .str();
+}
+
+}  // namespace holdfast

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/inspector.hpp>
+
+namespace holdfast {
+
+/// A request that a process is making now.
+struct RequestInFlight {
+  TaskId id;
+  Millis age{0};
+  std::string method{};
+  std::string host{};
+  std::string worker{};
+  std::optional<Millis> heartbeat_age{};  ///< of its worker; nothing if that is not known
+};
+std::vector<RequestInFlight> requests_in_flight(const Inspector& inspector, int limit,
+                                                WallTime now);
+/// The documented JSON of it.
+std::string request_json(const RequestInFlight& request);
+
+}  // namespace holdfast

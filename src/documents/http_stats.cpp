@@ -1,0 +1,129 @@
+#include "documents/http_stats.hpp"
+
+#include <algorithm>
+
+#include <holdfast/http/client.hpp>
+#include <holdfast/payload.hpp>
+
+#include "documents/http_target.hpp"
+#include "documents/json.hpp"
+
+namespace holdfast {
+
+namespace {
+
+void add_result(HttpStats& stats, const TaskRecord& task) {
+  auto& endpoint = stats.endpoints[target_of(task).host];
+  ++endpoint.requests;
+  if (task.state == TaskState::failed) ++endpoint.unanswered;
+  if (task.result.empty()) return;
+  auto json = parse_json(task.result);
+  const auto* result = json.if_object();
+  if (const auto* kept = result ? result->if_contains("response") : nullptr)
+    result = kept->if_object();
+  if (!result) return;
+  const auto* status = result->if_contains("status");
+  if (status && status->is_int64()) {
+    ++stats.statuses[std::to_string(status->get_int64())];
+    if (status->get_int64() >= 500) ++endpoint.server_errors;
+  }
+  if (const auto* error = result->if_contains("error"); error && error->is_string()) {
+    ++stats.errors[std::string{error->get_string()}];
+    if (!status) ++endpoint.unanswered;
+  }
+  boost::json::error_code not_a_number;
+  if (const auto* took = result->if_contains("duration")) {
+    stats.durations.push_back(took->to_number<double>(not_a_number));
+    endpoint.durations.push_back(stats.durations.back());
+  }
+}
+
+std::vector<HttpStats::Process> processes(const Inspector& inspector) {
+  std::vector<HttpStats::Process> found;
+  for (const auto& worker : inspector.workers())
+    if (worker.state == WorkerState::running &&
+        std::ranges::count(worker.kinds, std::string{http::request_kind}) > 0)
+      found.push_back({worker.id.text(), worker.host, worker.pid, worker.concurrency});
+  if (found.empty()) return found;
+  // Its last heartbeat may be half a minute ago; what is running now is known better.
+  for (const auto& task : inspector.tasks(
+           {.states = {TaskState::running}, .kind = http::request_kind}, {.limit = 100'000}))
+    for (auto& process : found)
+      if (task.worker && process.worker == task.worker->text()) ++process.in_flight;
+  return found;
+}
+
+std::string counts_json(const std::map<std::string, std::int64_t>& counts) {
+  JsonObject object;
+  for (const auto& [name, count] : counts) object.number(name, count);
+  return object.str();
+}
+
+std::string endpoints_json(const HttpStats& stats) {
+  std::vector<std::string> list;
+  for (const auto& [host, endpoint] : stats.endpoints)
+    list.push_back(JsonObject{}
+                       .text("host", host)
+                       .number("requests", endpoint.requests)
+                       .number("unanswered", endpoint.unanswered)
+                       .number("server_errors", endpoint.server_errors)
+                       .fraction("p95_seconds", percentile(endpoint.durations, 0.95))
+                       .str());
+  return json_list(list);
+}
+
+std::string processes_json(const HttpStats& stats) {
+  std::vector<std::string> list;
+  for (const auto& process : stats.processes)
+    list.push_back(JsonObject{}
+                       .text("worker", process.worker)
+                       .text("host", process.host)
+                       .number("pid", process.pid)
+                       .number("capacity", process.capacity)
+                       .number("in_flight", process.in_flight)
+                       .fraction("utilisation", static_cast<double>(process.in_flight) /
+                                                    std::max(1, process.capacity))
+                       .str());
+  return json_list(list);
+}
+
+}  // namespace
+
+HttpStats http_stats(const Inspector& inspector, const HttpStatsOf& which) {
+  HttpStats stats;
+  for (int i = 0; i < task_state_count; ++i) {
+    auto state = static_cast<TaskState>(i);
+    stats.states[std::string{to_string(state)}] = inspector.count(
+        {.states = {state}, .kind = http::request_kind, .created_since = which.since});
+  }
+  for (const auto& task : inspector.tasks({.states = {TaskState::completed, TaskState::failed},
+                          .kind = http::request_kind,
+                          .created_since = which.since},
+                                          {.limit = which.newest}))
+    add_result(stats, task);
+  std::ranges::sort(stats.durations);
+  for (auto& [host, endpoint] : stats.endpoints) std::ranges::sort(endpoint.durations);
+  stats.processes = processes(inspector);
+  return stats;
+}
+
+double percentile(const std::vector<double>& sorted, double part) {
+  if (sorted.empty()) return 0;
+  return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
+}
+
+std::string http_stats_json(const HttpStats& stats) {
+  return JsonObject{}
+      .json("requests", counts_json(stats.states))
+      .json("statuses", counts_json(stats.statuses))
+      .json("errors", counts_json(stats.errors))
+      .number("measured", stats.durations.size())
+      .fraction("p50_seconds", percentile(stats.durations, 0.5))
+      .fraction("p95_seconds", percentile(stats.durations, 0.95))
+      .fraction("p99_seconds", percentile(stats.durations, 0.99))
+      .json("endpoints", endpoints_json(stats))
+      .json("processes", processes_json(stats))
+      .str();
+}
+
+}  // namespace holdfast

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/inspector.hpp>
+
+namespace holdfast {
+
+/// What the results of requests that ended say, and who makes requests now.
+struct HttpStats {
+  /// How a host has been answering.
+  struct Endpoint {
+    std::int64_t requests = 0;
+    std::int64_t unanswered = 0;
+    std::int64_t server_errors = 0;   ///< answers of 500 and more
+    std::vector<double> durations{};  ///< seconds, in order
+  };
+  struct Process {
+    std::string worker{};
+    std::string host{};
+    int pid = 0;
+    int capacity = 0;
+    std::int64_t in_flight = 0;
+  };
+
+  std::map<std::string, Endpoint> endpoints;
+  std::map<std::string, std::int64_t> states, statuses, errors;
+  std::vector<double> durations;  ///< seconds, in order
+  std::vector<Process> processes;
+};
+
+/// Which requests are looked at.
+struct HttpStatsOf {
+  int newest = 10'000;              ///< of those that ended
+  std::optional<WallTime> since{};  ///< enqueued since
+};
+HttpStats http_stats(const Inspector& inspector, const HttpStatsOf& which);
+
+/// Below this is `part` of them; 0 if there are none. They are in order.
+double percentile(const std::vector<double>& sorted, double part);
+
+/// The documented JSON of it.
+std::string http_stats_json(const HttpStats& stats);
+
+}  // namespace holdfast

@@ -1,0 +1,91 @@
+#include "documents/transaction_json.hpp"
+
+#include <fmt/format.h>
+
+#include "documents/json.hpp"
+#include "recovery/time_text.hpp"
+
+namespace holdfast {
+
+namespace {
+
+std::string json_time(const std::optional<WallTime>& time) {
+  return time ? json_string(iso8601(*time)) : std::string{};
+}
+
+/// How far a result is.
+std::string progress_json(const results::Progress& progress) {
+  std::vector<std::string> series;
+  for (const auto& each : progress.series)
+    series.push_back(JsonObject{}
+                         .text("series", each.series)
+                         .number("received", each.received)
+                         .json("expected", each.expected < 0 ? "" : std::to_string(each.expected))
+                         .number("surplus", each.surplus)
+                         .text("missing", results::gaps_text(each.missing))
+                         .str());
+  return JsonObject{}
+      .flag("announced", progress.announced)
+      .flag("complete", progress.complete())
+      .number("resends", progress.resends)
+      .json("series", json_list(series))
+      .str();
+}
+
+}  // namespace
+
+std::string transaction_json(const TransactionRecord& transaction) {
+  return JsonObject{}
+      .text("id", transaction.id)
+      .text("machine", transaction.machine)
+      .text("state", transaction.state)
+      .text("task_state", to_string(transaction.task.state))
+      .text("reason", transaction.reason)
+      .text("error", transaction.error.empty() ? transaction.task.error : transaction.error)
+      .number("failures", transaction.failures)
+      .number("recoveries", transaction.task.recoveries)
+      .text("worker", transaction.task.worker ? transaction.task.worker->text() : "")
+      .number("token", transaction.task.token.value)
+      .text("created_at", iso8601(transaction.task.created_at))
+      .json("began_at", json_time(transaction.began_at))
+      .json("entered_at", json_time(transaction.entered_at))
+      .json("progressed_at", json_time(transaction.progressed_at))
+      .json("finished_at", json_time(transaction.task.finished_at))
+      .json("data", json_line(transaction.data))
+      .json("input", json_line(transaction.input))
+      .str();
+}
+
+std::optional<TransactionSight> look_at(const TransactionInspector& inspector,
+                                        std::string_view id) {
+  auto found = inspector.find(id);
+  if (!found) return {};
+  return TransactionSight{*std::move(found), inspector.ledger(id), inspector.moves(id),
+                          inspector.outbox(id)};
+}
+
+std::string transaction_json(const TransactionSight& sight) {
+  std::vector<std::string> moves, ledger;
+  for (const auto& move : sight.moves)
+    moves.push_back(JsonObject{}
+                        .text("from", move.from)
+                        .text("to", move.to)
+                        .text("reason", move.reason)
+                        .number("token", move.token.value)
+                        .text("at", iso8601(move.at))
+                        .str());
+  for (const auto& entry : sight.ledger)
+    ledger.push_back(JsonObject{}
+                         .text("series", entry.series)
+                         .number("ordinal", entry.ordinal)
+                         .text("value", entry.value)
+                         .str());
+  auto document = transaction_json(sight.transaction);
+  document.pop_back();
+  document += fmt::format(",\"unsent\":{},\"history\":{},\"ledger\":{}", sight.outbox.size(),
+                          json_list(moves), json_list(ledger));
+  if (sight.is_result()) document += ",\"result\":" + progress_json(sight.progress());
+  return document + "}";
+}
+
+}  // namespace holdfast

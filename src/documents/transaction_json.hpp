@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/results.hpp>
+#include <holdfast/transaction_inspector.hpp>
+
+namespace holdfast {
+
+/// The documented JSON of a transaction.
+std::string transaction_json(const TransactionRecord& transaction);
+
+/// Everything about one.
+struct TransactionSight {
+  TransactionRecord transaction;
+  std::vector<LedgerEntry> ledger;
+  std::vector<StateMove> moves;
+  std::vector<Message> outbox;
+  bool is_result() const { return transaction.machine == results::machine_name; }
+  results::Progress progress() const { return results::progress_of(transaction, ledger); }
+};
+std::optional<TransactionSight> look_at(const TransactionInspector& inspector, std::string_view id);
+std::string transaction_json(const TransactionSight& sight);
+
+}  // namespace holdfast
