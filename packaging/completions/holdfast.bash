@@ -66,6 +66,11 @@ _holdfast() {
       "batch run") path=$next ;;
       "batch recover") path=$next ;;
       "batch list") path=$next ;;
+      "serve") path=$next ;;
+      "user") path=$next ;;
+      "user add") path=$next ;;
+      "user list") path=$next ;;
+      "user remove") path=$next ;;
       "config") path=$next ;;
       "config check") path=$next ;;
       "doctor") path=$next ;;
@@ -80,7 +85,7 @@ _holdfast() {
     esac
   done
   case "$path" in
-    "") words="task queue schedule limit worker http tx results batch config doctor migrate move backup restore demo version help completion --help --store --config --version --json --quiet" ;;
+    "") words="task queue schedule limit worker http tx results batch serve user config doctor migrate move backup restore demo version help completion --help --store --config --version --json --quiet" ;;
     "task") words="add list show explain logs retry cancel --help --store --config --version --json --quiet" ;;
     "task add") words="--help --queue --priority --max-attempts --unique --limit-key --tag --delay --at --timeout --after --count --file --store --config --version --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --version --json --quiet" ;;
@@ -141,6 +146,11 @@ _holdfast() {
     "batch run") words="--help --exec --app --op --output --attempts --concurrency --liveness --queue-unclaimed-after --until-empty --store --config --version --json --quiet" ;;
     "batch recover") words="--help --liveness --queue-unclaimed-after --store --config --version --json --quiet" ;;
     "batch list") words="--help --app --op --status --limit --store --config --version --json --quiet" ;;
+    "serve") words="--help --store --listen --no-auth --users --cert --key --behind-proxy --allow-host --state --store --config --version --json --quiet" ;;
+    "user") words="add list remove --help --store --config --version --json --quiet" ;;
+    "user add") words="--help --users --role --store --config --version --json --quiet" ;;
+    "user list") words="--help --users --store --config --version --json --quiet" ;;
+    "user remove") words="--help --users --store --config --version --json --quiet" ;;
     "config") words="check --help --store --config --version --json --quiet" ;;
     "config check") words="--help --store --config --version --json --quiet" ;;
     "doctor") words="--help --full --accept-loss --store --config --version --json --quiet" ;;
@@ -381,6 +391,17 @@ _holdfast() {
     "batch list "--op) return ;;
     "batch list "--status) words="queued inprog success failed aborted wait" ;;
     "batch list "--limit) return ;;
+    "serve "--store) return ;;
+    "serve "--listen) return ;;
+    "serve "--users) compopt -o default; return ;;
+    "serve "--cert) compopt -o default; return ;;
+    "serve "--key) compopt -o default; return ;;
+    "serve "--allow-host) return ;;
+    "serve "--state) return ;;
+    "user add "--users) compopt -o default; return ;;
+    "user add "--role) words="viewer operator admin" ;;
+    "user list "--users) compopt -o default; return ;;
+    "user remove "--users) compopt -o default; return ;;
     "move "--from) return ;;
     "move "--to) return ;;
     "move "--patience) return ;;

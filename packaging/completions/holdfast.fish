@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'serve' 'user' 'user add' 'user list' 'user remove' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -18,6 +18,8 @@ complete -c holdfast -n '__holdfast_at \'\'' -a http -d 'Make HTTP requests that
 complete -c holdfast -n '__holdfast_at \'\'' -a tx -d 'Transactions: state machines that survive kill -9'
 complete -c holdfast -n '__holdfast_at \'\'' -a results -d 'Collect large results that arrive in parts'
 complete -c holdfast -n '__holdfast_at \'\'' -a batch -d 'Process many rows in many workers, with one result'
+complete -c holdfast -n '__holdfast_at \'\'' -a serve -d 'Serve the HTTP API and the dashboard, and recover'
+complete -c holdfast -n '__holdfast_at \'\'' -a user -d 'Who may log in to \'holdfast serve\''
 complete -c holdfast -n '__holdfast_at \'\'' -a config -d 'Configuration files'
 complete -c holdfast -n '__holdfast_at \'\'' -a doctor -d 'Say how the store is, what is wrong with it, and what to do'
 complete -c holdfast -n '__holdfast_at \'\'' -a migrate -d 'Make the tables of a store on PostgreSQL, or bring them to this version'
@@ -419,6 +421,27 @@ complete -c holdfast -n '__holdfast_at \'batch list\'' -l app -d 'Of this applic
 complete -c holdfast -n '__holdfast_at \'batch list\'' -l op -d 'Of this operation' -x
 complete -c holdfast -n '__holdfast_at \'batch list\'' -l status -d 'With this status; repeatable' -x -a 'queued inprog success failed aborted wait'
 complete -c holdfast -n '__holdfast_at \'batch list\'' -l limit -d 'At most so many; default: 50' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'serve\'' -l store -d 'A store to serve; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l listen -d 'Where; default: 127.0.0.1:8420' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l no-auth -d 'Ask nobody who they are; only on loopback'
+complete -c holdfast -n '__holdfast_at \'serve\'' -l users -d 'Who may log in; see \'holdfast user add\'' -r -F
+complete -c holdfast -n '__holdfast_at \'serve\'' -l cert -d 'Certificate for TLS (PEM)' -r -F
+complete -c holdfast -n '__holdfast_at \'serve\'' -l key -d 'Its key (PEM)' -r -F
+complete -c holdfast -n '__holdfast_at \'serve\'' -l behind-proxy -d 'A proxy does TLS and says who calls'
+complete -c holdfast -n '__holdfast_at \'serve\'' -l allow-host -d 'A name by which the server may be called; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for token, audit log and history; default: beside the store' -x
+complete -c holdfast -n '__holdfast_at \'user\'' -a add -d 'Let somebody log in; reads the password from standard input'
+complete -c holdfast -n '__holdfast_at \'user\'' -a list -d 'List who may log in'
+complete -c holdfast -n '__holdfast_at \'user\'' -a remove -d 'Let somebody log in no more'
+complete -c holdfast -n '__holdfast_at \'user\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'user add\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'user add\'' -l users -d 'The file that \'holdfast serve --users\' reads' -r -F
+complete -c holdfast -n '__holdfast_at \'user add\'' -l role -d 'What they may do; default: viewer' -x -a 'viewer operator admin'
+complete -c holdfast -n '__holdfast_at \'user list\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'user list\'' -l users -d 'The file that \'holdfast serve --users\' reads' -r -F
+complete -c holdfast -n '__holdfast_at \'user remove\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'user remove\'' -l users -d 'The file that \'holdfast serve --users\' reads' -r -F
 complete -c holdfast -n '__holdfast_at \'config\'' -a check -d 'Check a configuration file and print what is in force'
 complete -c holdfast -n '__holdfast_at \'config\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'config check\'' -l help -d 'Print this help message and exit'

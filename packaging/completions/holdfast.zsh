@@ -73,6 +73,11 @@ _holdfast() {
       "batch run") path_=$next ;;
       "batch recover") path_=$next ;;
       "batch list") path_=$next ;;
+      "serve") path_=$next ;;
+      "user") path_=$next ;;
+      "user add") path_=$next ;;
+      "user list") path_=$next ;;
+      "user remove") path_=$next ;;
       "config") path_=$next ;;
       "config check") path_=$next ;;
       "doctor") path_=$next ;;
@@ -314,6 +319,17 @@ _holdfast() {
     "batch list --op") return ;;
     "batch list --status") compadd -- queued inprog success failed aborted wait; return ;;
     "batch list --limit") return ;;
+    "serve --store") return ;;
+    "serve --listen") return ;;
+    "serve --users") _files; return ;;
+    "serve --cert") _files; return ;;
+    "serve --key") _files; return ;;
+    "serve --allow-host") return ;;
+    "serve --state") return ;;
+    "user add --users") _files; return ;;
+    "user add --role") compadd -- viewer operator admin; return ;;
+    "user list --users") _files; return ;;
+    "user remove --users") _files; return ;;
     "move --from") return ;;
     "move --to") return ;;
     "move --patience") return ;;
@@ -334,6 +350,8 @@ _holdfast() {
         'tx:Transactions\: state machines that survive kill -9'
         'results:Collect large results that arrive in parts'
         'batch:Process many rows in many workers, with one result'
+        'serve:Serve the HTTP API and the dashboard, and recover'
+        'user:Who may log in to '\''holdfast serve'\'''
         'config:Configuration files'
         'doctor:Say how the store is, what is wrong with it, and what to do'
         'migrate:Make the tables of a store on PostgreSQL, or bring them to this version'
@@ -972,6 +990,47 @@ _holdfast() {
         '--op:Of this operation'
         '--status:With this status; repeatable'
         '--limit:At most so many; default\: 50')
+      ;;
+    "serve")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--store:A store to serve; repeatable'
+        '--listen:Where; default\: 127.0.0.1\:8420'
+        '--no-auth:Ask nobody who they are; only on loopback'
+        '--users:Who may log in; see '\''holdfast user add'\'''
+        '--cert:Certificate for TLS (PEM)'
+        '--key:Its key (PEM)'
+        '--behind-proxy:A proxy does TLS and says who calls'
+        '--allow-host:A name by which the server may be called; repeatable'
+        '--state:Folder for token, audit log and history; default\: beside the store')
+      ;;
+    "user")
+      commands=(
+        'add:Let somebody log in; reads the password from standard input'
+        'list:List who may log in'
+        'remove:Let somebody log in no more')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "user add")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--users:The file that '\''holdfast serve --users'\'' reads'
+        '--role:What they may do; default\: viewer')
+      ;;
+    "user list")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--users:The file that '\''holdfast serve --users'\'' reads')
+      ;;
+    "user remove")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--users:The file that '\''holdfast serve --users'\'' reads')
       ;;
     "config")
       commands=(

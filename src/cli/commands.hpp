@@ -52,6 +52,11 @@ void add_tx_retry(CLI::App& parent, Context& context);
 void add_tx_cleanup(CLI::App& parent, Context& context);
 void add_results_run(CLI::App& parent, Context& context);
 
+void add_serve(CLI::App& parent, Context& context);
+void add_user_add(CLI::App& parent, Context& context);
+void add_user_list(CLI::App& parent, Context& context);
+void add_user_remove(CLI::App& parent, Context& context);
+
 void add_move(CLI::App& parent, Context& context);
 void add_migrate(CLI::App& parent, Context& context);
 void add_doctor(CLI::App& parent, Context& context);

@@ -30,6 +30,14 @@ CLI::App& add_group(CLI::App& app, const std::string& name, const std::string& d
   return *group;
 }
 
+void add_server_commands(CLI::App& app, Context& context) {
+  add_serve(app, context);
+  CLI::App& user = add_group(app, "user", "Who may log in to 'holdfast serve'");
+  add_user_add(user, context);
+  add_user_list(user, context);
+  add_user_remove(user, context);
+}
+
 void add_commands(CLI::App& app, Context& context) {
   CLI::App& task = add_group(app, "task", "Enqueue tasks, look at them, act on them");
   add_task_add(task, context);
@@ -86,6 +94,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_batch_run(batch, context);
   add_batch_recover(batch, context);
   add_batch_list(batch, context);
+  add_server_commands(app, context);
   CLI::App& config = add_group(app, "config", "Configuration files");
   add_config_check(config, context);
   add_doctor(app, context);

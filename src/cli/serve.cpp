@@ -1,0 +1,114 @@
+#include "server/serve.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "cli/command.hpp"
+#include "cli/interrupts.hpp"
+#include "documents/json.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct Options {
+  server::ServeOptions serve;
+  std::vector<std::string> stores;
+};
+
+/// Beside the file of a SQLite store, whose owner is the server's; else where programs of a user
+/// keep what is theirs.
+std::string folder_for(const std::string& store) {
+  if (const auto file = sqlite_file(store)) return *file + ".holdfast/server";
+  const char* state = std::getenv("XDG_STATE_HOME");
+  const char* home = std::getenv("HOME");
+  if (state && *state) return std::string{state} + "/holdfast";
+  if (home && *home) return std::string{home} + "/.local/state/holdfast";
+  throw ConfigError{"there is no HOME to keep the token in; name a folder with --state"};
+}
+
+void tell(const Context& context, const server::Started& started, const std::vector<Engine>& all) {
+  if (context.json) {
+    context.print_json(JsonObject{}
+                           .text("url", started.url)
+                           .text("login", started.login)
+                           .text("token_file", started.token_file)
+                           .str());
+  } else {
+    for (const auto& engine : all) context.say(fmt::format("{} at {}", engine.name(), started.url));
+    if (started.login.empty())
+      context.say("anybody on this machine may do everything (--no-auth)");
+    else
+      context.say(fmt::format("log in, once and within ten minutes: {}", started.login));
+    context.confirm(fmt::format("programs send the token in {}", started.token_file));
+  }
+  std::fflush(stdout);
+}
+
+Exit run(Context& context, const Options& options) {
+  auto serve = options.serve;
+  auto addresses = options.stores;
+  if (addresses.empty()) addresses.push_back(context.store_address());
+  if (serve.folder.empty()) serve.folder = folder_for(addresses.front());
+  server::check(serve);
+  Interrupts interrupts;  // before the engines, which start threads
+  std::mutex mutex;
+  std::function<void()> stop;
+  std::vector<Engine> engines;
+  for (const auto& address : addresses) {
+    engines.push_back(open(address, context.config().settings));
+    if (!context.quiet) log_to_stderr(engines.back(), Severity::warning);
+  }
+  const InterruptWatch watch{interrupts, [&](int count) {
+                               std::lock_guard lock{mutex};
+                               if (stop) stop();
+                               if (count > 1) std::_Exit(static_cast<int>(Exit::interrupted));
+                             }};
+  server::serve(serve, engines, [&](const server::Started& started, std::function<void()> end) {
+    tell(context, started, engines);
+    std::lock_guard lock{mutex};
+    stop = std::move(end);
+    if (interrupts.first() != 0) stop();
+  });
+  std::lock_guard lock{mutex};
+  stop = {};
+  return Exit::ok;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<Options>();
+  auto& serve = options->serve;
+  CLI::App* command =
+      parent.add_subcommand("serve", "Serve the HTTP API and the dashboard, and recover");
+  command->add_option("--store", options->stores, "A store to serve; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("URL");
+  command->add_option("--listen", serve.listen, "Where; default: 127.0.0.1:8420")
+      ->type_name("HOST:PORT");
+  command->add_flag("--no-auth", serve.no_auth, "Ask nobody who they are; only on loopback");
+  command->add_option("--users", serve.users, "Who may log in; see 'holdfast user add'")
+      ->type_name("FILE");
+  command->add_option("--cert", serve.certificate, "Certificate for TLS (PEM)")->type_name("FILE");
+  command->add_option("--key", serve.key, "Its key (PEM)")->type_name("FILE");
+  command->add_flag("--behind-proxy", serve.behind_proxy, "A proxy does TLS and says who calls");
+  command
+      ->add_option("--allow-host", serve.host_names,
+                   "A name by which the server may be called; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  command
+      ->add_option("--state", serve.folder,
+                   "Folder for token, audit log and history; default: beside the store")
+      ->type_name("DIR");
+  chosen(*command, context, options, run);
+}
+
+}  // namespace holdfast::cli

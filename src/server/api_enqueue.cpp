@@ -1,0 +1,112 @@
+#include <sodium.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <holdfast/tasks.hpp>
+
+#include "documents/json.hpp"
+#include "recovery/clock.hpp"
+#include "server/fields.hpp"
+#include "server/problem.hpp"
+#include "server/service.hpp"
+#include "server/task_filter.hpp"
+
+namespace holdfast::server {
+
+namespace {
+
+constexpr std::size_t most_tasks = 1'000;
+constexpr std::size_t longest_key = 200;
+constexpr std::int64_t ten_years_ms = 10LL * 365 * 24 * 3'600 * 1'000;
+constexpr int hours_remembered = 24;
+
+NewTask new_task(const Fields& fields) {
+  fields.only({"kind", "payload", "queue", "priority", "delay_ms", "at", "max_attempts",
+               "timeout_ms", "unique_key", "limit_key", "tags", "after", "id"});
+  NewTask task{fields.required_text("kind"), std::string{fields.raw("payload").value_or("{}")}};
+  auto& options = task.options;
+  options.queue = fields.text("queue").value_or(options.queue);
+  options.priority = static_cast<int>(
+      fields.number("priority", highest_priority, lowest_priority).value_or(options.priority));
+  options.delay = Millis{fields.number("delay_ms", 0, ten_years_ms).value_or(0)};
+  if (const auto at = fields.text("at")) options.at = time_of(*at, "at");
+  options.max_attempts =
+      static_cast<int>(fields.number("max_attempts", 1, 1'000).value_or(options.max_attempts));
+  options.timeout =
+      Millis{fields.number("timeout_ms", 1, ten_years_ms).value_or(options.timeout.count())};
+  options.unique_key = fields.text("unique_key").value_or("");
+  options.limit_key = fields.text("limit_key").value_or("");
+  options.tags = fields.texts("tags");
+  options.after = task_ids(fields.texts("after"));
+  if (const auto id = fields.text("id")) options.id = task_id(*id);
+  return task;
+}
+
+/// The id of the task that a request with this key makes in this hour. The same key gives the same
+/// ids, and a store takes an id once, so a repetition enqueues nothing: without a table of keys
+/// that would have to be kept and be written in the same step.
+TaskId id_of_key(const std::string& key, std::size_t index, std::int64_t hour) {
+  const auto text = fmt::format("{}\n{}\n{}", hour, index, key);
+  TaskId id;
+  crypto_generichash(id.bytes.data(), id.bytes.size(),
+                     reinterpret_cast<const unsigned char*>(text.data()), text.size(), nullptr, 0);
+  const auto time = static_cast<std::uint64_t>(hour) * 3'600'000;
+  for (std::size_t i = 0; i < 6; ++i) id.bytes[i] = static_cast<std::uint8_t>(time >> (40 - 8 * i));
+  return id;
+}
+
+/// The hour in which this key was used first: now, or where its first task was found.
+std::int64_t hour_of_key(const Inspector& inspector, const std::string& key) {
+  const auto now = system_clock().wall().time_since_epoch() / std::chrono::hours{1};
+  TaskFilter earlier;
+  for (int ago = 1; ago <= hours_remembered; ++ago)
+    earlier.ids.push_back(id_of_key(key, 0, now - ago));
+  const auto found = inspector.tasks(earlier, {.limit = 1});
+  if (found.empty()) return now;
+  const auto place = std::ranges::find(earlier.ids, found.front().id);
+  return now - 1 - (place - earlier.ids.begin());
+}
+
+void name_by_key(std::vector<NewTask>& tasks, const Inspector& inspector, const std::string& key) {
+  if (key.size() > longest_key)
+    throw invalid(fmt::format("Idempotency-Key has {} bytes; at most {} are allowed", key.size(),
+                              longest_key));
+  const auto hour = hour_of_key(inspector, key);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].options.id) throw invalid("name tasks by id or by Idempotency-Key, not both");
+    tasks[i].options.id = id_of_key(key, i, hour);
+  }
+}
+
+Response enqueue(Service& service, const Request& request) {
+  request.query.only({"store"});
+  const auto fields = Fields::of_body(request.body);
+  std::vector<NewTask> tasks;
+  if (fields.has("tasks")) {
+    fields.only({"tasks"});
+    for (const auto& each : fields.objects("tasks", most_tasks)) tasks.push_back(new_task(each));
+  } else {
+    tasks.push_back(new_task(fields));
+  }
+  if (tasks.empty()) throw invalid("tasks is empty; there is nothing to enqueue");
+  const auto& engine = service.store(request).engine;
+  if (const std::string key{request.header("idempotency-key")}; !key.empty())
+    name_by_key(tasks, Inspector{engine}, key);
+  std::vector<std::string> ids;
+  for (const auto& id : Tasks{engine}.enqueue_all(std::move(tasks))) ids.push_back(id.text());
+  return json_response(JsonObject{}.json("ids", json_array(ids)).str(), 201);
+}
+
+}  // namespace
+
+void add_enqueue_routes(Routes& routes, Service& service) {
+  routes.add({.method = "POST",
+              .pattern = "/v1/tasks",
+              .access = Access::operates,
+              .handler = [&](const Request& request) { return enqueue(service, request); },
+              .largest_body = large_body});
+}
+
+}  // namespace holdfast::server

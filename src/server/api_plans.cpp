@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <holdfast/limit.hpp>
+#include <holdfast/schedule.hpp>
+
+#include "documents/json.hpp"
+#include "documents/limit_json.hpp"
+#include "documents/schedule_json.hpp"
+#include "server/fields.hpp"
+#include "server/hidden.hpp"
+#include "server/problem.hpp"
+#include "server/service.hpp"
+
+namespace holdfast::server {
+
+namespace {
+
+constexpr std::int64_t largest = 1'000'000'000;
+
+Response schedules(Service& service, const Request& request) {
+  request.query.only({"store"});
+  std::vector<std::string> documents;
+  for (auto schedule : Schedules{service.store(request).engine}.list()) {
+    schedule.task.payload = hide_secrets(schedule.task.payload).json;
+    documents.push_back(schedule_json(schedule));
+  }
+  return json_response(JsonObject{}.json("schedules", json_list(documents)).str());
+}
+
+Response change_schedule(Service& service, const Request& request,
+                         bool (Schedules::*change)(const std::string&)) {
+  Fields::of_body(request.body).only({});
+  Schedules schedules{service.store(request).engine};
+  if (!(schedules.*change)(request.place("name")))
+    throw not_found(fmt::format("there is no schedule '{}'", request.place("name")));
+  return no_content();
+}
+
+Response limits(Service& service, const Request& request) {
+  request.query.only({"store"});
+  std::vector<std::string> documents;
+  for (const auto& status : Limits{service.store(request).engine}.list())
+    documents.push_back(limit_json(status));
+  return json_response(JsonObject{}.json("limits", json_list(documents)).str());
+}
+
+LimitScope scope_of(const Fields& fields) {
+  const auto text = fields.required_text("scope");
+  if (const auto scope = parse_limit_scope(text)) return *scope;
+  throw invalid(fmt::format("scope is '{}'; it is queue, kind or key", text));
+}
+
+Response set_limit(Service& service, const Request& request) {
+  const auto fields = Fields::of_body(request.body);
+  fields.only({"scope", "name", "max_running", "rate"});
+  Limit limit;
+  limit.scope = scope_of(fields);
+  limit.name = fields.required_text("name");
+  if (const auto most = fields.number("max_running", 0, largest))
+    limit.max_running = static_cast<int>(*most);
+  if (const auto rate = fields.object("rate")) {
+    rate->only({"tasks", "period_ms", "burst"});
+    limit.rate = Rate{.tasks = static_cast<int>(rate->required_number("tasks", 1, largest)),
+                      .period = Millis{rate->required_number("period_ms", 1, largest)},
+                      .burst = static_cast<int>(rate->number("burst", 0, largest).value_or(0))};
+  }
+  Limits{service.store(request).engine}.set(limit);
+  return no_content();
+}
+
+Response remove_limit(Service& service, const Request& request) {
+  const auto fields = Fields::of_body(request.body);
+  fields.only({"scope", "name"});
+  if (!Limits{service.store(request).engine}.remove(scope_of(fields), fields.required_text("name")))
+    throw not_found("there is no such limit");
+  return no_content();
+}
+
+}  // namespace
+
+void add_plan_routes(Routes& routes, Service& service) {
+  routes.add({"GET", "/v1/schedules", Access::viewer,
+              [&](const Request& request) { return schedules(service, request); }});
+  routes.add({"GET", "/v1/limits", Access::viewer,
+              [&](const Request& request) { return limits(service, request); }});
+  auto add = [&](const char* path, std::function<Response(const Request&)> handler) {
+    routes.add({.method = "POST",
+                .pattern = path,
+                .access = Access::operates,
+                .handler =
+                    [handler = std::move(handler)](const Request& request) {
+                      request.query.only({"store"});
+                      return handler(request);
+                    },
+                .audited = true});
+  };
+  add("/v1/schedules/{name}/pause",
+      [&](const Request& request) { return change_schedule(service, request, &Schedules::pause); });
+  add("/v1/schedules/{name}/resume", [&](const Request& request) {
+    return change_schedule(service, request, &Schedules::resume);
+  });
+  add("/v1/schedules/{name}/remove", [&](const Request& request) {
+    return change_schedule(service, request, &Schedules::remove);
+  });
+  add("/v1/limits", [&](const Request& request) { return set_limit(service, request); });
+  add("/v1/limits/remove", [&](const Request& request) { return remove_limit(service, request); });
+}
+
+}  // namespace holdfast::server

@@ -1,0 +1,189 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "documents/json.hpp"
+#include "recovery/clock.hpp"
+#include "server/fields.hpp"
+#include "server/problem.hpp"
+#include "server/service.hpp"
+#include "server/task_filter.hpp"
+#include "tasks/json_text.hpp"
+#include "tasks/names.hpp"
+
+namespace holdfast::server {
+
+namespace {
+
+constexpr std::size_t at_once = 100;
+constexpr std::int64_t longest_wait_ms = 30'000;
+constexpr std::int64_t longest_delay_ms = 10LL * 365 * 24 * 3'600 * 1'000;
+/// How often a claim that waits is tried again.
+constexpr Millis look_again{100};
+
+WorkerId worker_id(const Request& request) {
+  if (const auto id = WorkerId::parse(request.place("worker"))) return *id;
+  throw invalid(fmt::format("'{}' is not the id of a worker", request.place("worker")));
+}
+
+Response enlist(WatchedStore& store, const Request& request) {
+  const auto fields = Fields::of_body(request.body);
+  fields.only({"kinds", "queues", "concurrency"});
+  const auto& heartbeat = store.engine.settings().heartbeat;
+  WorkerProfile profile{
+      .queues = fields.texts("queues"),
+      .kinds = fields.texts("kinds"),
+      .concurrency = static_cast<int>(fields.number("concurrency", 1, 1'000).value_or(1)),
+      .lease = heartbeat.lease(),
+      .heartbeat = heartbeat.interval};
+  if (profile.kinds.empty()) throw invalid("kinds is empty; which kinds of tasks can it run?");
+  for (const auto& kind : profile.kinds) check_name("kind", kind, longest_name);
+  for (const auto& queue : profile.queues) check_name("queue", queue, longest_name);
+  const auto id = store.remote.enlist(profile);
+  return json_response(JsonObject{}
+                           .text("worker", id.text())
+                           .number("heartbeat_interval_ms", profile.heartbeat.count())
+                           .number("lease_ms", profile.lease.count())
+                           .str(),
+                       201);
+}
+
+std::string claimed_json(const Claimed& task) {
+  return JsonObject{}
+      .text("id", task.lease.id.text())
+      .number("token", task.lease.token.value)
+      .text("kind", task.kind)
+      .text("queue", task.queue)
+      .json("payload", json_line(task.payload))
+      .number("attempt", task.attempt)
+      .number("max_attempts", task.max_attempts)
+      .number("timeout_ms", task.timeout.count())
+      .text("idempotency_key", task.lease.id.text())
+      .str();
+}
+
+Response claim(WatchedStore& store, const Request& request) {
+  const auto fields = Fields::of_body(request.body);
+  fields.only({"limit", "wait_ms"});
+  const auto limit = static_cast<int>(fields.number("limit", 1, at_once).value_or(1));
+  const Millis wait{fields.number("wait_ms", 0, longest_wait_ms).value_or(0)};
+  const auto waited = system_clock().steady() - request.since;
+  const auto claimed = store.remote.claim(worker_id(request), limit, waited > look_again);
+  if (claimed.empty() && waited < wait) {
+    Response later;
+    later.again_in = std::min(look_again, wait - waited);
+    return later;
+  }
+  std::vector<std::string> documents;
+  for (const auto& task : claimed) documents.push_back(claimed_json(task));
+  return json_response(JsonObject{}.json("tasks", json_list(documents)).str());
+}
+
+Response heartbeat(WatchedStore& store, const Request& request) {
+  const auto fields = Fields::of_body(request.body);
+  fields.only({"tasks"});
+  if (!fields.has("tasks")) throw invalid("tasks is missing: which tasks does it hold?");
+  std::vector<std::string> stop;
+  for (const auto& id : store.remote.heartbeat(worker_id(request), task_ids(fields.texts("tasks"))))
+    stop.push_back(id.text());
+  return json_response(JsonObject{}.json("stop", json_array(stop)).str());
+}
+
+RemoteEnd end_of(const Fields& fields) {
+  fields.only({"id", "token", "outcome", "result", "error", "delay_ms"});
+  RemoteEnd end{.id = task_id(fields.required_text("id")),
+                .token = Token{fields.required_number("token", 0, INT64_MAX)}};
+  const auto outcome = fields.required_text("outcome");
+  const auto error = fields.text("error").value_or("");
+  std::optional<Millis> delay;
+  if (const auto given = fields.number("delay_ms", 0, longest_delay_ms)) delay = Millis{*given};
+  if (outcome == "done")
+    end.outcome = Done{.text = std::string{fields.raw("result").value_or("")}};
+  else if (outcome == "retry")
+    end.outcome = Retry{error, delay};
+  else if (outcome == "fail")
+    end.outcome = Fail{error};
+  else if (outcome == "snooze")
+    end.outcome = Snooze{delay.value_or(Millis{1'000})};
+  else if (outcome == "give_back")
+    end.give_back = true;
+  else
+    throw invalid(
+        fmt::format("outcome is '{}'; it is done, retry, fail, snooze or give_back", outcome));
+  return end;
+}
+
+std::string_view to_string(Settled settled) {
+  if (settled == Settled::accepted) return "accepted";
+  return settled == Settled::repeated ? "repeated" : "refused";
+}
+
+Response settle(WatchedStore& store, const Request& request) {
+  const auto fields = Fields::of_body(request.body);
+  fields.only({"settlements"});
+  std::vector<RemoteEnd> ends;
+  for (const auto& each : fields.objects("settlements", at_once)) ends.push_back(end_of(each));
+  const auto answers = store.remote.settle(worker_id(request), ends);
+  std::vector<std::string> documents;
+  for (std::size_t i = 0; i < ends.size(); ++i)
+    documents.push_back(
+        JsonObject{}.text("id", ends[i].id.text()).text("answer", to_string(answers[i])).str());
+  return json_response(JsonObject{}.json("settled", json_list(documents)).str());
+}
+
+Note note_of(const Fields& fields) {
+  fields.only({"id", "token", "progress", "text", "log"});
+  Note note{.lease = {task_id(fields.required_text("id")),
+                      Token{fields.required_number("token", 0, INT64_MAX)}},
+            .what = ProgressNote{}};
+  const auto progress = fields.fraction("progress");
+  const auto log = fields.text("log");
+  if (progress.has_value() == log.has_value()) throw invalid("a note has either progress or log");
+  if (log)
+    note.what = LogNote{.line = *log};
+  else
+    note.what = ProgressNote{std::clamp(*progress, 0.0, 1.0), fields.text("text").value_or("")};
+  return note;
+}
+
+Response note(WatchedStore& store, const Request& request) {
+  const auto fields = Fields::of_body(request.body);
+  fields.only({"notes"});
+  std::vector<Note> notes;
+  for (const auto& each : fields.objects("notes", at_once)) notes.push_back(note_of(each));
+  std::vector<std::string> accepted;
+  for (const bool each : store.remote.note(worker_id(request), notes))
+    accepted.emplace_back(each ? "true" : "false");
+  return json_response(JsonObject{}.json("accepted", json_list(accepted)).str());
+}
+
+Response retire(WatchedStore& store, const Request& request) {
+  Fields::of_body(request.body).only({});
+  store.remote.retire(worker_id(request));
+  return no_content();
+}
+
+}  // namespace
+
+void add_remote_routes(Routes& routes, Service& service) {
+  auto add = [&](const char* path, Response (*handler)(WatchedStore&, const Request&),
+                 std::size_t largest = small_body) {
+    routes.add({.method = "POST",
+                .pattern = path,
+                .access = Access::operates,
+                .handler =
+                    [&service, handler](const Request& request) {
+                      request.query.only({"store"});
+                      return handler(service.store(request), request);
+                    },
+                .largest_body = largest});
+  };
+  add("/v1/remote/workers", enlist);
+  add("/v1/remote/workers/{worker}/claim", claim);
+  add("/v1/remote/workers/{worker}/heartbeat", heartbeat);
+  add("/v1/remote/workers/{worker}/settle", settle, large_body);
+  add("/v1/remote/workers/{worker}/note", note);
+  add("/v1/remote/workers/{worker}/retire", retire);
+}
+
+}  // namespace holdfast::server

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include "documents/json.hpp"
+#include "documents/task_json.hpp"
+#include "recovery/clock.hpp"
+#include "server/hidden.hpp"
+#include "server/problem.hpp"
+#include "server/service.hpp"
+#include "server/task_filter.hpp"
+#include "server/task_search.hpp"
+
+namespace holdfast::server {
+
+namespace {
+
+/// As callers may see it: without secrets, unless they asked for them.
+std::string shown_task(TaskRecord task, const std::vector<Transition>* history, bool reveal) {
+  bool hidden = false;
+  if (!reveal)
+    for (auto* text : {&task.payload, &task.result}) {
+      auto shown = hide_secrets(*text);
+      hidden = hidden || shown.hidden;
+      *text = std::move(shown.json);
+    }
+  auto document = history ? task_json(task, *history) : task_json(task);
+  document.pop_back();
+  return document + fmt::format(",\"hidden\":{}}}", hidden);
+}
+
+TaskRecord find_task(const Inspector& inspector, const Request& request) {
+  const auto id = task_id(request.place("id"));
+  if (auto task = inspector.task(id)) return *std::move(task);
+  throw not_found(fmt::format("there is no task {} in this store", id.text()));
+}
+
+Response search(Service& service, const Request& request) {
+  const auto& query = request.query;
+  query.only({"store", "state", "queue", "kind", "tag", "priority", "since", "id", "error",
+              "payload_field", "payload_value", "order", "limit", "cursor"});
+  auto filter = filter_of(query);
+  if (const auto id = query.find("id")) filter.ids = {task_id(*id)};
+  const Contents contents{query.text("error"), query.text("payload_field"),
+                          query.text("payload_value")};
+  if (contents.payload_field.empty() && !contents.payload_value.empty())
+    throw invalid("payload_value needs payload_field: which field is it?");
+  const auto order = query.find("order").value_or("newest");
+  if (order != "newest" && order != "oldest") throw invalid("order is newest or oldest");
+  const auto page =
+      find_tasks(service.inspector(request), filter, contents, Cursor::parse(query.text("cursor")),
+                 static_cast<int>(query.number("limit", 50, 1, 500)), order == "newest");
+  std::vector<std::string> documents;
+  for (const auto& task : page.tasks) documents.push_back(shown_task(task, nullptr, false));
+  return json_response(JsonObject{}
+                           .json("tasks", json_list(documents))
+                           .json("next_cursor", page.more ? json_string(page.next.text()) : "")
+                           .flag("cut_off", page.cut_off)
+                           .number("looked_at", page.looked_at)
+                           .str());
+}
+
+Response show(Service& service, const Request& request) {
+  request.query.only({"store", "reveal"});
+  const auto inspector = service.inspector(request);
+  const auto task = find_task(inspector, request);
+  const bool reveal = request.query.flag("reveal");
+  if (reveal) {
+    if (request.caller.role < Role::operates)
+      throw Problem{403, "forbidden", "hidden fields are shown to operators only"};
+    const auto n = service.audit().asked({.at = system_clock().wall(),
+                                          .who = actor(request),
+                                          .from = request.peer,
+                                          .what = "reveal " + request.path,
+                                          .store = service.store(request).engine.name()});
+    service.audit().ended(n, "200");
+  }
+  const auto history = inspector.history(task.id);
+  return json_response(shown_task(task, &history, reveal));
+}
+
+Response logs(Service& service, const Request& request) {
+  request.query.only({"store"});
+  const auto inspector = service.inspector(request);
+  std::vector<std::string> lines;
+  for (const auto& line : inspector.logs(find_task(inspector, request).id))
+    lines.push_back(log_line_json(line));
+  return json_response(JsonObject{}.json("lines", json_list(lines)).str());
+}
+
+Response explain(Service& service, const Request& request) {
+  request.query.only({"store"});
+  const auto inspector = service.inspector(request);
+  const auto task = find_task(inspector, request);
+  return json_response(JsonObject{}
+                           .text("id", task.id.text())
+                           .text("state", to_string(task.state))
+                           .text("explanation", inspector.explain(task.id))
+                           .str());
+}
+
+}  // namespace
+
+void add_search_routes(Routes& routes, Service& service) {
+  auto add = [&](const char* path, Response (*handler)(Service&, const Request&)) {
+    routes.add({"GET", path, Access::viewer,
+                [&service, handler](const Request& request) { return handler(service, request); }});
+  };
+  add("/v1/tasks", search);
+  add("/v1/tasks/count", [](Service& all, const Request& request) {
+    request.query.only({"store", "state", "queue", "kind", "tag", "priority", "since"});
+    const auto count = all.inspector(request).count(filter_of(request.query));
+    return json_response(JsonObject{}.number("count", count).str());
+  });
+  add("/v1/tasks/{id}", show);
+  add("/v1/tasks/{id}/logs", logs);
+  add("/v1/tasks/{id}/explain", explain);
+}
+
+}  // namespace holdfast::server

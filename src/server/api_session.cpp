@@ -1,0 +1,91 @@
+#include <holdfast/error.hpp>
+
+#include "documents/json.hpp"
+#include "recovery/time_text.hpp"
+#include "server/embedded.hpp"
+#include "server/fields.hpp"
+#include "server/problem.hpp"
+#include "server/service.hpp"
+#include "server/static_files.hpp"
+
+namespace holdfast::server {
+
+std::span<const EmbeddedFile> document_files();
+
+namespace {
+
+std::string_view to_string(Caller::By by) {
+  switch (by) {
+    case Caller::By::session:
+      return "session";
+    case Caller::By::bearer:
+      return "bearer";
+    default:
+      return "no-auth";
+  }
+}
+
+std::string session_json(const Caller& caller, const std::optional<Session>& session) {
+  return JsonObject{}
+      .text("user", caller.name)
+      .text("role", server::to_string(caller.role))
+      .text("by", to_string(caller.by))
+      .json("csrf", session ? json_string(session->csrf) : "")
+      .json("expires_at", session ? json_string(iso8601(session->expires)) : "")
+      .text("version", HOLDFAST_VERSION)
+      .str();
+}
+
+Response log_in(Service& service, const Request& request) {
+  request.query.only({});
+  const auto fields = Fields::of_body(request.body);
+  fields.only({"token", "user", "password"});
+  const auto token = fields.text("token").value_or("");
+  const auto user = fields.text("user").value_or("");
+  if (token.empty() == user.empty())
+    throw invalid("log in with a token, or with user and password");
+  const auto session =
+      service.gate().log_in(request, token, user, fields.text("password").value_or(""));
+  auto response = json_response(session_json(
+      {.name = session.user, .role = session.role, .by = Caller::By::session}, session));
+  response.headers.push_back(service.gate().cookie_header(session));
+  return response;
+}
+
+Response log_in_once(Service& service, const Request& request) {
+  request.query.only({"once"});
+  const auto session = service.gate().log_in_once(request, request.query.text("once"));
+  Response response;
+  response.status = 303;
+  response.content_type.clear();
+  response.headers = {{"Location", "/"}, service.gate().cookie_header(session)};
+  return response;
+}
+
+Response log_out(Service& service, const Request& request) {
+  service.gate().log_out(request);
+  auto response = no_content();
+  response.headers.push_back(service.gate().no_cookie_header());
+  return response;
+}
+
+}  // namespace
+
+void add_session_routes(Routes& routes, Service& service) {
+  routes.add({"GET", "/login", Access::everybody,
+              [&service](const Request& request) { return log_in_once(service, request); }});
+  routes.add({"POST", "/v1/login", Access::everybody,
+              [&service](const Request& request) { return log_in(service, request); }});
+  routes.add({"POST", "/v1/logout", Access::viewer,
+              [&service](const Request& request) { return log_out(service, request); }});
+  routes.add({"GET", "/v1/session", Access::viewer, [&service](const Request& request) {
+                request.query.only({});
+                return json_response(
+                    session_json(request.caller, service.gate().session_of(request)));
+              }});
+  routes.add({"GET", "/v1/openapi.json", Access::viewer, [](const Request& request) {
+                return serve_file(request, document_files().front());
+              }});
+}
+
+}  // namespace holdfast::server

@@ -1,0 +1,174 @@
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "documents/json.hpp"
+#include "documents/queue_json.hpp"
+#include "documents/recovery_status.hpp"
+#include "documents/worker_json.hpp"
+#include "recovery/clock.hpp"
+#include "server/fields.hpp"
+#include "server/health.hpp"
+#include "server/problem.hpp"
+#include "server/service.hpp"
+#include "settings/keys.hpp"
+
+namespace holdfast::server {
+
+namespace {
+
+Response text_response(std::string text, int status = 200) {
+  Response response;
+  response.status = status;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = std::move(text);
+  return response;
+}
+
+Response stores(Service& service, const Request& request) {
+  request.query.only({});
+  std::vector<std::string> documents;
+  for (const auto& store : service.stores()) {
+    const Inspector inspector{store->engine};
+    documents.push_back(JsonObject{}
+                            .text("id", store->id)
+                            .text("name", store->engine.name())
+                            .text("durability", inspector.durability())
+                            .text("durability_warning", inspector.durability_warning())
+                            .text("run_level", to_string(inspector.run_level()))
+                            .text("reason", inspector.why_read_only())
+                            .str());
+  }
+  return json_response(JsonObject{}.json("stores", json_list(documents)).str());
+}
+
+Response ready(Service& service, const Request&) {
+  for (const auto& store : service.stores())
+    if (const auto trouble = store->watcher.trouble(); !trouble.empty())
+      return text_response("a store cannot be asked\n", 503);
+  return text_response("ready\n");
+}
+
+Response metrics(Service& service, const Request& request) {
+  request.query.only({"store"});
+  const auto& store = service.store(request);
+  auto response = text_response(store_metrics(store.engine) +
+                                store.counters->text({{"store", store.engine.name()}}));
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  return response;
+}
+
+Response workers(Service& service, const Request& request) {
+  request.query.only({"store", "state"});
+  auto found = service.inspector(request).workers();
+  const auto state = request.query.find("state");
+  if (state && *state != "running" && *state != "stopped" && *state != "dead")
+    throw invalid(fmt::format("'{}' is no state of workers: running, stopped, dead", *state));
+  if (state)
+    std::erase_if(found, [&](const auto& worker) { return to_string(worker.state) != *state; });
+  running_first(found);
+  std::vector<std::string> documents;
+  for (const auto& worker : found) documents.push_back(worker_json(worker, system_clock().wall()));
+  return json_response(JsonObject{}.json("workers", json_list(documents)).str());
+}
+
+Response reports(Service& service, const Request& request) {
+  request.query.only({"store", "limit", "tasks"});
+  const auto limit = static_cast<int>(request.query.number("limit", 20, 1, 100));
+  const auto tasks = static_cast<int>(request.query.number("tasks", 100, 0, 1'000));
+  std::vector<std::string> documents;
+  for (const auto& report : service.inspector(request).reports(limit, tasks))
+    documents.push_back(to_json(report));
+  return json_response(JsonObject{}.json("reports", json_list(documents)).str());
+}
+
+Response settings(Service& service, const Request& request) {
+  request.query.only({"store"});
+  const auto& effective = service.store(request).engine.settings();
+  std::vector<std::string> documents;
+  for (const auto& key : setting_keys())
+    documents.push_back(JsonObject{}
+                            .text("key", key.path())
+                            .text("value", key.text(effective))
+                            .text("default", key.text(Settings{}))
+                            .text("allowed", key.allowed())
+                            .str());
+  JsonObject server;
+  for (const auto& [name, value] : service.options().shown) server.text(name, value);
+  return json_response(
+      JsonObject{}.json("settings", json_list(documents)).json("server", server.str()).str());
+}
+
+Response history(Service& service, const Request& request) {
+  request.query.only({"store", "seconds"});
+  const auto seconds = request.query.number("seconds", 3'600, 1, 31'536'000);
+  const auto now = system_clock().wall();
+  const auto read = service.store(request).history->since(now - std::chrono::seconds{seconds}, now);
+  std::vector<std::string> points;
+  for (const auto& point : read.points) points.push_back(point_json(point));
+  return json_response(
+      JsonObject{}
+          .text("kept_in", fmt::format("{}/metrics.db, by this server while it runs",
+                                       service.options().folder))
+          .number("resolution_s", read.resolution_s)
+          .json("points", json_list(points))
+          .str());
+}
+
+Response events(Service& service, const Request& request) {
+  request.query.only({"store", "last_event_id"});
+  auto& store = service.store(request);
+  store.watcher.refresh();
+  std::string seen{request.header("last-event-id")};
+  if (seen.empty()) seen = request.query.text("last_event_id");
+  Response response;
+  response.content_type = "text/event-stream";
+  response.events = store.hub->subscribe(seen);
+  return response;
+}
+
+Response audit(Service& service, const Request& request) {
+  request.query.only({"limit", "before"});
+  const auto limit = request.query.number("limit", 100, 1, 1'000);
+  const auto before = request.query.number("before", INT64_MAX, 0, INT64_MAX);
+  std::vector<std::string> documents;
+  for (const auto& entry : service.audit().list(static_cast<std::size_t>(limit), before))
+    documents.push_back(audit_json(entry));
+  return json_response(JsonObject{}.json("entries", json_list(documents)).str());
+}
+
+}  // namespace
+
+void add_status_routes(Routes& routes, Service& service) {
+  auto add = [&](const char* path, Access access, Response (*handler)(Service&, const Request&)) {
+    routes.add({"GET", path, access,
+                [&service, handler](const Request& request) { return handler(service, request); }});
+  };
+  add("/healthz", Access::everybody,
+      [](Service&, const Request&) { return text_response("alive\n"); });
+  add("/readyz", Access::everybody, ready);
+  add("/metrics", Access::viewer, metrics);
+  add("/v1/stores", Access::viewer, stores);
+  add("/v1/health", Access::viewer, [](Service& all, const Request& request) {
+    request.query.only({"store"});
+    auto& store = all.store(request);
+    return json_response(health_json(store.engine, store.watcher.trouble()));
+  });
+  add("/v1/queues", Access::viewer, [](Service& all, const Request& request) {
+    request.query.only({"store"});
+    const auto& engine = all.store(request).engine;
+    return json_response(queues_json(engine, Inspector{engine}.queues()));
+  });
+  add("/v1/workers", Access::viewer, workers);
+  add("/v1/recovery", Access::viewer, [](Service& all, const Request& request) {
+    request.query.only({"store"});
+    return json_response(recovery_status_json(recovery_status(all.store(request).engine)));
+  });
+  add("/v1/recovery/reports", Access::viewer, reports);
+  add("/v1/settings", Access::viewer, settings);
+  add("/v1/metrics/history", Access::viewer, history);
+  add("/v1/events", Access::viewer, events);
+  add("/v1/audit", Access::admin, audit);
+}
+
+}  // namespace holdfast::server

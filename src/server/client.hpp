@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include <holdfast/task.hpp>
+
+namespace holdfast::server {
+
+class Service;
+
+/// One connection, as the loop that holds it sees it.
+class Client {
+ public:
+  virtual ~Client() = default;
+  virtual void begin() = 0;
+  virtual void close() = 0;
+  /// Since when we wait for it to say what it wants; nothing: it is being served.
+  virtual std::optional<Millis> silent_since() const = 0;
+  /// For those who listen to events: there are some.
+  virtual void news() = 0;
+  /// For the same: say something, so that nobody on the way takes it for dead.
+  virtual void comment() = 0;
+};
+
+/// What connections live in.
+class Home {
+ public:
+  virtual ~Home() = default;
+  virtual Service& service() = 0;
+  /// Does it in a thread that may wait for stores. False: too many wait already.
+  virtual bool work(std::function<void()> job) = 0;
+  /// Does it in the thread of the network.
+  virtual void back(std::function<void()> job) = 0;
+  virtual void leave(Client* client) = 0;
+};
+
+}  // namespace holdfast::server

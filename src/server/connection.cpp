@@ -1,0 +1,299 @@
+#include "server/connection.hpp"
+
+#include <sys/socket.h>
+
+#include <array>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+
+#include "recovery/clock.hpp"
+#include "server/hub.hpp"
+#include "server/problem.hpp"
+#include "server/service.hpp"
+#include "server/wire.hpp"
+
+namespace holdfast::server {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using Failure = boost::system::error_code;
+
+namespace {
+
+constexpr std::chrono::seconds for_first_head{10};
+constexpr std::chrono::seconds for_next_head{60};
+constexpr std::chrono::seconds for_body{30};
+constexpr std::chrono::seconds for_answer{30};
+
+Problem problem_of(const Failure& failure) {
+  if (failure == http::error::header_limit) return {431, "too_large", "the headers are too large"};
+  if (failure == http::error::body_limit) return {413, "too_large", "the body is too large"};
+  return invalid("this is not HTTP as we speak it: " + failure.message());
+}
+
+/// What is wrong with a message is answered; where the connection ended, nobody would hear it.
+bool ended(const Failure& failure) {
+  return failure && (failure == http::error::end_of_stream ||
+                     failure == http::error::partial_message || failure == beast::error::timeout ||
+                     failure.category() == asio::error::get_system_category() ||
+                     failure.category() == asio::error::get_misc_category() ||
+                     failure.category() == asio::error::get_ssl_category());
+}
+
+template <class Stream>
+class Connection final : public Client, public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  static constexpr bool secure = !std::is_same_v<Stream, beast::tcp_stream>;
+
+  template <class... Args>
+  Connection(Home& home, std::string peer, Args&&... args)
+      : home_{home}, stream_{std::forward<Args>(args)...}, peer_{std::move(peer)} {}
+
+  void begin() override {
+    silent_since_ = system_clock().steady();
+    if constexpr (secure) {
+      lowest().expires_after(for_first_head);
+      stream_.async_handshake(asio::ssl::stream_base::server,
+                              [self = self()](const Failure& failure) {
+                                failure ? self->close() : self->read_head(for_first_head);
+                              });
+    } else {
+      read_head(for_first_head);
+    }
+  }
+
+  void close() override {
+    if (closed_) return;
+    closed_ = true;
+    Failure ignored;
+    lowest().socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
+    lowest().socket().close(ignored);
+    timer_.cancel();
+    events_.reset();
+    home_.leave(this);
+  }
+
+  std::optional<Millis> silent_since() const override { return silent_since_; }
+
+  void news() override {
+    if (!events_ || writing_ || closed_) return;
+    outgoing_ = events_->take();
+    if (!outgoing_.empty()) write_events();
+  }
+
+  void comment() override {
+    if (!events_ || writing_ || closed_) return;
+    outgoing_ = ": still here\n\n";
+    write_events();
+  }
+
+ private:
+  std::shared_ptr<Connection> self() { return this->shared_from_this(); }
+  beast::tcp_stream& lowest() { return beast::get_lowest_layer(stream_); }
+
+  void read_head(std::chrono::seconds patience) {
+    if (closed_) return;
+    silent_since_ = system_clock().steady();
+    parser_.emplace();
+    parser_->header_limit(most_header_bytes);
+    parser_->body_limit(large_body);
+    lowest().expires_after(patience);
+    http::async_read_header(
+        stream_, buffer_, *parser_,
+        [self = self()](const Failure& failure, std::size_t) { self->has_head(failure); });
+  }
+
+  void has_head(const Failure& failure) {
+    if (closed_) return;
+    silent_since_.reset();
+    if (ended(failure)) return close();
+    try {
+      if (failure) throw problem_of(failure);
+      admit();
+    } catch (const std::exception& error) {
+      refuse(problem_for(error));
+    }
+  }
+
+  void admit() {
+    const auto& message = parser_->get();
+    std::vector<std::pair<std::string_view, std::string_view>> headers;
+    for (const auto& field : message)
+      headers.emplace_back(std::string_view{field.name_string().data(), field.name_string().size()},
+                           std::string_view{field.value().data(), field.value().size()});
+    std::string raw_path;
+    const auto method = message.method_string();
+    const auto target = message.target();
+    request_ = server::read_head({method.data(), method.size()}, {target.data(), target.size()},
+                                 headers, raw_path);
+    request_.peer = peer_;
+    request_.secure = secure;
+    request_.since = system_clock().steady();
+    keep_alive_ = message.keep_alive();
+    if (request_.headers.contains("transfer-encoding") && !parser_->chunked())
+      throw invalid("the only transfer encoding that is understood is chunked");
+    route_ = &home_.service().admit(request_, raw_path);
+    if (parser_->content_length().value_or(0) > route_->largest_body)
+      throw problem_of(http::error::body_limit);
+    parser_->body_limit(route_->largest_body);
+    if (parser_->is_done()) return answer();
+    request_.header("expect").empty() ? read_body() : invite_body();
+  }
+
+  void invite_body() {
+    outgoing_ = "HTTP/1.1 100 Continue\r\n\r\n";
+    lowest().expires_after(for_answer);
+    asio::async_write(stream_, asio::buffer(outgoing_),
+                      [self = self()](const Failure& failure, std::size_t) {
+                        failure ? self->close() : self->read_body();
+                      });
+  }
+
+  void read_body() {
+    lowest().expires_after(for_body);
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = self()](const Failure& failure, std::size_t) {
+                       if (self->closed_) return;
+                       if (ended(failure)) return self->close();
+                       if (failure) return self->refuse(problem_of(failure));
+                       self->answer();
+                     });
+  }
+
+  void answer() {
+    request_.body = std::move(parser_->get().body());
+    ask();
+  }
+
+  /// Asks the service in another thread. Of a request that waits, again and again.
+  void ask() {
+    const bool accepted = home_.work([self = self()] {
+      auto response =
+          std::make_shared<Response>(self->home_.service().answer(*self->route_, self->request_));
+      self->home_.back([self, response] { self->has_answer(std::move(*response)); });
+    });
+    if (!accepted)
+      has_answer(answer_for({503, "busy", "too many requests wait; try again in a second"}));
+  }
+
+  void has_answer(Response response) {
+    if (closed_) return;
+    if (!response.again_in) return send(std::move(response));
+    timer_.expires_after(*response.again_in);
+    timer_.async_wait([self = self()](const Failure& failure) {
+      // What is claimed for somebody who has gone would be lost until its lease is over.
+      if (!failure && !self->closed_) self->hung_up() ? self->close() : self->ask();
+    });
+  }
+
+  bool hung_up() {
+    char next = 0;
+    return ::recv(lowest().socket().native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+  }
+
+  /// What was sent beyond the head is not read: it may be large, or never come. After a message
+  /// that makes no sense, nobody knows where the next one would begin.
+  void refuse(const Problem& problem) {
+    const bool understood = problem.status() != 400 && problem.status() != 431;
+    keep_alive_ = keep_alive_ && understood && parser_->is_done();
+    send(answer_for(problem));
+  }
+
+  void send(Response response) {
+    events_ = response.events;
+    response_ = std::move(response);
+    outgoing_ = write_head(response_, keep_alive_, secure);
+    const std::array<asio::const_buffer, 2> both = {asio::buffer(outgoing_),
+                                                    asio::buffer(response_.body)};
+    writing_ = true;
+    lowest().expires_after(for_answer);
+    asio::async_write(stream_, both, [self = self()](const Failure& failure, std::size_t) {
+      self->writing_ = false;
+      if (failure || (!self->keep_alive_ && !self->events_)) return self->finish();
+      self->response_ = {};
+      self->request_ = {};
+      self->events_ ? self->stream_events() : self->read_head(for_next_head);
+    });
+  }
+
+  /// Says that nothing more comes, and gives what was sent to us meanwhile a moment to arrive: with
+  /// unread input, closing at once would take the answer back.
+  void finish() {
+    if (closed_) return;
+    Failure ignored;
+    lowest().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    lowest().expires_after(std::chrono::seconds{2});
+    drain(64);
+  }
+
+  void drain(int reads) {
+    lowest().async_read_some(asio::buffer(scratch_),
+                             [self = self(), reads](const Failure& failure, std::size_t) {
+                               failure || reads == 0 ? self->close() : self->drain(reads - 1);
+                             });
+  }
+
+  void stream_events() {
+    parser_.reset();
+    buffer_.clear();
+    buffer_.shrink_to_fit();
+    outgoing_.shrink_to_fit();
+    lowest().expires_never();
+    stream_.async_read_some(asio::buffer(scratch_), [self = self()](const Failure&, std::size_t) {
+      self->close();  // it has gone, or says what it should not
+    });
+    news();
+  }
+
+  void write_events() {
+    writing_ = true;
+    lowest().expires_after(for_answer);
+    asio::async_write(stream_, asio::buffer(outgoing_),
+                      [self = self()](const Failure& failure, std::size_t) {
+                        self->writing_ = false;
+                        if (failure) return self->close();
+                        self->outgoing_.clear();
+                        self->news();
+                      });
+  }
+
+  Home& home_;
+  Stream stream_;
+  std::string peer_;
+  asio::steady_timer timer_{stream_.get_executor()};
+  beast::flat_buffer buffer_{most_header_bytes + large_body};
+  std::optional<http::request_parser<http::string_body>> parser_;
+  Request request_{};
+  const Route* route_ = nullptr;
+  Response response_{};
+  std::string outgoing_{};
+  std::array<char, 512> scratch_{};
+  std::shared_ptr<Subscription> events_{};
+  std::optional<Millis> silent_since_{};
+  bool keep_alive_ = false;
+  bool writing_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<Client> make_client(Home& home, asio::ip::tcp::socket socket, std::string peer) {
+  return std::make_shared<Connection<beast::tcp_stream>>(home, std::move(peer), std::move(socket));
+}
+
+std::shared_ptr<Client> make_tls_client(Home& home, asio::ip::tcp::socket socket,
+                                        asio::ssl::context& tls, std::string peer) {
+  return std::make_shared<Connection<beast::ssl_stream<beast::tcp_stream>>>(home, std::move(peer),
+                                                                            std::move(socket), tls);
+}
+
+}  // namespace holdfast::server

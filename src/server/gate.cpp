@@ -1,0 +1,202 @@
+#include "server/gate.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "recovery/clock.hpp"
+#include "recovery/time_text.hpp"
+#include "server/problem.hpp"
+#include "server/secrets.hpp"
+
+namespace holdfast::server {
+
+namespace {
+
+constexpr std::chrono::minutes code_lasts{10};
+
+WallTime now() { return system_clock().wall(); }
+
+/// `localhost:8080` without its port, in lower case.
+std::string host_name(std::string_view host) {
+  const auto bracket = host.find(']');
+  const auto colon = host.find(':', bracket == host.npos ? 0 : bracket);
+  std::string name{host.substr(0, colon)};
+  for (char& letter : name)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return name;
+}
+
+std::string cookie_in(std::string_view cookies, const std::string& name) {
+  while (!cookies.empty()) {
+    const auto end = std::min(cookies.find(';'), cookies.size());
+    auto cookie = cookies.substr(0, end);
+    cookies.remove_prefix(std::min(end + 1, cookies.size()));
+    while (cookie.starts_with(' ')) cookie.remove_prefix(1);
+    if (cookie.starts_with(name) && cookie.substr(name.size()).starts_with('='))
+      return std::string{cookie.substr(name.size() + 1)};
+  }
+  return {};
+}
+
+bool changes_something(const Request& request) {
+  return request.method != "GET" && request.method != "HEAD";
+}
+
+}  // namespace
+
+void Gate::see_through_proxy(Request& request) const {
+  if (!options_.behind_proxy) return;
+  // The last one is what our proxy saw; those before it are what callers say.
+  auto seen = request.header("x-forwarded-for");
+  seen.remove_prefix(std::min(seen.size(), seen.rfind(',') + 1));
+  while (seen.starts_with(' ')) seen.remove_prefix(1);
+  if (!seen.empty()) request.peer = seen.substr(0, 64);
+}
+
+void Gate::admit(Request& request, Access access) {
+  see_through_proxy(request);
+  check_host(request);
+  check_origin(request, access);
+  if (changes_something(request)) check_form(request);
+  request.caller = caller_of(request);
+  const auto needed = role_for(access);
+  if (!needed) return;
+  if (request.caller.by == Caller::By::nobody)
+    throw Problem{401, "unauthenticated",
+                  "log in, or send 'Authorization: Bearer TOKEN'; 'holdfast serve' says where the "
+                  "token is"};
+  if (request.caller.by == Caller::By::session && changes_something(request)) {
+    const auto session = session_of(request);
+    if (!session || !same_secret(session->csrf, request.header("x-csrf-token")))
+      throw Problem{403, "csrf", "X-CSRF-Token is not what /v1/session says; load the page again"};
+  }
+  if (access == Access::undeclared || request.caller.role < *needed)
+    throw Problem{403, "forbidden",
+                  fmt::format("this takes the role {}, and {} has the role {}", to_string(*needed),
+                              request.caller.name, to_string(request.caller.role))};
+}
+
+void Gate::check_host(const Request& request) const {
+  const auto host = host_name(request.header("host"));
+  if (options_.hosts.contains(host)) return;
+  throw Problem{421, "wrong_host",
+                fmt::format("this server is not called '{}'; if it is, start it with "
+                            "--allow-host {}",
+                            host, host)};
+}
+
+void Gate::check_origin(const Request& request, Access access) const {
+  const auto site = request.header("sec-fetch-site");
+  // A link may lead here from anywhere; what a page of others asks for by itself is refused.
+  const bool leads_here = request.header("sec-fetch-mode") == "navigate" &&
+                          access == Access::everybody && !changes_something(request);
+  if (!site.empty() && site != "same-origin" && site != "none" && !leads_here)
+    throw Problem{403, "cross_site", "this came from a page of another site"};
+  const auto origin = request.header("origin");
+  if (origin.empty()) return;
+  const auto scheme = origin.find("://");
+  if (scheme == origin.npos || origin.substr(scheme + 3) != request.header("host"))
+    throw Problem{403, "cross_site", "the origin of this request is another site"};
+}
+
+void Gate::check_form(const Request& request) const {
+  // A form of another site cannot send this type without asking first.
+  const auto type = request.header("content-type");
+  if (type != "application/json" && !type.starts_with("application/json;"))
+    throw Problem{415, "not_json", "send the content type application/json"};
+}
+
+Caller Gate::caller_of(const Request& request) {
+  if (options_.no_auth) return {.name = "anybody", .role = Role::admin, .by = Caller::By::no_auth};
+  constexpr std::string_view scheme = "Bearer ";
+  if (const auto given = request.header("authorization"); given.starts_with(scheme)) {
+    if (same_secret(given.substr(scheme.size()), options_.token))
+      return {.name = "token", .role = Role::admin, .by = Caller::By::bearer};
+    throw Problem{401, "unauthenticated", "that is not the token of this server"};
+  }
+  if (auto session = session_of(request))
+    return {.name = session->user,
+            .role = session->role,
+            .by = Caller::By::session,
+            .session = session->id};
+  return {};
+}
+
+std::optional<Session> Gate::session_of(const Request& request) {
+  const auto id = cookie_in(request.header("cookie"), cookie_name());
+  if (id.empty()) return {};
+  auto session = sessions_.find(id, now());
+  if (!session || !session->has_password) return session;
+  // Roles can change, and users can go, while they are logged in.
+  const auto role = options_.users ? options_.users->role_of(session->user) : std::nullopt;
+  if (!role) return {};
+  session->role = *role;
+  return session;
+}
+
+Session Gate::log_in(const Request& request, const std::string& token, const std::string& user,
+                     const std::string& password) {
+  const auto steady = system_clock().steady();
+  if (auto wait = brake_.wait(request.peer, steady); wait > Millis{0})
+    throw Problem{429, "rate_limited",
+                  fmt::format("too many attempts; try again in {}", duration_text(wait))};
+  std::optional<Session> session;
+  if (!token.empty() && same_secret(token, options_.token))
+    session = sessions_.begin("token", Role::admin, false, now());
+  else if (!user.empty() && options_.users)
+    if (const auto role = options_.users->verify(user, password))
+      session = sessions_.begin(user, *role, true, now());
+  if (!session) {
+    brake_.failed(request.peer, steady);
+    throw Problem{401, "unauthenticated",
+                  user.empty() ? "that is not the token of this server"
+                               : "there is no such user, or the password is another"};
+  }
+  brake_.succeeded(request.peer);
+  return *session;
+}
+
+Session Gate::log_in_once(const Request& request, const std::string& code) {
+  const auto steady = system_clock().steady();
+  if (brake_.wait(request.peer, steady) > Millis{0})
+    throw Problem{429, "rate_limited", "too many attempts; try again in a minute"};
+  bool right = false;
+  {
+    std::lock_guard lock{mutex_};
+    right = !code_.empty() && now() < code_expires_ && same_secret(code, code_);
+    if (right) code_.clear();
+  }
+  if (right) return sessions_.begin("token", Role::admin, false, now());
+  brake_.failed(request.peer, steady);
+  throw Problem{401, "unauthenticated",
+                "this link was used before, or is too old; log in with the token"};
+}
+
+void Gate::log_out(const Request& request) { sessions_.end(request.caller.session); }
+
+std::string Gate::one_time_code() {
+  std::lock_guard lock{mutex_};
+  code_ = random_secret();
+  code_expires_ = now() + code_lasts;
+  return code_;
+}
+
+std::string Gate::cookie_name() const {
+  return fmt::format("{}holdfast_session_{}", options_.secure_cookies ? "__Host-" : "",
+                     options_.port);
+}
+
+std::pair<std::string, std::string> Gate::cookie_header(const Session& session) const {
+  return {"Set-Cookie",
+          fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}{}", cookie_name(),
+                      session.id, std::chrono::seconds{Sessions::lifetime}.count(),
+                      options_.secure_cookies ? "; Secure" : "")};
+}
+
+std::pair<std::string, std::string> Gate::no_cookie_header() const {
+  return {"Set-Cookie", fmt::format("{}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0{}",
+                                    cookie_name(), options_.secure_cookies ? "; Secure" : "")};
+}
+
+}  // namespace holdfast::server

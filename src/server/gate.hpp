@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "server/request.hpp"
+#include "server/role.hpp"
+#include "server/sessions.hpp"
+#include "server/users.hpp"
+
+namespace holdfast::server {
+
+struct GateOptions {
+  bool no_auth = false;
+  bool secure_cookies = false;    ///< people come by TLS, here or at a proxy
+  bool behind_proxy = false;      ///< the caller's address is what the proxy says
+  int port = 0;                   ///< part of the cookie's name: cookies do not know ports
+  std::set<std::string> hosts{};  ///< by which names this server may be called
+  std::string token{};
+  std::shared_ptr<Users> users{};  ///< nothing: only the token
+};
+
+/// Decides who may ask for what. Every request passes `admit` before anything of it is read beyond
+/// its head.
+class Gate {
+ public:
+  explicit Gate(GateOptions options) : options_{std::move(options)} {}
+
+  /// Finds out who asks and sets `request.caller`; throws the `Problem` that is the refusal.
+  void admit(Request& request, Access access);
+
+  /// Opens a session; the response has the cookie. Throws `Problem` if nothing fits, or it was
+  /// tried too often.
+  Session log_in(const Request& request, const std::string& token, const std::string& user,
+                 const std::string& password);
+  /// The same by the link that is printed at start-up.
+  Session log_in_once(const Request& request, const std::string& code);
+  void log_out(const Request& request);
+
+  /// A code for one login within ten minutes.
+  std::string one_time_code();
+  std::pair<std::string, std::string> cookie_header(const Session& session) const;
+  std::pair<std::string, std::string> no_cookie_header() const;
+  /// Of whom a session cookie of this request is; nothing: of nobody.
+  std::optional<Session> session_of(const Request& request);
+
+ private:
+  void see_through_proxy(Request& request) const;
+  void check_host(const Request& request) const;
+  void check_origin(const Request& request, Access access) const;
+  void check_form(const Request& request) const;
+  Caller caller_of(const Request& request);
+  std::string cookie_name() const;
+
+  GateOptions options_;
+  Sessions sessions_;
+  LoginBrake brake_;
+  std::mutex mutex_;
+  std::string code_{};
+  WallTime code_expires_{};
+};
+
+}  // namespace holdfast::server

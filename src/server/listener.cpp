@@ -1,0 +1,209 @@
+#include "server/listener.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+
+#include <fmt/format.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+
+#include <holdfast/error.hpp>
+
+#include "server/client.hpp"
+#include "server/connection.hpp"
+
+namespace holdfast::server {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+namespace {
+
+constexpr std::chrono::seconds comment_every{15};
+constexpr std::size_t most_clients = 4'096;
+constexpr std::size_t files_of_our_own = 128;
+constexpr int most_waiting = 512;  ///< requests for whom no thread is free yet
+
+/// Every connection is a descriptor, and the usual limit is for programs with few.
+std::size_t room_for_clients() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 256;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, most_clients + files_of_our_own);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const auto files = std::min<std::size_t>(limit.rlim_cur, most_clients + files_of_our_own);
+  return files > 2 * files_of_our_own ? files - files_of_our_own : files / 2;
+}
+
+}  // namespace
+
+/// The thread of the network, and what its connections share. Only that thread touches clients.
+class Listener::Loop : public Home {
+ public:
+  explicit Loop(const ListenOptions& options)
+      : acceptor_{io_},
+        comments_{io_},
+        pause_{io_},
+        room_{room_for_clients()},
+        threads_{options.threads} {
+    if (!options.certificate.empty()) use_tls(options);
+    open(options);
+  }
+
+  int port() const { return acceptor_.local_endpoint().port(); }
+
+  void run(Service& service) {
+    service_ = &service;
+    pool_ = std::make_unique<asio::thread_pool>(static_cast<std::size_t>(threads_));
+    for (auto& store : service.stores()) store->hub->on_news([this] { news(); });
+    accept();
+    send_comments();
+    io_.run();
+    for (auto& store : service.stores()) store->hub->on_news({});
+    pool_->join();
+    clients_.clear();
+  }
+
+  void stop() {
+    asio::post(io_, [this] { io_.stop(); });
+  }
+
+  Service& service() override { return *service_; }
+
+  bool work(std::function<void()> job) override {
+    if (waiting_ >= most_waiting) return false;
+    ++waiting_;
+    asio::post(*pool_, [this, job = std::move(job)] {
+      job();
+      --waiting_;
+    });
+    return true;
+  }
+
+  void back(std::function<void()> job) override { asio::post(io_, std::move(job)); }
+  void leave(Client* client) override { clients_.erase(client); }
+
+ private:
+  void use_tls(const ListenOptions& options) {
+    tls_.emplace(asio::ssl::context::tls_server);
+    tls_->set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1 |
+                      asio::ssl::context::default_workarounds);
+    boost::system::error_code failed;
+    tls_->use_certificate_chain_file(options.certificate, failed);
+    if (failed)
+      throw ConfigError{fmt::format("the certificate {} cannot be used: {}", options.certificate,
+                                    failed.message())};
+    tls_->use_private_key_file(options.key, asio::ssl::context::pem, failed);
+    if (failed)
+      throw ConfigError{fmt::format("the key {} cannot be used, or is not the certificate's: {}",
+                                    options.key, failed.message())};
+  }
+
+  void open(const ListenOptions& options) {
+    boost::system::error_code failed;
+    const auto address = asio::ip::make_address(options.host, failed);
+    if (failed) throw ConfigError{fmt::format("'{}' is not an address to listen on", options.host)};
+    const tcp::endpoint where{address, static_cast<unsigned short>(options.port)};
+    try {
+      acceptor_.open(where.protocol());
+      acceptor_.set_option(asio::socket_base::reuse_address{true});
+      acceptor_.bind(where);
+      acceptor_.listen(1'024);
+    } catch (const boost::system::system_error& error) {
+      throw ConfigError{fmt::format("cannot listen on {}:{}: {}", options.host, options.port,
+                                    error.code().message())};
+    }
+  }
+
+  void accept() {
+    acceptor_.async_accept([this](boost::system::error_code failed, tcp::socket socket) {
+      if (failed == asio::error::operation_aborted) return;
+      if (!failed) {
+        take(std::move(socket));
+        return accept();
+      }
+      // Mostly there is no descriptor left: trying again at once would only keep a core busy.
+      pause_.expires_after(std::chrono::milliseconds{100});
+      pause_.async_wait([this](boost::system::error_code ended) {
+        if (!ended) accept();
+      });
+    });
+  }
+
+  void take(tcp::socket socket) {
+    boost::system::error_code unknown;
+    const auto peer = socket.remote_endpoint(unknown);
+    if (unknown) return;
+    socket.set_option(tcp::no_delay{true}, unknown);
+    if (clients_.size() >= room_) drop_longest_silent();
+    const auto address = peer.address().to_string();
+    auto client = tls_ ? make_tls_client(*this, std::move(socket), *tls_, address)
+                       : make_client(*this, std::move(socket), address);
+    clients_[client.get()] = client;
+    client->begin();
+  }
+
+  /// Whoever says nothing makes room for whoever does.
+  void drop_longest_silent() {
+    std::shared_ptr<Client> silent;
+    for (const auto& [key, client] : clients_)
+      if (client->silent_since() && (!silent || *client->silent_since() < *silent->silent_since()))
+        silent = client;
+    if (!silent) silent = clients_.begin()->second;
+    silent->close();
+  }
+
+  void news() {
+    if (news_posted_.exchange(true)) return;
+    asio::post(io_, [this] {
+      news_posted_ = false;
+      for (const auto& client : everybody()) client->news();
+    });
+  }
+
+  void send_comments() {
+    comments_.expires_after(comment_every);
+    comments_.async_wait([this](boost::system::error_code failed) {
+      if (failed) return;
+      for (const auto& client : everybody()) client->comment();
+      send_comments();
+    });
+  }
+
+  /// A copy, because some may leave while the others are told.
+  std::vector<std::shared_ptr<Client>> everybody() const {
+    std::vector<std::shared_ptr<Client>> all;
+    for (const auto& [key, client] : clients_) all.push_back(client);
+    return all;
+  }
+
+  asio::io_context io_{1};
+  tcp::acceptor acceptor_;
+  std::optional<asio::ssl::context> tls_;
+  asio::steady_timer comments_;
+  asio::steady_timer pause_;
+  std::size_t room_;
+  int threads_;
+  std::unique_ptr<asio::thread_pool> pool_;
+  Service* service_ = nullptr;
+  std::map<Client*, std::shared_ptr<Client>> clients_;
+  std::atomic<bool> news_posted_ = false;
+  std::atomic<int> waiting_ = 0;
+};
+
+Listener::Listener(const ListenOptions& options) : loop_{std::make_unique<Loop>(options)} {}
+Listener::~Listener() = default;
+int Listener::port() const { return loop_->port(); }
+void Listener::run(Service& service) { loop_->run(service); }
+void Listener::stop() { loop_->stop(); }
+
+}  // namespace holdfast::server

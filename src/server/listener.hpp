@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "server/service.hpp"
+
+namespace holdfast::server {
+
+struct ListenOptions {
+  std::string host = "127.0.0.1";
+  int port = 0;               ///< 0: any that is free
+  std::string certificate{};  ///< files, PEM; empty: no TLS
+  std::string key{};
+  int threads = 8;  ///< that wait for stores; the network has one of its own
+};
+
+/// HTTP/1.1 on a socket. Everything that a caller can make long, large or many is bounded, and what
+/// waits for a slow caller is never a thread.
+class Listener {
+ public:
+  /// Listens, and answers nobody yet. Throws `ConfigError` if it cannot.
+  explicit Listener(const ListenOptions& options);
+  ~Listener();
+
+  int port() const;
+  /// Answers until `stop`.
+  void run(Service& service);
+  /// From any thread. Requests that are being answered are cut off: whatever was acknowledged is
+  /// done, and the rest can be asked again.
+  void stop();
+
+ private:
+  class Loop;
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace holdfast::server

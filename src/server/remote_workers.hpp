@@ -1,0 +1,60 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <holdfast/engine.hpp>
+#include <holdfast/outcome.hpp>
+
+#include "recovery/worker_registry.hpp"
+#include "tasks/task_store.hpp"
+
+namespace holdfast::server {
+
+/// How a remote worker says that an attempt ended.
+struct RemoteEnd {
+  TaskId id;
+  Token token;
+  bool give_back = false;  ///< it was not tried; `outcome` does not count
+  Outcome outcome{};
+};
+
+/// Workers of any language that reach the store through the server. The server is enlisted for each
+/// of them, so when it ends, they are dead to the store, and their work is taken back; what they
+/// write after that is refused. One that falls silent is dead when its lease is over. Safe to use
+/// from many threads.
+class RemoteWorkers {
+ public:
+  explicit RemoteWorkers(Engine engine) : engine_{std::move(engine)} {}
+
+  WorkerId enlist(const WorkerProfile& profile);
+  /// Up to `limit` tasks. `only_if_due`: nothing is written where nothing is due.
+  /// Throws `Problem` 410 if this worker is not known, or was declared dead; so do all below.
+  std::vector<Claimed> claim(WorkerId worker, int limit, bool only_if_due);
+  /// Renews what the worker says that it holds; returns what it must drop. What was claimed for it
+  /// in an answer that never reached it is not renewed, so others get it when its lease is over.
+  std::vector<TaskId> heartbeat(WorkerId worker, const std::vector<TaskId>& tasks);
+  /// One answer for each.
+  std::vector<Settled> settle(WorkerId worker, const std::vector<RemoteEnd>& ends);
+  std::vector<bool> note(WorkerId worker, const std::vector<Note>& notes);
+  /// What it still holds is given back.
+  void retire(WorkerId worker);
+
+  std::size_t count() const;
+
+ private:
+  struct Remote;
+  std::shared_ptr<Remote> find(WorkerId worker) const;
+  void gone(WorkerId worker);
+  Exchanged exchange(WorkerId worker, const Exchange& exchange);
+
+  Engine engine_;
+  mutable std::mutex mutex_;
+  std::map<WorkerId, std::shared_ptr<Remote>> workers_;
+};
+
+}  // namespace holdfast::server

@@ -1,0 +1,142 @@
+#include "server/serve.hpp"
+
+#include <sys/file.h>
+
+#include <charconv>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <holdfast/error.hpp>
+
+#include "server/listener.hpp"
+#include "server/secrets.hpp"
+
+namespace holdfast::server {
+
+namespace {
+
+struct Address {
+  std::string host;
+  int port = 0;
+};
+
+Address address_of(const std::string& listen) {
+  const auto colon = listen.rfind(':');
+  Address address{listen.substr(0, colon)};
+  const char* end = listen.data() + listen.size();
+  const char* begin = colon == std::string::npos ? end : listen.data() + colon + 1;
+  const auto read = std::from_chars(begin, end, address.port);
+  if (read.ec != std::errc{} || read.ptr != end || address.port < 0 || address.port > 65'535)
+    throw ConfigError{fmt::format(
+        "--listen is '{}'; write an address and a port, such as 127.0.0.1:8420 or [::1]:8420",
+        listen)};
+  if (address.host == "localhost" || address.host.empty()) address.host = "127.0.0.1";
+  if (address.host.starts_with('[') && address.host.ends_with(']'))
+    address.host = address.host.substr(1, address.host.size() - 2);
+  return address;
+}
+
+bool is_loopback(const std::string& host) { return host.starts_with("127.") || host == "::1"; }
+
+std::string in_url(const std::string& host) {
+  return host.find(':') == std::string::npos ? host : fmt::format("[{}]", host);
+}
+
+/// One server for each folder, because each appends to the audit log and knows its last line.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder)
+      : file_{::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)} {
+    if (file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+    throw ConfigError{fmt::format(
+        "another server uses {}, or it cannot be written; name another folder with --state",
+        folder)};
+  }
+  ~FolderLock() { ::close(file_); }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int file_;
+};
+
+GateOptions gate_options(const ServeOptions& options, const std::string& host, int port) {
+  GateOptions gate{.no_auth = options.no_auth,
+                   .secure_cookies = !options.certificate.empty() || options.behind_proxy,
+                   .behind_proxy = options.behind_proxy,
+                   .port = port,
+                   .hosts = {in_url(host)}};
+  if (is_loopback(host)) gate.hosts.insert({"localhost", "127.0.0.1", "[::1]"});
+  gate.hosts.insert(options.host_names.begin(), options.host_names.end());
+  gate.token = secret_in_file(options.folder + "/token");
+  if (!options.users.empty()) {
+    gate.users = std::make_shared<Users>(options.users);
+    gate.users->list();  // says now what is wrong with the file
+  }
+  return gate;
+}
+
+std::vector<std::pair<std::string, std::string>> shown(const ServeOptions& options,
+                                                       const std::string& url) {
+  return {{"url", url},
+          {"authentication", options.no_auth         ? "none"
+                             : options.users.empty() ? "token"
+                                                     : "users"},
+          {"tls", options.certificate.empty() ? options.behind_proxy ? "at the proxy" : "none"
+                                              : options.certificate},
+          {"names", fmt::format("{}", fmt::join(options.host_names, ", "))},
+          {"folder", options.folder}};
+}
+
+}  // namespace
+
+void check(const ServeOptions& options) {
+  const auto address = address_of(options.listen);
+  const bool tls = !options.certificate.empty();
+  if (tls != !options.key.empty())
+    throw ConfigError{"--cert and --key belong together; give both or neither"};
+  if (options.behind_proxy && options.host_names.empty())
+    throw ConfigError{
+        "--behind-proxy needs --allow-host NAME: by which name do people call the proxy?"};
+  if (options.no_auth && (!is_loopback(address.host) || options.behind_proxy))
+    throw ConfigError{
+        "--no-auth lets anybody do everything who can reach the server, so it is only allowed on "
+        "a loopback address and without a proxy"};
+  if (is_loopback(address.host) && !options.behind_proxy) return;
+  if (options.users.empty())
+    throw ConfigError{fmt::format(
+        "{} can be reached from other machines, so people must log in: name them with 'holdfast "
+        "user add' and give the file with --users, or listen on 127.0.0.1",
+        options.listen)};
+  if (!tls && !options.behind_proxy)
+    throw ConfigError{fmt::format(
+        "{} can be reached from other machines, and passwords would travel in the clear: give "
+        "--cert and --key, or --behind-proxy if a proxy does TLS, or listen on 127.0.0.1",
+        options.listen)};
+}
+
+void serve(const ServeOptions& options, const std::vector<Engine>& engines,
+           const std::function<void(const Started&, std::function<void()> stop)>& started) {
+  check(options);
+  const auto address = address_of(options.listen);
+  make_private_folder(options.folder);
+  const FolderLock lock{options.folder};
+  Listener listener{{.host = address.host,
+                     .port = address.port,
+                     .certificate = options.certificate,
+                     .key = options.key}};
+  const auto url = fmt::format("{}://{}:{}", options.certificate.empty() ? "http" : "https",
+                               in_url(address.host), listener.port());
+  Service service{{.folder = options.folder,
+                   .gate = gate_options(options, address.host, listener.port()),
+                   .shown = shown(options, url)},
+                  engines};
+  Started how{.url = url + "/", .token_file = options.folder + "/token"};
+  if (!options.no_auth) how.login = url + "/login?once=" + service.gate().one_time_code();
+  started(how, [&listener] { listener.stop(); });
+  listener.run(service);
+}
+
+}  // namespace holdfast::server

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <holdfast/engine.hpp>
+
+namespace holdfast::server {
+
+/// How `holdfast serve` was started.
+struct ServeOptions {
+  std::string listen = "127.0.0.1:8420";
+  bool no_auth = false;
+  bool behind_proxy = false;
+  std::string certificate{};
+  std::string key{};
+  std::string users{};                    ///< a file; empty: only the token
+  std::vector<std::string> host_names{};  ///< by which it may be called, beside its address
+  std::string folder{};                   ///< for its token, its audit log and its history
+};
+
+/// What to tell whoever started it.
+struct Started {
+  std::string url{};
+  std::string login{};       ///< a link that works once; empty: no login is needed
+  std::string token_file{};  ///< for programs
+};
+
+/// Throws `ConfigError` with the reason if it must not be started like this: what can be reached
+/// from elsewhere needs users and TLS.
+void check(const ServeOptions& options);
+
+/// Serves until `stop` is called; `started` gets how to reach it, and the way to stop it.
+void serve(const ServeOptions& options, const std::vector<Engine>& engines,
+           const std::function<void(const Started&, std::function<void()> stop)>& started);
+
+}  // namespace holdfast::server

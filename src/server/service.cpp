@@ -1,0 +1,105 @@
+#include "server/service.hpp"
+
+#include <fmt/format.h>
+
+#include <holdfast/error.hpp>
+
+#include "recovery/clock.hpp"
+#include "server/problem.hpp"
+
+namespace holdfast::server {
+
+namespace {
+
+constexpr std::size_t most_details = 2'000;
+
+/// What an action was asked to do. Bodies of actions have filters and names, never payloads.
+std::string details(const Request& request) { return request.body.substr(0, most_details); }
+
+}  // namespace
+
+WatchedStore::WatchedStore(std::string name, Engine opened, const std::string& history_file)
+    : id{std::move(name)},
+      engine{opened},
+      counters{count_events(opened)},
+      hub{std::make_shared<Hub>()},
+      history{std::make_shared<History>(history_file, opened.name())},
+      watcher{opened, hub, history},
+      remote{opened},
+      recovery{opened} {}
+
+Service::Service(ServiceOptions options, const std::vector<Engine>& engines)
+    : options_{std::move(options)}, gate_{options_.gate}, audit_{options_.folder + "/audit.jsonl"} {
+  for (const auto& engine : engines)
+    stores_.push_back(std::make_unique<WatchedStore>(std::to_string(stores_.size() + 1), engine,
+                                                     options_.folder + "/metrics.db"));
+  add_session_routes(routes_, *this);
+  add_status_routes(routes_, *this);
+  add_search_routes(routes_, *this);
+  add_enqueue_routes(routes_, *this);
+  add_action_routes(routes_, *this);
+  add_plan_routes(routes_, *this);
+  add_http_routes(routes_, *this);
+  add_batch_routes(routes_, *this);
+  add_transaction_routes(routes_, *this);
+  add_remote_routes(routes_, *this);
+  add_page_routes(routes_);
+}
+
+const Route& Service::admit(Request& request, std::string_view raw_path) {
+  auto match = routes_.find(request.method, raw_path);
+  // What is not there is told to those only who may look: others learn nothing about the table.
+  gate_.admit(request, match.route ? match.route->access : Access::viewer);
+  if (match.route) {
+    request.places = std::move(match.places);
+    return *match.route;
+  }
+  if (!match.allowed.empty())
+    throw Problem{405, "method_not_allowed",
+                  fmt::format("{} can be asked with {} only", request.path, match.allowed)};
+  throw Problem{404, "not_found", fmt::format("there is nothing at {}", request.path)};
+}
+
+Response Service::answer(const Route& route, const Request& request) {
+  try {
+    return route.audited ? audited(route, request) : route.handler(request);
+  } catch (const std::exception& error) {
+    return answer_for(problem_for(error));
+  }
+}
+
+Response Service::audited(const Route& route, const Request& request) {
+  const auto n = audit_.asked({.at = system_clock().wall(),
+                               .who = actor(request),
+                               .from = request.peer,
+                               .what = request.method + " " + request.path,
+                               .store = store(request).engine.name(),
+                               .details = details(request)});
+  Response response;
+  try {
+    response = route.handler(request);
+  } catch (const std::exception& error) {
+    response = answer_for(problem_for(error));
+  }
+  const bool tells = response.status == 200 && response.body.size() < 200;
+  audit_.ended(n, fmt::format("{}{}", response.status, tells ? " " + response.body : ""));
+  return response;
+}
+
+WatchedStore& Service::store(const Request& request) {
+  const auto name = request.query.find("store");
+  if (!name) return *stores_.front();
+  for (auto& store : stores_)
+    if (store->id == *name) return *store;
+  throw not_found(fmt::format("there is no store '{}'; /v1/stores lists them", *name));
+}
+
+Inspector Service::inspector(const Request& request) {
+  return Inspector{store(request).engine, actor(request)};
+}
+
+std::string actor(const Request& request) {
+  return request.caller.name.empty() ? "nobody" : "operator/" + request.caller.name;
+}
+
+}  // namespace holdfast::server

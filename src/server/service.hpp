@@ -1,0 +1,90 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <holdfast/inspector.hpp>
+#include <holdfast/metrics.hpp>
+
+#include "server/audit.hpp"
+#include "server/gate.hpp"
+#include "server/recovery_loop.hpp"
+#include "server/remote_workers.hpp"
+#include "server/route.hpp"
+#include "server/watcher.hpp"
+
+namespace holdfast::server {
+
+/// One of the stores that the server is about.
+struct WatchedStore {
+  WatchedStore(std::string id, Engine engine, const std::string& history_file);
+
+  std::string id;  ///< `1`, `2`: as it was named on the command line
+  Engine engine;
+  std::shared_ptr<Metrics> counters;  ///< of what happens in this process
+  std::shared_ptr<Hub> hub;
+  std::shared_ptr<History> history;
+  Watcher watcher;
+  RemoteWorkers remote;
+  RecoveryLoop recovery;
+};
+
+struct ServiceOptions {
+  std::string folder{};  ///< where token, audit log and history are kept
+  GateOptions gate{};
+  /// Shown by /v1/settings: how it was started.
+  std::vector<std::pair<std::string, std::string>> shown{};
+};
+
+/// Everything that answers requests, without the network: what comes in is a `Request`, whatever
+/// carried it. Safe to use from many threads.
+class Service {
+ public:
+  /// `engines`: the first one is what requests are about that name none.
+  Service(ServiceOptions options, const std::vector<Engine>& engines);
+
+  /// The first half, done as soon as the head of a request is there: finds the route and decides
+  /// whether the caller may use it. Throws `Problem` if not.
+  const Route& admit(Request& request, std::string_view raw_path);
+  /// The second half. Never throws: what goes wrong is answered.
+  Response answer(const Route& route, const Request& request);
+
+  const Routes& routes() const { return routes_; }
+  Gate& gate() { return gate_; }
+  Audit& audit() { return audit_; }
+  std::vector<std::unique_ptr<WatchedStore>>& stores() { return stores_; }
+  const ServiceOptions& options() const { return options_; }
+
+  /// The store that a request is about; throws `Problem` if there is none of that name.
+  WatchedStore& store(const Request& request);
+  /// Looks and acts in the name of the caller.
+  Inspector inspector(const Request& request);
+
+ private:
+  Response audited(const Route& route, const Request& request);
+
+  ServiceOptions options_;
+  Gate gate_;
+  Audit audit_;
+  std::vector<std::unique_ptr<WatchedStore>> stores_;
+  Routes routes_;
+};
+
+/// Who did it, as histories of tasks have it.
+std::string actor(const Request& request);
+
+/// The parts of the table.
+void add_session_routes(Routes& routes, Service& service);
+void add_status_routes(Routes& routes, Service& service);
+void add_search_routes(Routes& routes, Service& service);
+void add_enqueue_routes(Routes& routes, Service& service);
+void add_action_routes(Routes& routes, Service& service);
+void add_plan_routes(Routes& routes, Service& service);
+void add_http_routes(Routes& routes, Service& service);
+void add_batch_routes(Routes& routes, Service& service);
+void add_transaction_routes(Routes& routes, Service& service);
+void add_remote_routes(Routes& routes, Service& service);
+void add_page_routes(Routes& routes);
+
+}  // namespace holdfast::server

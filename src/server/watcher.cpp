@@ -1,0 +1,185 @@
+#include "server/watcher.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <holdfast/error.hpp>
+
+#include "documents/http_stats.hpp"
+#include "documents/json.hpp"
+#include "documents/queue_json.hpp"
+#include "documents/recovery_status.hpp"
+#include "documents/worker_json.hpp"
+#include "recovery/clock.hpp"
+
+namespace holdfast::server {
+
+namespace {
+
+constexpr Millis pause{1'000};
+/// Where looking takes long, it is done less often: a tenth of the time at most.
+constexpr int of_the_time = 10;
+constexpr int looks_between_writes = 10;
+
+std::int64_t total(const std::vector<QueueStatus>& queues, TaskState state) {
+  std::int64_t sum = 0;
+  for (const auto& queue : queues) sum += queue.counts[static_cast<std::size_t>(state)];
+  return sum;
+}
+
+double per_second(std::int64_t more, Millis time) {
+  // Finished tasks are removed at last; that is no negative throughput.
+  if (more <= 0 || time <= Millis{0}) return 0;
+  return static_cast<double>(more) * 1'000 / static_cast<double>(time.count());
+}
+
+}  // namespace
+
+Watcher::Watcher(Engine engine, std::shared_ptr<Hub> hub, std::shared_ptr<History> history)
+    : engine_{engine},
+      inspector_{engine},
+      hub_{std::move(hub)},
+      history_{std::move(history)},
+      thread_{[this](std::stop_token stop) { watch(std::move(stop)); }} {}
+
+std::string Watcher::trouble() const {
+  std::lock_guard lock{mutex_};
+  return trouble_;
+}
+
+void Watcher::watch(std::stop_token stop) {
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  for (int round = 1; !stop.stop_requested(); ++round) {
+    const auto began = system_clock().steady();
+    std::string trouble;
+    try {
+      look(hub_->clients() > 0);
+      if (round % looks_between_writes == 0) history_->flush();
+    } catch (const Error& error) {
+      trouble = error.what();
+    }
+    {
+      std::lock_guard lock{mutex_};
+      trouble_ = trouble;
+    }
+    const auto took = system_clock().steady() - began;
+    std::unique_lock lock{mutex};
+    wake.wait_for(lock, stop, std::max(pause - took, took * of_the_time), [] { return false; });
+  }
+}
+
+void Watcher::refresh() {
+  {
+    std::lock_guard lock{looking_};
+    if (told_ && system_clock().wall() - *told_ < pause) return;
+  }
+  look(true);
+}
+
+void Watcher::look(bool for_clients) {
+  std::lock_guard lock{looking_};
+  const auto now = system_clock().wall();
+  const auto queues = inspector_.queues();
+  auto workers = inspector_.workers();
+  if (for_clients) {
+    look_at_queues(queues);
+    look_at_workers(workers, now);
+    look_at_recovery();
+    told_ = now;
+  }
+  if (counted_ && now - counted_->at < pause / 2) return;
+  const auto point = measure(queues, workers, now);
+  history_->add(point);
+  if (for_clients) hub_->publish("point", point_json(point), false);
+}
+
+void Watcher::tell(const std::string& type, const std::string& key, const std::string& document) {
+  auto& last = last_[type];
+  if (last == key) return;
+  last = key;
+  hub_->publish(type, document, true);
+}
+
+void Watcher::look_at_queues(const std::vector<QueueStatus>& queues) {
+  std::vector<std::string> changed;
+  std::map<std::string, std::string> counts;
+  for (const auto& queue : queues) {
+    counts[queue.queue] = fmt::format("{}", fmt::join(queue.counts, ","));
+    if (queue_counts_[queue.queue] != counts[queue.queue]) changed.push_back(queue.queue);
+  }
+  queue_counts_ = std::move(counts);
+  const auto document = queues_json(engine_, queues);
+  tell("queues", document, document);
+  if (!changed.empty())
+    hub_->publish("tasks", JsonObject{}.json("queues", json_array(changed)).str(), false);
+}
+
+void Watcher::look_at_workers(const std::vector<WorkerStatus>& workers, WallTime now) {
+  auto sorted = workers;
+  running_first(sorted);
+  std::vector<std::string> documents, keys;
+  for (const auto& worker : sorted) {
+    documents.push_back(worker_json(worker, now));
+    keys.push_back(worker_json(worker, WallTime{}));  // the age alone is no news
+  }
+  tell("workers", json_list(keys), JsonObject{}.json("workers", json_list(documents)).str());
+}
+
+void Watcher::look_at_recovery() {
+  constexpr int lately = 10, tasks_of_each = 20;
+  const auto document = recovery_status_json(recovery_status(engine_));
+  tell("recovery", document, document);
+  const bool first = !reports_;
+  if (first) reports_.emplace();
+  for (const auto& report : inspector_.reports(lately, tasks_of_each)) {
+    if (report.state == ReportState::running || !reports_->insert(report.id).second) continue;
+    if (!first) hub_->publish("report", to_json(report), false);
+  }
+}
+
+Point Watcher::measure(const std::vector<QueueStatus>& queues,
+                       const std::vector<WorkerStatus>& workers, WallTime now) {
+  Counted counted{.at = now,
+                  .completed = total(queues, TaskState::completed),
+                  .failed = total(queues, TaskState::failed)};
+  for (int i = 0; i < task_state_count; ++i)
+    counted.all += total(queues, static_cast<TaskState>(i));
+  Point point{.at = now,
+              .pending = total(queues, TaskState::pending),
+              .running = total(queues, TaskState::running),
+              .blocked = total(queues, TaskState::blocked),
+              .held = total(queues, TaskState::held),
+              .failed = counted.failed};
+  point.workers = std::ranges::count(workers, WorkerState::running, &WorkerStatus::state);
+  if (counted_) {
+    const auto time = now - counted_->at;
+    point.completed_per_s = per_second(counted.completed - counted_->completed, time);
+    point.failed_per_s = per_second(counted.failed - counted_->failed, time);
+    point.enqueued_per_s = per_second(counted.all - counted_->all, time);
+    if (counted.completed != counted_->completed) add_percentiles(point, counted_->at);
+  }
+  const auto totals = inspector_.recovery_totals();
+  point.recoveries = totals.recoveries;
+  point.stale_writes_refused = totals.stale_writes_refused;
+  counted_ = counted;
+  return point;
+}
+
+void Watcher::add_percentiles(Point& point, WallTime since) const {
+  constexpr int sample = 200;
+  std::vector<double> times;
+  for (const auto& task : inspector_.tasks({.states = {TaskState::completed}}, {.limit = sample}))
+    if (task.claimed_at && task.finished_at && *task.finished_at > since)
+      times.push_back(static_cast<double>((*task.finished_at - *task.claimed_at).count()));
+  if (times.empty()) return;
+  std::ranges::sort(times);
+  point.p50_ms = percentile(times, 0.5);
+  point.p95_ms = percentile(times, 0.95);
+  point.p99_ms = percentile(times, 0.99);
+}
+
+}  // namespace holdfast::server

@@ -1,0 +1,155 @@
+#include <gmock/gmock.h>
+#include <boost/json/serialize.hpp>
+
+#include "server/hidden.hpp"
+#include "server/server_under_test.hpp"
+#include "support/process.hpp"
+
+namespace holdfast::test {
+namespace {
+
+namespace json = boost::json;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> ids_of(const json::value& list) {
+  std::vector<std::string> ids;
+  for (const auto& each : list.as_array())
+    ids.emplace_back(each.is_string() ? each.as_string() : each.at("id").as_string());
+  return ids;
+}
+
+class Actions : public testing::Test {
+ protected:
+  ServerUnderTest server_;
+};
+
+TEST_F(Actions, EnqueueKeepsThePayloadAsItWasWritten) {
+  const auto payload = R"({"n":12345678901234567890123,"s":"<script>alert(1)</script>"})";
+  const auto answer = server_.post("/v1/tasks", std::string{R"({"kind":"k","payload":)"} + payload +
+                                                    R"(,"queue":"q","tags":["a"],"priority":1})");
+  ASSERT_EQ(answer.status, 201) << answer.body;
+  const auto id = ids_of(answer.json().at("ids")).front();
+  const auto task = server_.inspector().task(*TaskId::parse(id)).value();
+  EXPECT_EQ(task.payload, payload);
+  EXPECT_EQ(task.queue, "q");
+  EXPECT_EQ(task.priority, 1);
+  const auto shown = server_.get("/v1/tasks/" + id);
+  EXPECT_THAT(shown.body, HasSubstr("12345678901234567890123"));
+  EXPECT_EQ(shown.headers.at("content-type"), "application/json");
+  EXPECT_EQ(shown.headers.at("x-content-type-options"), "nosniff");
+}
+
+TEST_F(Actions, EnqueuesManyOrNone) {
+  const auto bad = server_.post("/v1/tasks", R"({"tasks":[{"kind":"a"},{"kind":""}]})");
+  EXPECT_EQ(bad.status, 400) << bad.body;
+  EXPECT_EQ(server_.inspector().count({}), 0);
+  const auto good = server_.post("/v1/tasks", R"({"tasks":[{"kind":"a"},{"kind":"b"}]})");
+  EXPECT_EQ(ids_of(good.json().at("ids")).size(), 2u);
+  EXPECT_EQ(server_.inspector().count({}), 2);
+}
+
+TEST_F(Actions, EnqueueOnceForEachIdempotencyKey) {
+  const auto body = R"({"tasks":[{"kind":"a","payload":1},{"kind":"a","payload":2}]})";
+  const auto first = server_.post("/v1/tasks", body, {{"Idempotency-Key", "order-7"}});
+  const auto again = server_.post("/v1/tasks", body, {{"Idempotency-Key", "order-7"}});
+  EXPECT_EQ(first.json(), again.json());
+  const auto other = server_.post("/v1/tasks", body, {{"Idempotency-Key", "order-8"}});
+  EXPECT_NE(first.json(), other.json());
+  EXPECT_EQ(server_.inspector().count({}), 4);
+  const auto changed =
+      server_.post("/v1/tasks", R"({"kind":"a","payload":3})", {{"Idempotency-Key", "order-7"}});
+  EXPECT_EQ(changed.status, 400);
+  EXPECT_THAT(changed.body, HasSubstr("payload"));
+}
+
+TEST_F(Actions, RetryAndCancelByFilterAndTellHowMany) {
+  for (int i = 0; i < 5; ++i) server_.enqueue("a");
+  server_.enqueue("b");
+  EXPECT_EQ(server_.post("/v1/tasks/cancel", R"({"filter":{"kind":"a"},"dry_run":true})").body,
+            R"({"changed":5})");
+  EXPECT_EQ(server_.inspector().count({.states = {TaskState::cancelled}}), 0);
+  EXPECT_EQ(server_.post("/v1/tasks/cancel", R"({"filter":{"kind":"a"}})").body,
+            R"({"changed":5})");
+  EXPECT_EQ(server_.post("/v1/tasks/retry", R"({"filter":{"state":["cancelled"]}})").body,
+            R"({"changed":5})");
+  EXPECT_EQ(server_.inspector().count({.states = {TaskState::pending}}), 6);
+}
+
+TEST_F(Actions, AreInTheAuditLogWithWhoAndWhat) {
+  server_.enqueue("a");
+  server_.post("/v1/queues/default/pause");
+  server_.post("/v1/tasks/cancel", R"({"filter":{"kind":"a"}})");
+  const auto entries = server_.get("/v1/audit").json().at("entries").as_array();
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].at("what").as_string(), "POST /v1/tasks/cancel");
+  EXPECT_EQ(entries[0].at("who").as_string(), "operator/token");
+  EXPECT_EQ(entries[0].at("outcome").as_string(), R"(200 {"changed":1})");
+  EXPECT_EQ(entries[1].at("outcome").as_string(), "204");
+  const auto history = server_.inspector().history(server_.inspector().tasks({}).front().id);
+  EXPECT_EQ(history.back().actor, "operator/token");
+}
+
+TEST_F(Actions, PagesDoNotRepeatTasksWhenOthersComeIn) {
+  std::set<std::string> seen;
+  for (int i = 0; i < 30; ++i) server_.enqueue("old");
+  std::string cursor;
+  int pages = 0;
+  do {
+    const auto page =
+        server_.get("/v1/tasks?limit=7" + (cursor.empty() ? "" : "&cursor=" + cursor));
+    ASSERT_EQ(page.status, 200) << page.body;
+    for (const auto& id : ids_of(page.json().at("tasks")))
+      EXPECT_TRUE(seen.insert(id).second) << id;
+    const auto next = page.json().at("next_cursor");
+    cursor = next.is_null() ? "" : std::string{next.as_string()};
+    for (int i = 0; i < 3; ++i) server_.enqueue("new");
+  } while (!cursor.empty() && ++pages < 20);
+  EXPECT_EQ(seen.size(), 30u);
+}
+
+TEST_F(Actions, SearchLooksIntoPayloadsAndGoesOnWhereItWasCutOff) {
+  for (int i = 0; i < 700; ++i)
+    server_.enqueue("k", R"({"customer":{"id":)" + std::to_string(i) + R"(,"name":"Ada"}})");
+  auto find = [&](const std::string& query) {
+    std::vector<std::string> found;
+    std::string cursor;
+    do {
+      const auto page =
+          server_.get("/v1/tasks?" + query + (cursor.empty() ? "" : "&cursor=" + cursor));
+      for (const auto& id : ids_of(page.json().at("tasks"))) found.push_back(id);
+      const auto next = page.json().at("next_cursor");
+      cursor = next.is_null() ? "" : std::string{next.as_string()};
+    } while (!cursor.empty());
+    return found.size();
+  };
+  EXPECT_EQ(find("payload_field=customer.id&payload_value=7"), 1u);
+  EXPECT_EQ(find("payload_field=customer.name&payload_value=Ada&limit=500"), 700u);
+  EXPECT_EQ(find("payload_field=customer.email"), 0u);
+  EXPECT_EQ(server_.get("/v1/tasks?payload_value=7").status, 400);
+}
+
+TEST_F(Actions, HideSecretsUnlessAskedFor) {
+  const auto id =
+      server_.enqueue("k", R"({"user":"ada","Password":"p1","deep":[{"api_key":"p2"}]})").text();
+  const auto shown = server_.get("/v1/tasks/" + id);
+  EXPECT_THAT(shown.body, Not(HasSubstr("p1")));
+  EXPECT_THAT(shown.body, Not(HasSubstr("p2")));
+  EXPECT_THAT(shown.body, HasSubstr("ada"));
+  EXPECT_TRUE(shown.json().at("hidden").as_bool());
+  EXPECT_THAT(server_.get("/v1/tasks").body, Not(HasSubstr("p1")));
+  EXPECT_THAT(server_.get("/v1/tasks/" + id + "?reveal=true").body, HasSubstr("p1"));
+  EXPECT_THAT(server_.get("/v1/audit").body, HasSubstr("reveal"));
+}
+
+TEST(HideSecrets, LeavesEverythingElseAsItWas) {
+  const auto shown =
+      server::hide_secrets(R"({"a":1e400,"token":{"b":[1]},"c":[true,null,"\u00e9"]})");
+  EXPECT_EQ(shown.json, R"({"a":1e400,"token":"[hidden]","c":[true,null,"\u00e9"]})");
+  EXPECT_EQ(server::hide_secrets("[1,2]").json, "[1,2]");
+  EXPECT_EQ(server::hide_secrets("").json, "");
+  EXPECT_EQ(server::hide_secrets("not json").json, "not json");
+}
+
+}  // namespace
+}  // namespace holdfast::test

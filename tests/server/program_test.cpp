@@ -1,0 +1,154 @@
+#include <sys/stat.h>
+
+#include <csignal>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <boost/json/parse.hpp>
+
+#include "server/wire_call.hpp"
+#include "support/process.hpp"
+#include "support/temp_store.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Serve : public testing::Test {
+ protected:
+  std::vector<std::string> command(std::vector<std::string> words) const {
+    words.insert(words.begin(), {HOLDFAST_PROGRAM, "--json", "serve", "--store", store_.address(),
+                                 "--listen", "127.0.0.1:0"});
+    return words;
+  }
+  std::string refusal(const std::vector<std::string>& words) const {
+    auto done = test::run(command(words));
+    EXPECT_EQ(done.ending.code, 1) << done.out << done.err;
+    return done.err;
+  }
+  struct Running {
+    Process process;
+    int port = 0;
+    std::string login, token;
+  };
+  Running start(const std::vector<std::string>& words = {}) {
+    Running running{Process{command(words)}};
+    EXPECT_TRUE(eventually([&] { return running.process.out().find('\n') != std::string::npos; },
+                           std::chrono::seconds{60}))
+        << running.process.err();
+    const auto told = boost::json::parse(running.process.out());
+    const std::string url{told.at("url").as_string()};
+    running.port = std::stoi(url.substr(url.rfind(':') + 1));
+    running.login = told.at("login").as_string();
+    std::ifstream file{std::string{told.at("token_file").as_string()}};
+    file >> running.token;
+    return running;
+  }
+  Answer get(const Running& running, const std::string& target) {
+    return call(running.port, "GET", target, {}, {{"Authorization", "Bearer " + running.token}});
+  }
+
+  TempStore store_;
+};
+
+TEST_F(Serve, RefusesToBeReachedFromElsewhereUnprotected) {
+  EXPECT_THAT(refusal({"--listen", "0.0.0.0:0"}), HasSubstr("--users"));
+  EXPECT_THAT(refusal({"--listen", "0.0.0.0:0", "--users", "u"}), HasSubstr("--cert"));
+  EXPECT_THAT(refusal({"--listen", "0.0.0.0:0", "--no-auth"}), HasSubstr("loopback"));
+  EXPECT_THAT(refusal({"--listen", "[::]:0", "--users", "u"}), HasSubstr("--cert"));
+  EXPECT_THAT(refusal({"--behind-proxy", "--users", "u"}), HasSubstr("--allow-host"));
+  EXPECT_THAT(refusal({"--behind-proxy", "--allow-host", "h", "--no-auth"}), HasSubstr("proxy"));
+  EXPECT_THAT(refusal({"--cert", "c"}), HasSubstr("--key"));
+  EXPECT_THAT(refusal({"--listen", "127.0.0.1"}), HasSubstr("port"));
+  EXPECT_THAT(refusal({"--users", store_.folder() / "nobody"}), HasSubstr("user add"));
+}
+
+TEST_F(Serve, PrintsALinkAndKeepsItsTokenOverKills) {
+  auto running = start();
+  EXPECT_THAT(running.login, HasSubstr("/login?once="));
+  const auto file = store_.database() + ".holdfast/server/token";
+  struct stat status {};
+  ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  EXPECT_EQ(get(running, "/v1/queues").status, 200);
+  EXPECT_THAT(test::run(command({})).err, HasSubstr("another server"));
+  const auto enqueued = call(running.port, "POST", "/v1/tasks", R"({"kind":"a"})",
+                             {{"Authorization", "Bearer " + running.token}});
+  ASSERT_EQ(enqueued.status, 201);
+  running.process.kill();
+  auto again = start();
+  EXPECT_EQ(again.token, running.token);
+  EXPECT_THAT(get(again, "/v1/tasks/count").body, HasSubstr("1"));
+  again.process.signal(SIGTERM);
+  const auto ended = again.process.wait();
+  ASSERT_TRUE(ended);
+  EXPECT_TRUE(ended->ok()) << again.process.err();
+}
+
+TEST_F(Serve, TakesBackTheWorkOfADeadWorker) {
+  auto running = start();
+  call(running.port, "POST", "/v1/tasks", R"({"kind":"nap"})",
+       {{"Authorization", "Bearer " + running.token}});
+  Process worker{{HOLDFAST_PROGRAM, "--store", store_.address(), "worker", "run", "--kind", "nap",
+                  "--", "/bin/sleep", "600"}};
+  auto state = [&] { return get(running, "/v1/tasks?state=running").body; };
+  ASSERT_TRUE(eventually([&] { return state().find("\"nap\"") != std::string::npos; },
+                         std::chrono::seconds{60}))
+      << worker.err();
+  worker.kill();
+  EXPECT_TRUE(eventually(
+      [&] {
+        return get(running, "/v1/recovery/reports").json().at("reports").as_array().size() == 1;
+      },
+      std::chrono::seconds{60}));
+}
+
+TEST_F(Serve, SpeaksTls) {
+  const auto cert = (store_.folder() / "cert.pem").string();
+  const auto key = (store_.folder() / "key.pem").string();
+  const auto made = test::run({"/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                               "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=localhost",
+                               "-days", "2", "-keyout", key, "-out", cert});
+  ASSERT_TRUE(made.ending.ok()) << made.err;
+  auto running = start({"--cert", cert, "--key", key});
+  const auto url = "https://localhost:" + std::to_string(running.port) + "/healthz";
+  const auto got =
+      test::run({"/usr/bin/curl", "--silent", "--show-error", "--include", "--cacert", cert,
+                 "--resolve", "localhost:" + std::to_string(running.port) + ":127.0.0.1", url});
+  EXPECT_THAT(got.out, HasSubstr("alive")) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("Strict-Transport-Security"));
+}
+
+TEST_F(Serve, KnowsUsersOfAFile) {
+  const auto users = (store_.folder() / "users").string();
+  const auto added =
+      test::run({HOLDFAST_PROGRAM, "user", "add", "vera", "--users", users}, {}, "long enough\n");
+  ASSERT_TRUE(added.ending.ok()) << added.err;
+  EXPECT_THAT(test::run({HOLDFAST_PROGRAM, "user", "list", "--users", users}).out,
+              HasSubstr("vera"));
+  auto running = start({"--users", users});
+  EXPECT_EQ(
+      call(running.port, "POST", "/v1/login", R"({"user":"vera","password":"long enough"})").status,
+      200);
+  EXPECT_TRUE(
+      test::run({HOLDFAST_PROGRAM, "user", "remove", "vera", "--users", users}).ending.ok());
+  EXPECT_EQ(
+      call(running.port, "POST", "/v1/login", R"({"user":"vera","password":"long enough"})").status,
+      401);
+}
+
+TEST_F(Serve, WatchesSeveralStores) {
+  TempStore other;
+  auto running = start({"--store", other.address()});
+  const auto stores = get(running, "/v1/stores").json().at("stores").as_array();
+  ASSERT_EQ(stores.size(), 2u);
+  call(running.port, "POST", "/v1/tasks?store=2", R"({"kind":"a"})",
+       {{"Authorization", "Bearer " + running.token}});
+  EXPECT_EQ(get(running, "/v1/tasks/count").body, R"({"count":0})");
+  EXPECT_EQ(get(running, "/v1/tasks/count?store=2").body, R"({"count":1})");
+  EXPECT_EQ(get(running, "/v1/tasks/count?store=3").status, 404);
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,138 @@
+#include <gmock/gmock.h>
+
+#include "server/server_under_test.hpp"
+#include "support/process.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+
+Settings quick() {
+  Settings settings;
+  settings.heartbeat.interval = Millis{200};
+  settings.heartbeat.stale_threshold_multiplier = 5;
+  settings.heartbeat.detection_interval = Millis{100};
+  return settings;
+}
+
+class RemoteWorkers : public testing::Test {
+ protected:
+  std::string enlist(const std::string& body = R"({"kinds":["work"]})") {
+    const auto answer = server_.post("/v1/remote/workers", body);
+    EXPECT_EQ(answer.status, 201) << answer.body;
+    return std::string{answer.json().at("worker").as_string()};
+  }
+  Answer ask(const std::string& worker, const std::string& what, const std::string& body = "{}") {
+    return server_.post("/v1/remote/workers/" + worker + "/" + what, body);
+  }
+  static std::string settlement(const std::string& id, std::int64_t token,
+                                const std::string& rest) {
+    return R"({"settlements":[{"id":")" + id + R"(","token":)" + std::to_string(token) + "," +
+           rest + "}]}";
+  }
+  TaskRecord task(const std::string& id) {
+    return server_.inspector().task(TaskId::parse(id).value()).value();
+  }
+
+  ServerUnderTest server_{{.settings = quick()}};
+};
+
+TEST_F(RemoteWorkers, ClaimNoteAndSettle) {
+  const auto id = server_.enqueue("work", R"({"n":12345678901234567890})").text();
+  const auto worker = enlist();
+  const auto claimed = ask(worker, "claim");
+  EXPECT_THAT(claimed.body, HasSubstr("12345678901234567890"));
+  const auto token = claimed.json().at("tasks").at(0).at("token").as_int64();
+  const auto notes = R"({"notes":[{"id":")" + id + R"(","token":)" + std::to_string(token) +
+                     R"(,"log":"half"},{"id":")" + id + R"(","token":)" + std::to_string(token) +
+                     R"(,"progress":0.5}]})";
+  EXPECT_EQ(ask(worker, "note", notes).body, R"({"accepted":[true,true]})");
+  const auto done = settlement(id, token, R"("outcome":"done","result":{"a":1})");
+  EXPECT_THAT(ask(worker, "settle", done).body, HasSubstr("accepted"));
+  EXPECT_THAT(ask(worker, "settle", done).body, HasSubstr("repeated"));
+  EXPECT_EQ(task(id).state, TaskState::completed);
+  EXPECT_EQ(task(id).result, R"({"a":1})");
+  EXPECT_EQ(server_.inspector().logs(task(id).id).front().text, "half");
+  EXPECT_EQ(ask(worker, "retire").status, 204);
+  EXPECT_EQ(ask(worker, "claim").code(), "worker_gone");
+}
+
+TEST_F(RemoteWorkers, AreRefusedWithATokenThatIsNotTheirs) {
+  const auto id = server_.enqueue("work").text();
+  const auto worker = enlist();
+  const auto token = ask(worker, "claim").json().at("tasks").at(0).at("token").as_int64();
+  const auto wrong = settlement(id, token + 1, R"("outcome":"done")");
+  EXPECT_THAT(ask(worker, "settle", wrong).body, HasSubstr("refused"));
+  EXPECT_EQ(task(id).state, TaskState::running);
+  const auto other = enlist();
+  EXPECT_THAT(ask(other, "settle", settlement(id, token, R"("outcome":"done")")).body,
+              HasSubstr("refused"));
+  EXPECT_EQ(task(id).state, TaskState::running);
+}
+
+TEST_F(RemoteWorkers, LoseTheirWorkWhenTheyFallSilent) {
+  const auto id = server_.enqueue("work").text();
+  const auto worker = enlist();
+  const auto token = ask(worker, "claim").json().at("tasks").at(0).at("token").as_int64();
+  ASSERT_TRUE(eventually([&] { return task(id).state == TaskState::pending; }));
+  const auto late = ask(worker, "settle", settlement(id, token, R"("outcome":"done")"));
+  EXPECT_NE(late.status == 200 ? late.body.find("refused") : 0, std::string::npos) << late.body;
+  EXPECT_NE(task(id).state, TaskState::completed);
+  EXPECT_EQ(ask(worker, "heartbeat", R"({"tasks":[]})").code(), "worker_gone");
+}
+
+TEST_F(RemoteWorkers, KeepWhatTheyNameInHeartbeatsAndNothingElse) {
+  const auto kept = server_.enqueue("work").text();
+  const auto lost = server_.enqueue("work").text();
+  const auto worker = enlist(R"({"kinds":["work"],"concurrency":2})");
+  ASSERT_EQ(ask(worker, "claim", R"({"limit":2})").json().at("tasks").as_array().size(), 2u);
+  // The answer with the second one never arrived.
+  ASSERT_TRUE(eventually([&] {
+    EXPECT_EQ(ask(worker, "heartbeat", R"({"tasks":[")" + kept + R"("]})").body, R"({"stop":[]})");
+    return task(lost).state == TaskState::pending;
+  }));
+  EXPECT_EQ(task(kept).state, TaskState::running);
+}
+
+TEST_F(RemoteWorkers, WaitForWork) {
+  const auto worker = enlist();
+  Wire waits{server_.port()};
+  const std::string body = R"({"wait_ms":25000})";
+  waits.send(request_text("POST", "/v1/remote/workers/" + worker + "/claim", body,
+                          {{"Host", server_.host()},
+                           {"Authorization", "Bearer " + server_.token()},
+                           {"Content-Type", "application/json"}}));
+  ASSERT_EQ(ask(worker, "heartbeat", R"({"tasks":[]})").status, 200);
+  const auto id = server_.enqueue("work").text();
+  EXPECT_THAT(waits.answer().body, HasSubstr(id));
+}
+
+TEST_F(RemoteWorkers, AreToldToStop) {
+  const auto id = server_.enqueue("work").text();
+  const auto worker = enlist();
+  ask(worker, "claim");
+  server_.post("/v1/tasks/cancel", R"({"ids":[")" + id + R"("]})");
+  EXPECT_THAT(ask(worker, "heartbeat", R"({"tasks":[")" + id + R"("]})").body, HasSubstr(id));
+}
+
+TEST_F(RemoteWorkers, RetryAndFailWithTheReason) {
+  const auto id = server_.enqueue("work", "{}", {.max_attempts = 2}).text();
+  const auto worker = enlist();
+  for (int attempt = 1; attempt <= 2; ++attempt) {
+    const auto token = ask(worker, "claim", R"({"wait_ms":20000})")
+                           .json()
+                           .at("tasks")
+                           .at(0)
+                           .at("token")
+                           .as_int64();
+    ask(worker, "settle",
+        settlement(id, token, R"("outcome":"retry","error":"no such host","delay_ms":1)"));
+  }
+  EXPECT_EQ(task(id).state, TaskState::failed);
+  EXPECT_THAT(task(id).error, HasSubstr("no such host"));
+  EXPECT_THAT(server_.get("/v1/tasks?error=NO%20SUCH").body, HasSubstr(id));
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,70 @@
+#include "server/server_under_test.hpp"
+
+#include <fmt/format.h>
+
+#include "server/secrets.hpp"
+
+namespace holdfast::test {
+
+namespace {
+
+server::GateOptions gate_options(const ServerUnderTest::Options& options, const TempStore& store,
+                                 const std::string& token, int port) {
+  server::GateOptions gate{.no_auth = options.no_auth,
+                           .port = port,
+                           .hosts = {"127.0.0.1", "localhost"},
+                           .token = token};
+  if (!options.users.empty()) {
+    const auto path = (store.folder() / "users").string();
+    server::write_private_file(path, options.users);
+    gate.users = std::make_shared<server::Users>(path);
+  }
+  return gate;
+}
+
+}  // namespace
+
+ServerUnderTest::ServerUnderTest() : ServerUnderTest{Options{}} {}
+
+ServerUnderTest::ServerUnderTest(const Options& options)
+    : folder_{store_.folder() / "server"},
+      engine_{open(store_.address(), options.settings)},
+      token_{server::random_secret()} {
+  server::make_private_folder(folder_);
+  listener_ = std::make_unique<server::Listener>(server::ListenOptions{.threads = 4});
+  port_ = listener_->port();
+  service_ = std::make_unique<server::Service>(
+      server::ServiceOptions{.folder = folder_,
+                             .gate = gate_options(options, store_, token_, port_)},
+      std::vector<Engine>{engine_});
+  thread_ = std::thread{[this] { listener_->run(*service_); }};
+}
+
+ServerUnderTest::~ServerUnderTest() {
+  listener_->stop();
+  thread_.join();
+}
+
+Headers ServerUnderTest::bearer() const { return {{"Authorization", "Bearer " + token_}}; }
+std::string ServerUnderTest::host() const { return fmt::format("127.0.0.1:{}", port_); }
+
+Answer ServerUnderTest::get(const std::string& target) {
+  return call(port_, "GET", target, {}, bearer());
+}
+
+Answer ServerUnderTest::post(const std::string& target, const std::string& body, Headers more) {
+  more.merge(bearer());
+  return call(port_, "POST", target, body, more);
+}
+
+Answer ServerUnderTest::bare(const std::string& method, const std::string& target,
+                             const std::string& body, const Headers& headers) {
+  return call(port_, method, target, body, headers);
+}
+
+TaskId ServerUnderTest::enqueue(const std::string& kind, const std::string& payload,
+                                TaskOptions options) {
+  return Tasks{engine_}.enqueue(NewTask{kind, payload, std::move(options)});
+}
+
+}  // namespace holdfast::test

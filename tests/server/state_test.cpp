@@ -1,0 +1,147 @@
+#include <fstream>
+#include <iterator>
+#include <span>
+
+#include <gmock/gmock.h>
+
+#include <holdfast/error.hpp>
+
+#include "server/audit.hpp"
+#include "server/embedded.hpp"
+#include "server/history.hpp"
+#include "server/server_under_test.hpp"
+#include "server/static_files.hpp"
+#include "support/process.hpp"
+
+namespace holdfast::server {
+std::span<const EmbeddedFile> sample_files();
+}
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::string content(const std::string& path) {
+  std::ifstream file{path};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+class AuditLog : public testing::Test {
+ protected:
+  TempStore place_;
+  std::string path_ = place_.folder() / "audit.jsonl";
+};
+
+TEST_F(AuditLog, KeepsWhatWasAskedAndHowItEnded) {
+  {
+    server::Audit audit{path_};
+    audit.ended(audit.asked({.who = "ada", .what = "POST /a"}), "200");
+    audit.asked({.who = "bob", .what = "POST /b"});  // and then the process died
+  }
+  server::Audit audit{path_};
+  const auto entries = audit.list(10, INT64_MAX);
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].who, "bob");
+  EXPECT_EQ(entries[0].outcome, "asked");
+  EXPECT_EQ(entries[1].outcome, "200");
+  EXPECT_EQ(audit.asked({.who = "eve"}), 3);
+  EXPECT_EQ(audit.list(10, 2).size(), 1u);
+}
+
+TEST_F(AuditLog, ShowsThatALineWasChangedOrTakenOut) {
+  {
+    server::Audit audit{path_};
+    for (const auto* who : {"ada", "bob", "eve"}) audit.asked({.who = who, .what = "POST /a"});
+  }
+  const auto whole = content(path_);
+  auto changed = whole;
+  changed.replace(changed.find("bob"), 3, "ada");
+  std::ofstream{path_} << changed;
+  EXPECT_THROW(server::Audit{path_}, ConfigError);
+  const auto first = whole.find('\n') + 1, second = whole.find('\n', first) + 1;
+  std::ofstream{path_} << whole.substr(0, first) + whole.substr(second);
+  EXPECT_THROW(server::Audit{path_}, ConfigError);
+}
+
+TEST_F(AuditLog, SurvivesALineThatWasCutOff) {
+  {
+    server::Audit audit{path_};
+    audit.asked({.who = "ada", .what = "POST /a"});
+  }
+  std::ofstream{path_, std::ios::app} << R"({"n":2,"at":)";
+  server::Audit audit{path_};
+  EXPECT_EQ(audit.list(10, INT64_MAX).size(), 1u);
+  audit.asked({.who = "bob", .what = "POST /b"});
+  EXPECT_EQ(server::Audit{path_}.list(10, INT64_MAX).size(), 2u);
+}
+
+TEST(MetricsHistory, FallsInResolutionAndStaysWithinItsBudget) {
+  TempStore place;
+  const auto path = (place.folder() / "metrics.db").string();
+  const WallTime start{std::chrono::hours{24 * 20'000}};
+  const int seconds = 3 * 3'600;
+  WallTime now = start;
+  {
+    server::History history{path, "a"};
+    for (int i = 0; i < seconds; ++i) {
+      now = start + std::chrono::seconds{i};
+      server::Point point{.at = now, .pending = i % 60};
+      if (i % 60 == 7) point.p95_ms = 12;
+      history.add(point);
+    }
+    history.flush();
+  }
+  server::History again{path, "a"};
+  const auto fine = again.since(now - std::chrono::minutes{10}, now);
+  EXPECT_EQ(fine.resolution_s, 1);
+  EXPECT_EQ(fine.points.size(), 601u);
+  const auto coarse = again.since(start, now);
+  EXPECT_EQ(coarse.resolution_s, 60);
+  EXPECT_NEAR(static_cast<double>(coarse.points.size()), 180, 2);
+  EXPECT_EQ(coarse.points[5].pending, 30);
+  EXPECT_EQ(coarse.points[5].p95_ms, 12);
+  const auto year = again.since(now - std::chrono::hours{24 * 100}, now);
+  EXPECT_EQ(year.resolution_s, 3'600);
+  EXPECT_GE(year.points.size(), 2u);
+  EXPECT_EQ(again.since(now - std::chrono::hours{1}, now).points.size(), 3'600u);
+  EXPECT_TRUE((server::History{path, "b"}.since(start, now).points.empty()));
+}
+
+TEST(MetricsHistory, IsSampledWhileTheServerRuns) {
+  ServerUnderTest server;
+  server.enqueue("a");
+  EXPECT_TRUE(eventually([&] {
+    const auto points = server.get("/v1/metrics/history").json().at("points").as_array();
+    return points.size() >= 2 && points.back().at("pending").as_int64() == 1;
+  }));
+}
+
+TEST(EmbeddedFiles, AreServedAsTheyWere) {
+  const auto files = server::sample_files();
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[0].path, "/assets/app.js");
+  EXPECT_EQ(files[1].content_type, "text/html; charset=utf-8");
+  const auto source = content(HOLDFAST_SOURCE_DIR "/tests/server/embedded/assets/app.js");
+  server::Request request;
+  EXPECT_EQ(serve_file(request, files[0]).body, source);
+  request.headers["accept-encoding"] = "gzip, br";
+  const auto zipped = serve_file(request, files[0]);
+  EXPECT_EQ(server::unzipped(zipped.body), source);
+  request.headers["if-none-match"] = files[0].etag;
+  EXPECT_EQ(serve_file(request, files[0]).status, 304);
+}
+
+TEST(Metrics, AreWhatPrometheusReads) {
+  ServerUnderTest server;
+  server.enqueue("a");
+  const auto metrics = server.get("/metrics");
+  EXPECT_THAT(metrics.headers.at("content-type"), HasSubstr("version=0.0.4"));
+  EXPECT_THAT(metrics.body, HasSubstr("holdfast_store_tasks{"));
+  const auto checked =
+      test::run({"/usr/bin/env", "promtool", "check", "metrics"}, {}, metrics.body);
+  EXPECT_TRUE(checked.ending.ok()) << checked.err << checked.out;
+}
+
+}  // namespace
+}  // namespace holdfast::test
