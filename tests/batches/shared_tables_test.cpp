@@ -154,6 +154,12 @@ TEST_F(SharedTables, ARowThatTheirsTookBackByMistakeIsNotWrittenByItsFormerHolde
   expect_all_done(batch, 1);
 }
 
+TEST_F(SharedTables, ASchemaThatIsNotThereYetIsMadeWithItsTables) {
+  auto engine = open(PostgresServer::shared().address("schema=own_new batches=new_" + schema_));
+  EXPECT_TRUE(Batches{engine}.submit({.app = "shop", .op = "price", .rows = {{1, "{}"}}}).created);
+  EXPECT_EQ(original_->value("SELECT count(*) FROM new_" + schema_ + ".batchrows"), "1");
+}
+
 TEST_F(SharedTables, WhileTheirsSumsABatchUpOursWaits) {
   auto batch = original_->submit("shop", "price", 2);
   auto other = another();

@@ -41,8 +41,8 @@ bool has_batch_tables(Connection& db, const Address& address) {
 }
 
 /// Asked first: "if not exists" needs the right to create even if it is there.
-bool has_schema(Connection& db, const Address& address) {
-  return db.run("SELECT 1 FROM pg_namespace WHERE nspname = $1", address.schema).next();
+bool has_schema(Connection& db, const std::string& schema) {
+  return db.run("SELECT 1 FROM pg_namespace WHERE nspname = $1", schema).next();
 }
 
 void expect_not_newer(int version, const Address& address) {
@@ -72,7 +72,7 @@ void run_steps(Connection& db, const Address& address, Migrated& migrated) {
   db.run("SELECT pg_advisory_xact_lock($1)", migration_lock);
   migrated.before = version_of(db, address);
   expect_not_newer(migrated.before, address);
-  if (migrated.before == 0 && !has_schema(db, address))
+  if (migrated.before == 0 && !has_schema(db, address.schema))
     db.run_once(fmt::format("CREATE SCHEMA \"{}\"", address.schema));
   for (auto step = migrated.before; step < schema_version; ++step)
     db.execute(without_comments(steps[static_cast<std::size_t>(step)]));
@@ -109,7 +109,11 @@ void make_batch_tables(Connection& db, const Address& address) {
   try {
     db.queue("BEGIN");
     db.run("SELECT pg_advisory_xact_lock($1)", migration_lock);
-    if (!has_batch_tables(db, address)) db.execute(without_comments(batch_tables));
+    if (!has_batch_tables(db, address)) {
+      if (!has_schema(db, address.batches()))
+        db.run_once(fmt::format("CREATE SCHEMA \"{}\"", address.batches()));
+      db.execute(without_comments(batch_tables));
+    }
     db.run("COMMIT");
   } catch (const NotAllowed& why) {
     db.run("ROLLBACK");
@@ -122,6 +126,8 @@ void make_batch_tables(Connection& db, const Address& address) {
 
 std::string migration_text(const Dialect& dialect) {
   auto text = fmt::format("CREATE SCHEMA IF NOT EXISTS \"{}\";\n", dialect.address().schema);
+  if (dialect.address().batches() != dialect.address().schema)
+    text += fmt::format("CREATE SCHEMA IF NOT EXISTS \"{}\";\n", dialect.address().batches());
   for (auto step : steps) text += dialect.expand(step);
   text += dialect.expand(batch_tables);
   return text +
