@@ -85,8 +85,10 @@ RowResult Processing::ask(const RowProcessor& processor, const RowAttempt& row) 
     return processor(row);
   } catch (const EarlierAttemptRuns&) {
     throw;
-  } catch (const RetryRow&) {
-    throw;
+  } catch (const RetryRow& error) {
+    // What logs say about units names them by numbers that nobody else uses.
+    throw RetryRow{
+        fmt::format("line {} of batch {}: {}", row.line, row.batch.text(), error.what())};
   } catch (const std::exception& error) {
     // One that was told to stop has not come to a result: that is for the worker to settle.
     if (row.stop.stop_requested()) throw;

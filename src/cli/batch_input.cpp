@@ -50,10 +50,11 @@ FileRows rows_of_file(const std::string& path, const std::string& format) {
   auto as = format.empty() ? format_of(name)
                            : (format == "csv" ? FileFormat::csv : FileFormat::json_lines);
   auto read = read_rows(name, content_of(path), as);
-  complain(path, read.problems);
+  auto place = path == "-" ? "standard input" : path;
+  complain(place, read.problems);
   if (read.rows.empty())
     throw InvalidRequest{
-        fmt::format("{} has no rows{}", path, read.problems.empty() ? "" : " that can be read")};
+        fmt::format("{} has no rows{}", place, read.problems.empty() ? "" : " that can be read")};
   return read;
 }
 

@@ -42,9 +42,12 @@ Colour colour_of(BatchStatus status) {
 }
 
 std::string progress_text(const BatchRecord& batch) {
-  auto failed = batch.rows[BatchStatus::failed];
-  return fmt::format("{} of {} rows done{}", batch.rows.all() - batch.rows.open(), batch.rows.all(),
-                     failed > 0 ? fmt::format(", {} failed", failed) : "");
+  auto text =
+      fmt::format("{} of {} rows done", batch.rows.all() - batch.rows.open(), batch.rows.all());
+  for (auto status : {BatchStatus::failed, BatchStatus::aborted})
+    if (auto count = batch.rows[status]; count > 0)
+      text += fmt::format(", {} {}", count, to_string(status));
+  return text;
 }
 
 std::shared_ptr<BlobStore> output_store(Context& context, const std::string& address) {

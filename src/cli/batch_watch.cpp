@@ -11,6 +11,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "batches/validate.hpp"
 #include "cli/batch_commands.hpp"
 #include "cli/batch_input.hpp"
 #include "cli/batch_text.hpp"
@@ -127,6 +128,10 @@ class Intake {
 Exit run(Context& context, const Options& options) {
   if (!fs::is_directory(options.folder))
     throw InvalidRequest{fmt::format("{} is not a folder", options.folder)};
+  // What is wrong with all of them must not be laid at the door of the first.
+  auto any = options.batch;
+  any.rows.push_back({1, "{}"});
+  validate(any, context.config().settings);
   // Somebody who opens a file while we ask for its lease would end us with this.
   ::signal(SIGIO, SIG_IGN);
   Interrupts interrupts;

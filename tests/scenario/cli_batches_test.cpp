@@ -113,6 +113,20 @@ TEST_F(CliBatches, FilesThatComeIntoAFolderAreTakenWhenTheyAreWhole) {
   EXPECT_THAT(json({"batch", "list"}), SizeIs(3));
 }
 
+TEST_F(CliBatches, WhatIsWrongForAllFilesIsSaidBeforeOneIsTouched) {
+  std::filesystem::create_directory(store_.folder() / "inbox");
+  auto path = file("inbox/a.csv", "n\n2\n");
+  auto watch = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{
+        "batch", "watch", store_.folder() / "inbox", "--once", "--age", "1ms", "--app", "shop"};
+    words.insert(words.end(), more.begin(), more.end());
+    return cli(words);
+  };
+  EXPECT_THAT(watch({"--op", "Price"}).err, HasSubstr("lower case"));
+  EXPECT_THAT(watch({"--op", "price", "--context", "{"}).err, HasSubstr("context is not JSON"));
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
 TEST_F(CliBatches, ABatchWaitsForItsRows) {
   auto id = submit(file("a.jsonl", "{\"n\": 1}\n"), {"--wait"});
   EXPECT_EQ(status(id).at("status"), "wait");
@@ -129,6 +143,7 @@ TEST_F(CliBatches, AnAbortEndsABatch) {
   auto id = submit(file("a.jsonl", "{\"n\": 1}\n"));
   ok({"batch", "abort", id});
   EXPECT_EQ(status(id).at("status"), "aborted");
+  EXPECT_THAT(ok({"batch", "status", id}), HasSubstr("1 of 1 rows done, 1 aborted"));
   EXPECT_THAT(cli({"batch", "abort", id}).err, HasSubstr("has ended already: it is aborted"));
 }
 
@@ -177,6 +192,9 @@ TEST_F(CliBatches, WhatIsWrongIsSaid) {
   refused({"batch", "submit", file("empty.csv", "a,b\n"), "--app", "a", "--op", "b"},
           "has no rows");
   refused({"batch", "submit", file("b.jsonl", "1\n"), "--app", "a", "--op", "B"}, "lower case");
+  refused({"batch", "submit", "-", "--app", "a", "--op", "b"}, "standard input has no rows");
+  refused({"batch", "recover", "--liveness", "redis://127.0.0.1:1"}, "nobody shares those in");
+  refused({"batch", "recover", "--liveness", "somewhere"}, "write redis://HOST:PORT");
 }
 
 }  // namespace
