@@ -54,7 +54,7 @@ class Intake::Impl {
   void work(std::stop_token stop) {
     while (!stop.stop_requested()) {
       try {
-        for (const auto& delivery : consumer_->receive(longest_wait).deliveries) take(delivery);
+        take_all(consumer_->receive(longest_wait).deliveries);
       } catch (const Error& error) {
         engine_.events().emit(StoreTrouble{"taking requests for results", error.what()});
         std::mutex mutex;
@@ -62,6 +62,16 @@ class Intake::Impl {
         std::condition_variable_any pause;
         pause.wait_for(lock, stop, while_something_is_away, [] { return false; });
       }
+    }
+  }
+
+  /// What cannot be taken now, and what came with it, comes again.
+  void take_all(std::span<const DeliveryPtr> deliveries) {
+    try {
+      for (; !deliveries.empty(); deliveries = deliveries.subspan(1)) take(deliveries.front());
+    } catch (const Error&) {
+      consumer_->give_back(deliveries);
+      throw;
     }
   }
 
