@@ -45,8 +45,11 @@ struct Options {
 std::string header_queue(const std::string& id);
 std::string payload_queue(const std::string& id);
 /// Where a part is kept: `{id}/{series}/{ordinal}.blob`. What is not a letter, digit or `-` in the
-/// name of a series becomes `_` and two hexadecimal digits.
-std::string blob_key(const std::string& id, const std::string& series, std::int64_t ordinal);
+/// name of a series becomes `_` and two hexadecimal digits. A transaction that starts over after
+/// its parts were removed is in its next round, and has `-r{round}` after the ordinals: who is late
+/// with removing the old ones does not find the new ones.
+std::string blob_key(const std::string& id, const std::string& series, std::int64_t ordinal,
+                     int round = 0);
 
 /// Throws `ConfigError` for options that make no sense. Declares the two queues of the options.
 StateMachine machine(const Options& options);
@@ -76,8 +79,9 @@ struct CleanUp {
   std::int64_t queues = 0;
   std::int64_t blobs = 0;
 };
-/// Removes the queues of transactions that have ended, and the blobs of those that did not
-/// complete. What belongs to no transaction of the store is left alone. Safe beside running ones.
+/// Removes the queues and blobs of transactions that were cancelled or failed. (Those that complete
+/// remove their queues themselves.) What belongs to no transaction of the store is left alone. Safe
+/// beside running ones.
 CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs);
 
 /// Takes requests of clients from a queue and starts a transaction for each. A message is a JSON

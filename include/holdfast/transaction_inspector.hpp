@@ -57,6 +57,9 @@ class TransactionInspector {
   /// Runs a failed, held or cancelled transaction again, from `state` or, if that is empty, from
   /// the state that it was in if that is not an end, else from its first one. Its ledger stays.
   bool retry(std::string_view id, const std::string& state = {});
+  /// A failed, held or cancelled transaction stays what it is, but begins in its first state if it
+  /// is ever retried, with this data and an empty ledger. False: it is not so, or has not begun.
+  bool start_over(std::string_view id, const std::string& data_json);
 
  private:
   Engine engine_;

@@ -16,8 +16,9 @@ Exit run(Context& context, const ResultPlaces& places) {
     context.print_json(
         JsonObject{}.number("queues", done.queues).number("blobs", done.blobs).str());
   else
-    context.confirm(fmt::format("{} queues and {} blobs of results that have ended were removed",
-                                done.queues, done.blobs));
+    context.confirm(
+        fmt::format("{} queues and {} blobs of results that failed or were cancelled were removed",
+                    done.queues, done.blobs));
   return Exit::ok;
 }
 
@@ -26,7 +27,7 @@ Exit run(Context& context, const ResultPlaces& places) {
 void add_tx_cleanup(CLI::App& parent, Context& context) {
   auto places = std::make_shared<ResultPlaces>();
   CLI::App* command = parent.add_subcommand(
-      "cleanup", "Remove queues of results that have ended, and blobs of those that failed");
+      "cleanup", "Remove queues and blobs of results that failed or were cancelled");
   add_result_places(*command, *places);
   chosen(*command, context, places, run);
 }

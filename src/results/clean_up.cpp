@@ -1,61 +1,49 @@
-#include <map>
+#include <algorithm>
 
-#include <holdfast/results.hpp>
+#include "results/rounds.hpp"
+#include "results/tally.hpp"
 
 namespace holdfast::results {
 
 namespace {
 
-constexpr std::string_view before_id = "transaction-";
 constexpr int a_page = 500;
 /// Whoever has been writing a part for so long is dead.
 constexpr std::chrono::hours until_abandoned{24};
 
-/// The id in the name of a queue of ours; empty: it is not one.
-std::string id_in(std::string_view queue) {
-  for (std::string_view after : {"-header", "-payload"})
-    if (queue.starts_with(before_id) && queue.ends_with(after) &&
-        queue.size() > before_id.size() + after.size())
-      return std::string{
-          queue.substr(before_id.size(), queue.size() - before_id.size() - after.size())};
-  return {};
-}
-
-/// Whether a transaction is one of ours, and over.
-bool has_ended(const TransactionInspector& inspector, const std::string& id) {
-  std::optional<TransactionRecord> found;
-  try {
-    found = inspector.find(id);
-  } catch (const InvalidRequest&) {
-    return false;  // no id of ours
-  }
-  if (!found || found->machine != machine_name) return false;
-  auto state = found->task.state;
-  return state == TaskState::completed || state == TaskState::failed ||
-         state == TaskState::cancelled;
+/// The round that begins if it is ever retried: the next one, if it has anything of this one.
+/// Nothing: somebody has retried it already.
+std::optional<int> next_round(TransactionInspector& inspector, BlobStore& blobs,
+                              const TransactionRecord& ended) {
+  auto round = knowledge_of(ended.data).round;
+  auto there = blobs.list(ended.id + "/");
+  bool any =
+      std::ranges::any_of(there, [&](const auto& blob) { return round_of(blob.key) == round; });
+  if (!any && inspector.ledger(ended.id).empty()) return round;
+  ++round;
+  if (!inspector.start_over(ended.id, to_payload(Knowledge{.round = round}))) return {};
+  return round;
 }
 
 }  // namespace
 
 CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs) {
-  const TransactionInspector inspector{engine};
+  TransactionInspector inspector{engine, "system/clean-up"};
   CleanUp done;
   blobs.remove_unfinished(until_abandoned);
-  for (const auto& queue : broker.queues(before_id)) {
-    auto id = id_in(queue.name);
-    if (!id.empty() && has_ended(inspector, id)) done.queues += broker.remove(queue.name);
-  }
   const TransactionFilter unwanted{.machine = machine_name,
                                    .states = {TaskState::failed, TaskState::cancelled}};
   for (int offset = 0;; offset += a_page) {
-    auto ended = inspector.list(unwanted, {.limit = a_page, .offset = offset});
-    for (const auto& each : ended) {
-      auto left = blobs.list(each.id + "/");
-      // Somebody may have retried it since.
-      if (left.empty() || !has_ended(inspector, each.id)) continue;
-      for (const auto& blob : left) done.blobs += blobs.remove(blob.key);
+    auto page = inspector.list(unwanted, {.limit = a_page, .offset = offset});
+    for (const auto& ended : page) {
+      auto round = next_round(inspector, blobs, ended);
+      if (!round) continue;
+      done.blobs += remove_rounds_before(blobs, ended.id, *round);
+      // If somebody retries it right now, his transaction finds its queues gone and asks again.
+      for (const auto& queue : {header_queue(ended.id), payload_queue(ended.id)})
+        done.queues += broker.remove(queue);
     }
-    if (std::ssize(ended) < a_page) return done;
+    if (std::ssize(page) < a_page) return done;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "recovery/time_text.hpp"
 #include "results/notice.hpp"
+#include "results/rounds.hpp"
 #include "results/store_part.hpp"
 
 namespace holdfast::results {
@@ -79,17 +80,24 @@ class Handlers {
   Next clean(Transaction& transaction) const {
     options_.broker->remove(header_queue(transaction.id()));
     options_.broker->remove(payload_queue(transaction.id()));
-    bool failing = !transaction.reason().empty();
-    std::set<std::string> wanted;
-    if (!failing) wanted = blobs_of(transaction);
+    if (!transaction.reason().empty()) return remove_everything(transaction);
+    auto wanted = blobs_of(transaction);
     for (const auto& blob : options_.blobs->list(transaction.id() + "/"))
       if (!wanted.contains(blob.key)) options_.blobs->remove(blob.key);
-    if (!failing) return go(State::completed);
-    transaction.forget_ledger();
-    return go(State::failed, transaction.reason());
+    return go(State::completed);
   }
 
  private:
+  // Before its parts go, the transaction knows that they do. Whoever was taken for dead here and
+  // goes on removing them later, when it was retried, finds parts of another round.
+  Next remove_everything(Transaction& transaction) const {
+    auto round = knowledge_of(transaction.data_json()).round + 1;
+    transaction.keep(Knowledge{.round = round});
+    transaction.forget_ledger();
+    remove_rounds_before(*options_.blobs, transaction.id(), round);
+    return go(State::failed, transaction.reason());
+  }
+
   void declare_queues(const Transaction& transaction) const {
     options_.broker->declare(header_queue(transaction.id()));
     options_.broker->declare(payload_queue(transaction.id()));
@@ -111,7 +119,8 @@ class Handlers {
     expect(tally, part);
     auto& received = tally.received[part.series];
     if (!received.contains(part.ordinal)) {
-      auto stored = store_part(*options_.blobs, delivery, part, transaction.id());
+      auto key = blob_key(transaction.id(), part.series, part.ordinal, tally.known.round);
+      auto stored = store_part(*options_.blobs, delivery, part, std::move(key));
       entries.push_back({part.series, part.ordinal, to_payload(stored)});
       received.add(part.ordinal);
       return;
@@ -166,13 +175,15 @@ void check(const Options& options) {
 std::string header_queue(const std::string& id) { return "transaction-" + id + "-header"; }
 std::string payload_queue(const std::string& id) { return "transaction-" + id + "-payload"; }
 
-std::string blob_key(const std::string& id, const std::string& series, std::int64_t ordinal) {
+std::string blob_key(const std::string& id, const std::string& series, std::int64_t ordinal,
+                     int round) {
   std::string folder;
   for (unsigned char c : series) {
     bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     folder += plain || c == '-' ? std::string(1, static_cast<char>(c)) : fmt::format("_{:02x}", c);
   }
-  return fmt::format("{}/{}/{}.blob", id, folder, ordinal);
+  auto number = round == 0 ? std::to_string(ordinal) : fmt::format("{}-r{}", ordinal, round);
+  return fmt::format("{}/{}/{}.blob", id, folder, number);
 }
 
 StateMachine machine(const Options& options) {

@@ -75,10 +75,9 @@ std::string sum_of(Delivery& delivery, const PartMessage& part) {
 }
 
 StoredPart store_part(BlobStore& blobs, Delivery& delivery, const PartMessage& part,
-                      const std::string& id) {
+                      std::string key) {
   // A part that is not what was sent must not become a blob, so its sum comes first if it is known.
   std::string sum = part.sha256.empty() ? std::string{} : sum_of(delivery, part);
-  auto key = blob_key(id, part.series, part.ordinal);
   PartBytes bytes{delivery, part.body_at};
   auto size = static_cast<std::int64_t>(bytes.size());
   if (blobs.put(key, bytes)) return {key, size, bytes.sum()};

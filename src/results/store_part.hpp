@@ -16,10 +16,10 @@ BOOST_DESCRIBE_STRUCT(StoredPart, (), (blob, bytes, sha256))
 /// says.
 std::string sum_of(Delivery& delivery, const PartMessage& part);
 
-/// Keeps a part as a blob under its own key. A blob that is there already and is the same was left
+/// Keeps a part as a blob under this key. A blob that is there already and is the same was left
 /// by somebody who died before he could record it. One that is not the same stays, because a worker
 /// that was taken for dead may be about to record it; then the key is another.
 StoredPart store_part(BlobStore& blobs, Delivery& delivery, const PartMessage& part,
-                      const std::string& id);
+                      std::string key);
 
 }  // namespace holdfast::results

@@ -11,8 +11,9 @@ struct Knowledge {
   bool announced = false;
   std::map<std::string, std::int64_t> series{};  ///< how many parts each is to have
   int resends = 0;
+  int round = 0;  ///< see `blob_key`
 };
-BOOST_DESCRIBE_STRUCT(Knowledge, (), (announced, series, resends))
+BOOST_DESCRIBE_STRUCT(Knowledge, (), (announced, series, resends, round))
 /// Of one that has just begun there is nothing yet.
 Knowledge knowledge_of(const std::string& data_json);
 

@@ -70,6 +70,19 @@ bool TransactionInspector::cancel(std::string_view id, bool force) {
   return tasks_.cancel({.kind = transaction_kind, .ids = {transaction_task(id)}}, force) > 0;
 }
 
+bool TransactionInspector::start_over(std::string_view id, const std::string& data_json) {
+  auto task = transaction_task(id);
+  auto& store = engine_.parts().transactions();
+  std::array ids{task};
+  auto row = store.find(ids).front();
+  if (!row) return false;
+  auto moves = store.moves(task);
+  return store.put_back(task, {.to = moves.empty() ? row->state : moves.front().from,
+                               .reason = "it starts over: what it had is gone",
+                               .data = data_json,
+                               .forget_ledger = true});
+}
+
 bool TransactionInspector::retry(std::string_view id, const std::string& state) {
   auto task = transaction_task(id);
   auto& store = engine_.parts().transactions();
@@ -79,7 +92,7 @@ bool TransactionInspector::retry(std::string_view id, const std::string& state) 
     auto moves = store.moves(task);
     // It failed its way to where it is, so there is nothing to go on with there.
     if (state.empty() && !row->reason.empty() && !moves.empty()) to = moves.front().from;
-    store.put_back(task, to, {});
+    store.put_back(task, {.to = to});
   }
   return tasks_.retry({.kind = transaction_kind, .ids = {task}}) > 0;
 }

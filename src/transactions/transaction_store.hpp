@@ -71,9 +71,9 @@ class TransactionStore {
   /// Oldest first.
   virtual std::vector<StateMove> moves(TaskId id) = 0;
 
-  /// Puts a transaction that nobody holds (its task is failed, held or cancelled) into another
-  /// state. False: it is not so, or it has not begun.
-  virtual bool put_back(TaskId id, const std::string& state, const std::string& reason) = 0;
+  /// A step of a transaction that nobody holds (its task is failed, held or cancelled); `lease` and
+  /// `from` are what they are then. False: it is not so, or it has not begun.
+  virtual bool put_back(TaskId id, Step step) = 0;
 };
 
 }  // namespace holdfast

@@ -172,11 +172,11 @@ TEST_P(TransactionStoreContract, StepsAreAnsweredOneByOne) {
 TEST_P(TransactionStoreContract, OnlyWhatNobodyHoldsIsPutBack) {
   auto id = insert("a");
   auto claimed = claim_one(enlist());
-  EXPECT_FALSE(transactions().put_back(id, "first", "again"));
+  EXPECT_FALSE(transactions().put_back(id, {.to = "first", .reason = "again"}));
   step(claimed, {.to = "second"});
-  EXPECT_FALSE(transactions().put_back(id, "first", "again")) << "it runs";
+  EXPECT_FALSE(transactions().put_back(id, {.to = "first", .reason = "again"})) << "it runs";
   settle({.lease = claimed.lease, .to = TaskState::failed, .reason = "broken", .attempt = 1});
-  EXPECT_TRUE(transactions().put_back(id, "first", "again"));
+  EXPECT_TRUE(transactions().put_back(id, {.to = "first", .reason = "again"}));
   EXPECT_EQ(row(id)->state, "first");
   EXPECT_EQ(transactions().moves(id).size(), 2u);
 }

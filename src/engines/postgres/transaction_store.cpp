@@ -199,16 +199,15 @@ std::vector<StateMove> PostgresTransactionStore::moves(TaskId id) {
   });
 }
 
-bool PostgresTransactionStore::put_back(TaskId id, const std::string& state,
-                                        const std::string& reason) {
+bool PostgresTransactionStore::put_back(TaskId id, Step step) {
   return store_.writer.write(step_points, [&](Connection& db) {
     auto rows = db.run(
         "SELECT x.state, t.token FROM hf.tasks t JOIN hf.transactions x ON x.task = t.id"
         " WHERE t.id = $1 AND t.state IN (3, 4, 6) FOR UPDATE OF t",
         id);
     if (!rows.next()) return false;
-    Step step{
-        .lease = {id, Token{rows.integer(1)}}, .from = rows.text(0), .to = state, .reason = reason};
+    step.lease = {id, Token{rows.integer(1)}};
+    step.from = rows.text(0);
     Stepping{db, step}.run();
     return true;
   });

@@ -191,12 +191,10 @@ std::vector<StateMove> SqliteTransactionStore::moves(TaskId id) {
   });
 }
 
-bool SqliteTransactionStore::put_back(TaskId id, const std::string& state,
-                                      const std::string& reason) {
+bool SqliteTransactionStore::put_back(TaskId id, Step step) {
   return store_.writer.write(step_points, [&](Connection& db) {
     auto now = store_.clock.wall();
     std::int64_t seq = 0;
-    Step step{.from = {}, .to = state, .reason = reason};
     {
       auto find = db.use(
           "SELECT t.seq, x.state, t.token FROM holdfast_tasks t JOIN holdfast_transactions x"
