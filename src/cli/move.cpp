@@ -3,6 +3,7 @@
 #include <holdfast/error.hpp>
 
 #include <holdfast/state_machine.hpp>
+#include <holdfast/transaction_inspector.hpp>
 
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
@@ -31,20 +32,34 @@ void say(Context& context, const std::string& from, const std::string& to, const
   context.confirm("start workers there; who enqueues at the old address is told the new one");
 }
 
+/// States and ledgers of transactions that have begun are not tasks, and would stay behind.
+std::string objection(const Engine& from, const Engine& to) {
+  const TransactionFilter unfinished{
+      .states = {TaskState::pending, TaskState::running, TaskState::held, TaskState::failed}};
+  auto count = Inspector{from}.count({.states = unfinished.states, .kind = transaction_kind});
+  if (count == 0) return {};
+  std::int64_t begun = 0;
+  try {
+    TransactionInspector{to}.list({}, {.limit = 1});
+    for (const auto& each :
+         TransactionInspector{from}.list(unfinished, {.limit = static_cast<int>(count)}))
+      begun += !each.state.empty() || each.task.state == TaskState::running;
+  } catch (const InvalidRequest& error) {
+    return error.what();  // an engine that has none
+  }
+  if (begun == 0) return {};
+  return fmt::format(
+      "{} has {} transactions that have begun, which cannot be moved; let them end, or cancel them",
+      from.name(), begun);
+}
+
 Exit run(Context& context, const Options& options) {
   MoveOptions how{.finished = options.finished,
                   .patience = parse_duration(options.patience, "--patience")};
   context.store_option = options.from;
   const auto from = context.existing_engine();
   const auto to = open(options.to, context.config().settings);
-  // Their states and ledgers are not tasks, and would stay behind.
-  const auto transactions = Inspector{from}.count(
-      {.states = {TaskState::pending, TaskState::running, TaskState::held, TaskState::failed},
-       .kind = transaction_kind});
-  if (transactions > 0)
-    throw InvalidRequest{
-        fmt::format("{} has {} transactions, which cannot be moved; let them end, or cancel them",
-                    from.name(), transactions)};
+  how.objection = [&] { return objection(from, to); };
   StoreMove move{from, to, how, [&](const std::string& line) {
                    if (!context.json) context.confirm(line);
                  }};

@@ -61,6 +61,7 @@ MoveResult StoreMove::run() {
   begin();
   say_("taking what waits; it can be enqueued as before");
   pause_queues();
+  heed_objection();
   take_marked_before();
   drain();
   auto closed_at = now();
@@ -80,47 +81,6 @@ MoveResult StoreMove::run() {
   open_gates();
   result_.closed_for = now() - closed_at;
   return result_;
-}
-
-void StoreMove::begin() {
-  require_writable(from_);
-  require_writable(to_);
-  refuse_same_store();
-  if (auto other = to_.transfer().note())
-    throw InvalidRequest{fmt::format(
-        "{} was moved to {}, or is being so; nothing can be moved into it", to_.name(), other->to)};
-  if (auto before = from_.transfer().note()) {
-    if (before->to != to_.name())
-      throw InvalidRequest{fmt::format("{} is being moved to {}; run that to its end first",
-                                       from_.name(), before->to)};
-    note_ = std::move(*before);
-    return;
-  }
-  note_.to = to_.name();
-  note_.move = ReportId::make().text();
-  for (const auto& queue : from_.admin().queues())
-    if (queue.paused) note_.paused.push_back(queue.queue);
-  from_.transfer().set_note(note_);
-  refuse_same_store();
-}
-
-/// One store may have several addresses. What is noted in one of them is then in the other.
-void StoreMove::refuse_same_store() {
-  auto there = to_.transfer().note(), here = from_.transfer().note();
-  if (!there || !here || there->move != here->move) return;
-  from_.transfer().set_note({});
-  throw InvalidRequest{fmt::format("{} and {} are the same store", from_.name(), to_.name())};
-}
-
-void StoreMove::close() {
-  note_.closed = true;
-  from_.transfer().set_note(note_);
-}
-
-/// What is being enqueued may be in a queue that was not there before.
-void StoreMove::pause_queues() {
-  for (const auto& queue : from_.admin().queues())
-    if (!queue.paused) from_.admin().set_paused(queue.queue, true, std::string{actor});
 }
 
 std::int64_t StoreMove::running() { return from_.admin().count({.states = {TaskState::running}}); }

@@ -14,6 +14,9 @@ namespace holdfast {
 struct MoveOptions {
   bool finished = false;    ///< completed and cancelled tasks, too
   Millis patience{60'000};  ///< for running tasks to end
+  /// Asked when nothing can start any more and nothing was taken yet: why it cannot be moved.
+  /// Empty: it can.
+  std::function<std::string()> objection{};
 };
 
 struct MoveResult {
@@ -44,6 +47,8 @@ class StoreMove {
  private:
   void begin();
   void refuse_same_store();
+  void heed_objection();
+  void undo();
   void drain();
   void close();
   void pause_queues();

@@ -30,7 +30,7 @@ class TransactionCommands : public ResultsScenario {
     return done.err;
   }
   std::vector<std::string> run_words() const {
-    return {"results",        "run",          "--broker",        store_.address(),
+    return {"results",        "run",          "--broker",        broker_address_,
             "--blobs",        blobs_->name(), "--request-queue", "requests",
             "--notify-queue", "notices",      "--intake-queue",  "wishes"};
   }
@@ -95,11 +95,22 @@ TEST_F(TransactionCommands, RefuseWhatMakesNoSense) {
               HasSubstr("sqlite:FILE"));
 }
 
-TEST_F(TransactionCommands, StoresWithTransactionsAreNotMoved) {
-  start("tx");
+TEST_F(TransactionCommands, StoresWithTransactionsThatHaveBegunAreNotMoved) {
   auto to = "sqlite:" + (store_.folder() / "other.db").string();
+  start("tx");
+  {
+    auto running = run(options());
+    ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  }
   EXPECT_THAT(refusal({"move", "--from", store_.address(), "--to", to}),
-              HasSubstr("1 transactions, which cannot be moved"));
+              HasSubstr("1 transactions that have begun, which cannot be moved"));
+  auto queues = Inspector{engine_}.queues();
+  ASSERT_EQ(queues.size(), 1u);
+  EXPECT_FALSE(queues[0].paused) << "it is as it was";
+  ASSERT_TRUE(inspector_.cancel("tx"));
+  start("not-begun");
+  ok({"move", "--from", store_.address(), "--to", to});
+  EXPECT_EQ(TransactionInspector{open(to)}.find("not-begun")->task.state, TaskState::pending);
 }
 
 }  // namespace

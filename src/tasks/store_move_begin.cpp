@@ -1,0 +1,71 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <holdfast/error.hpp>
+
+#include "tasks/store_move.hpp"
+
+namespace holdfast {
+
+namespace {
+
+constexpr std::string_view actor = "system/move";
+
+}  // namespace
+
+void StoreMove::begin() {
+  require_writable(from_);
+  require_writable(to_);
+  refuse_same_store();
+  if (auto other = to_.transfer().note())
+    throw InvalidRequest{fmt::format(
+        "{} was moved to {}, or is being so; nothing can be moved into it", to_.name(), other->to)};
+  if (auto before = from_.transfer().note()) {
+    if (before->to != to_.name())
+      throw InvalidRequest{fmt::format("{} is being moved to {}; run that to its end first",
+                                       from_.name(), before->to)};
+    note_ = std::move(*before);
+    return;
+  }
+  note_.to = to_.name();
+  note_.move = ReportId::make().text();
+  for (const auto& queue : from_.admin().queues())
+    if (queue.paused) note_.paused.push_back(queue.queue);
+  from_.transfer().set_note(note_);
+  refuse_same_store();
+}
+
+/// One store may have several addresses. What is noted in one of them is then in the other.
+void StoreMove::refuse_same_store() {
+  auto there = to_.transfer().note(), here = from_.transfer().note();
+  if (!there || !here || there->move != here->move) return;
+  from_.transfer().set_note({});
+  throw InvalidRequest{fmt::format("{} and {} are the same store", from_.name(), to_.name())};
+}
+
+void StoreMove::heed_objection() {
+  auto why = options_.objection ? options_.objection() : std::string{};
+  if (why.empty()) return;
+  undo();
+  throw InvalidRequest{why};
+}
+
+void StoreMove::undo() {
+  for (const auto& queue : from_.admin().queues())
+    if (queue.paused && std::ranges::count(note_.paused, queue.queue) == 0)
+      from_.admin().set_paused(queue.queue, false, std::string{actor});
+  from_.transfer().set_note({});
+}
+
+void StoreMove::close() {
+  note_.closed = true;
+  from_.transfer().set_note(note_);
+}
+
+/// What is being enqueued may be in a queue that was not there before.
+void StoreMove::pause_queues() {
+  for (const auto& queue : from_.admin().queues())
+    if (!queue.paused) from_.admin().set_paused(queue.queue, true, std::string{actor});
+}
+
+}  // namespace holdfast
