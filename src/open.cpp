@@ -11,6 +11,7 @@
 #include "engines/filesystem/blob_directory.hpp"
 #include "engines/postgres/diagnose.hpp"
 #include "engines/postgres/engine.hpp"
+#include "engines/rabbitmq/open.hpp"
 #include "engines/redis/address.hpp"
 #include "engines/redis/engine.hpp"
 #include "engines/redis/liveness.hpp"
@@ -129,9 +130,11 @@ std::shared_ptr<Liveness> open_liveness(std::string_view address) {
 }
 
 std::shared_ptr<Broker> open_broker(std::string_view address, const Settings& settings) {
+  if (rabbitmq::is_address(address)) return rabbitmq::open_broker(address);
   if (!address.starts_with("sqlite:"))
-    throw ConfigError{fmt::format("'{}' is not the address of a broker; write sqlite:FILE",
-                                  address.substr(0, address.find(':')))};
+    throw ConfigError{fmt::format(
+        "'{}' is not the address of a broker; write sqlite:FILE or amqp://USER@HOST/VHOST",
+        address.substr(0, address.find(':')))};
   return open_broker(open(address, settings));
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -84,18 +85,13 @@ class Consumer {
   /// Ends a `receive` that waits, or the next one.
   virtual void interrupt() = 0;
 
-  /// They were dealt with and never come again; durable when this returns. A message that went to
-  /// somebody else in the meantime is left alone.
+  /// They were dealt with and do not come again, unless the broker or the way to it fails at this
+  /// very moment. A message that went to somebody else in the meantime is left alone.
   virtual void acknowledge(std::span<const DeliveryPtr> deliveries) = 0;
   /// It cannot be dealt with: goes into the queue of dead letters, with the reason.
   virtual void reject(const DeliveryPtr& delivery, const std::string& reason) = 0;
   /// Not now: back into the queue, to be delivered again soon.
   virtual void give_back(std::span<const DeliveryPtr> deliveries) = 0;
-};
-
-struct QueueInfo {
-  std::string name;
-  std::int64_t messages = 0;  ///< those delivered and not acknowledged included
 };
 
 /// Where rejected messages go, as they were, with two more headers.
@@ -111,8 +107,10 @@ class Broker {
 
   /// Makes a durable queue if it is not there.
   virtual void declare(const std::string& queue) = 0;
-  /// Nothing is made: whether it is there.
-  virtual bool exists(const std::string& queue) = 0;
+  /// How many messages wait in a queue; a broker may also count those that were delivered and not
+  /// acknowledged. Nothing: it is not there.
+  virtual std::optional<std::int64_t> messages(const std::string& queue) = 0;
+  bool exists(const std::string& queue) { return messages(queue).has_value(); }
   /// Removes a queue and what is in it. False: it was not there.
   virtual bool remove(const std::string& queue) = 0;
   /// All are durable in their queues when this returns; if it throws, any of them may be. Throws
@@ -120,14 +118,12 @@ class Broker {
   virtual void publish(std::span<const Message> messages) = 0;
   void publish(const Message& message) { publish(std::span{&message, 1}); }
   virtual std::unique_ptr<Consumer> consume(const ConsumerOptions& options) = 0;
-  /// Queues whose names begin with this, in order.
-  virtual std::vector<QueueInfo> queues(std::string_view prefix) = 0;
   /// The address without secrets, for messages.
   virtual std::string name() const = 0;
 };
 
-/// Opens a broker by its address: `sqlite:FILE`, which may be the file of a store. Throws
-/// `ConfigError` for an address that makes no sense.
+/// Opens a broker by its address: `sqlite:FILE`, which may be the file of a store, or RabbitMQ at
+/// `amqp://USER@HOST/VHOST` or `amqps://`. Throws `ConfigError` for an address that makes no sense.
 std::shared_ptr<Broker> open_broker(std::string_view address, const Settings& settings = {});
 /// The broker in the file of a store that is open already. Throws `InvalidRequest` if that is not a
 /// file.

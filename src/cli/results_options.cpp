@@ -6,8 +6,9 @@ namespace holdfast::cli {
 
 void add_result_places(CLI::App& command, ResultPlaces& places) {
   command
-      .add_option("--broker", places.broker,
-                  "Where messages are: sqlite:FILE; default: in the file of the store")
+      .add_option(
+          "--broker", places.broker,
+          "Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store's file")
       ->type_name("URL");
   command
       .add_option("--blobs", places.blobs,

@@ -93,6 +93,10 @@ enum class KillPoint {
   upload_after_block,
   upload_before_commit,
   upload_after_commit,
+  broker_before_confirm,
+  broker_after_confirm,
+  broker_before_acknowledge,
+  broker_after_dead_letter,
 };
 
 inline constexpr std::array kill_point_names = {
@@ -180,9 +184,13 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"upload_after_block"},
     std::string_view{"upload_before_commit"},
     std::string_view{"upload_after_commit"},
+    std::string_view{"broker_before_confirm"},
+    std::string_view{"broker_after_confirm"},
+    std::string_view{"broker_before_acknowledge"},
+    std::string_view{"broker_after_dead_letter"},
 };
 static_assert(kill_point_names.size() ==
-              static_cast<std::size_t>(KillPoint::upload_after_commit) + 1);
+              static_cast<std::size_t>(KillPoint::broker_after_dead_letter) + 1);
 
 #ifdef HOLDFAST_KILL_POINTS
 void kill_point(KillPoint point);

@@ -25,9 +25,7 @@ std::vector<std::string> BrokerContract::bodies(const std::vector<DeliveryPtr>& 
 }
 
 std::int64_t BrokerContract::waiting(const std::string& queue) {
-  for (const auto& each : broker_->queues(queue))
-    if (each.name == queue) return each.messages;
-  return -1;
+  return broker_->messages(queue).value_or(-1);
 }
 
 TEST_P(BrokerContract, QueuesAreMadeOnceAndRemoved) {

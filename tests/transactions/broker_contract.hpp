@@ -23,6 +23,10 @@ struct BrokerCase {
 /// What every broker must do.
 class BrokerContract : public testing::TestWithParam<BrokerCase> {
  protected:
+  /// A server that tests share is left as it was.
+  void TearDown() override {
+    for (auto queue : {"q", "other", dead_letter_queue}) broker_->remove(queue);
+  }
   std::shared_ptr<Broker> open_again() const { return GetParam().open(store_); }
   /// Takes until there are `count`, or it has taken too long.
   static std::vector<DeliveryPtr> receive(Consumer& consumer, std::size_t count);

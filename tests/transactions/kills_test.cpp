@@ -17,7 +17,7 @@ class ResultKills : public ResultsScenario {
   /// again in the next run.
   std::vector<std::string> command(int threads = 1) const {
     return {HOLDFAST_PROGRAM,       "--store",  address_,         "results", "run",
-            "--until-empty",        "--broker", store_.address(), "--blobs", blobs_->name(),
+            "--until-empty",        "--broker", broker_address_,  "--blobs", blobs_address_,
             "--request-queue",      "requests", "--notify-queue", "notices", "--threads",
             std::to_string(threads)};
   }
@@ -33,10 +33,12 @@ class ResultKills : public ResultsScenario {
   void produce_parts(const std::string& id) const {
     broker_->declare(results::header_queue(id));
     broker_->declare(results::payload_queue(id));
+    std::vector<Message> messages;
     for (int i = 1; i <= parts; ++i)
       for (const char* series : {"A", "B"})
-        broker_->publish(part_message(id, series, i, content(series, i)));
-    broker_->publish(part_message(id, "A", 1, content("A", 1)));  // one of them twice
+        messages.push_back(part_message(id, series, i, content(series, i)));
+    messages.push_back(part_message(id, "A", 1, content("A", 1)));  // one of them twice
+    broker_->publish(messages);
   }
   void produce_header(const std::string& id) const {
     broker_->publish(header_message(

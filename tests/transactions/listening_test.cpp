@@ -47,8 +47,7 @@ class Listening : public RunnerScenario {
   }
   TransactionOptions options() const { return {.threads = 2, .broker = broker_}; }
   std::int64_t messages_in(const std::string& queue) const {
-    auto found = broker_->queues(queue);
-    return found.empty() ? -1 : found.front().messages;
+    return broker_->messages(queue).value_or(-1);
   }
 
   std::shared_ptr<Broker> broker_ = open_broker(engine_);

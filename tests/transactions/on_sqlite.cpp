@@ -4,6 +4,7 @@
 namespace holdfast::test {
 
 std::string address_of_results(const TempStore& store) { return store.address(); }
+std::string broker_of_results(const TempStore& store) { return store.address(); }
 
 std::vector<std::string_view> kill_points_of_results() {
   std::vector<std::string_view> points{"exchange_before_commit", "exchange_after_commit",

@@ -27,13 +27,23 @@ inline Message part_message(const std::string& id, const std::string& series, in
 /// Where transactions are kept: in the file of the test, unless these tests are built for another
 /// engine.
 std::string address_of_results(const TempStore& store);
+/// Where their messages are; may be the same.
+std::string broker_of_results(const TempStore& store);
 /// The kill points on the way of a result that are worth a visit there.
 std::vector<std::string_view> kill_points_of_results();
 
-/// A store, a broker in a file (of the store, if that is one), a folder of blobs, and whoever is at
-/// the other ends.
+/// A store, a broker, a folder of blobs, and whoever is at the other ends.
 class ResultsScenario : public testing::Test {
  protected:
+  /// A server that tests share is left as it was.
+  void TearDown() override {
+    if (broker_address_ == store_.address()) return;
+    for (const auto& each : inspector_.list({.machine = results::machine_name}, {.limit = 500})) {
+      broker_->remove(results::header_queue(each.id));
+      broker_->remove(results::payload_queue(each.id));
+    }
+    for (auto queue : {"requests", "notices", "wishes", dead_letter_queue}) broker_->remove(queue);
+  }
   results::Options options() const {
     return {
         .broker = broker_, .blobs = blobs_, .request_queue = "requests", .notify_queue = "notices"};
@@ -62,9 +72,7 @@ class ResultsScenario : public testing::Test {
     return results::progress_of(*inspector_.find(id), inspector_.ledger(id));
   }
   std::int64_t messages_in(const std::string& queue) const {
-    for (const auto& each : broker_->queues(queue))
-      if (each.name == queue) return each.messages;
-    return -1;
+    return broker_->messages(queue).value_or(-1);
   }
   /// Takes everything out of a queue.
   std::vector<DeliveryPtr> take(const std::string& queue, std::size_t count) const {
@@ -90,9 +98,11 @@ class ResultsScenario : public testing::Test {
   std::string address_ = address_of_results(store_);
   Engine engine_ = open(address_);
   TransactionInspector inspector_{engine_};
+  std::string broker_address_ = broker_of_results(store_);
   std::shared_ptr<Broker> broker_ =
-      address_ == store_.address() ? open_broker(engine_) : open_broker(store_.address());
-  std::shared_ptr<BlobStore> blobs_ = open_blobs("dir:" + (store_.folder() / "blobs").string());
+      address_ == broker_address_ ? open_broker(engine_) : open_broker(broker_address_);
+  std::string blobs_address_ = "dir:" + (store_.folder() / "blobs").string();
+  std::shared_ptr<BlobStore> blobs_ = open_blobs(blobs_address_);
 };
 
 }  // namespace holdfast::test

@@ -54,8 +54,14 @@ void SqliteBroker::declare(const std::string& queue) {
                       [&](Connection& db) { make_queue(db, queue, store_.clock.wall()); });
 }
 
-bool SqliteBroker::exists(const std::string& queue) {
-  return store_.reader.read([&](Connection& db) { return find_queue(db, queue).has_value(); });
+std::optional<std::int64_t> SqliteBroker::messages(const std::string& queue) {
+  return store_.reader.read([&](Connection& db) -> std::optional<std::int64_t> {
+    auto number = find_queue(db, queue);
+    if (!number) return {};
+    auto count = db.use("SELECT count(*) FROM holdfast_messages WHERE queue = ?");
+    count.bind(*number).step();
+    return count.integer(0);
+  });
 }
 
 bool SqliteBroker::remove(const std::string& queue) {
@@ -114,18 +120,6 @@ void SqliteBroker::publish(std::span<const Message> messages) {
 
 std::unique_ptr<Consumer> SqliteBroker::consume(const ConsumerOptions& options) {
   return std::make_unique<SqliteConsumer>(shared_from_this(), options);
-}
-
-std::vector<QueueInfo> SqliteBroker::queues(std::string_view prefix) {
-  return store_.reader.read([&](Connection& db) {
-    std::vector<QueueInfo> found;
-    auto query = db.use(
-        "SELECT q.name, (SELECT count(*) FROM holdfast_messages m WHERE m.queue = q.queue)"
-        " FROM holdfast_queues q WHERE substr(q.name, 1, ?) = ? ORDER BY q.name");
-    query.bind(static_cast<std::int64_t>(prefix.size()), prefix);
-    while (query.step()) found.push_back({query.text(0), query.integer(1)});
-    return found;
-  });
 }
 
 void SqliteBroker::remove_files(const std::vector<std::string>& files) const {

@@ -18,11 +18,10 @@ class SqliteBroker final : public Broker, public std::enable_shared_from_this<Sq
 
   using Broker::publish;
   void declare(const std::string& queue) override;
-  bool exists(const std::string& queue) override;
+  std::optional<std::int64_t> messages(const std::string& queue) override;
   bool remove(const std::string& queue) override;
   void publish(std::span<const Message> messages) override;
   std::unique_ptr<Consumer> consume(const ConsumerOptions& options) override;
-  std::vector<QueueInfo> queues(std::string_view prefix) override;
   std::string name() const override { return engine_.name(); }
 
   Store& store() { return store_; }

@@ -1,0 +1,193 @@
+// Measures results that arrive in parts over RabbitMQ beside a bare loop of librabbitmq that takes
+// the same messages and writes the same files, and moves of transactions, in one run, on servers
+// that it starts:
+//
+//     holdfast_results_bench [SMALL PARTS] [LARGE PARTS] [TRANSACTIONS]
+
+#include <amqp.h>
+#include <amqp_tcp_socket.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+
+#include <holdfast/results.hpp>
+
+#include "support/postgres_server.hpp"
+#include "support/rabbitmq_server.hpp"
+
+namespace holdfast::bench {
+namespace {
+
+using test::PostgresServer;
+using test::RabbitmqServer;
+
+constexpr int results_at_once = 4;
+
+double seconds(const auto& work) {
+  auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count();
+}
+
+std::string id_of(int number) { return fmt::format("bench-{}", number); }
+
+/// Puts `count` parts of `bytes` into the queues of some results; without the header, these wait.
+void publish_parts(Broker& broker, int count, std::size_t bytes) {
+  const std::string content(bytes, 'x');
+  for (int result = 0; result < results_at_once; ++result) {
+    broker.declare(results::header_queue(id_of(result)));
+    broker.declare(results::payload_queue(id_of(result)));
+  }
+  std::vector<Message> some;
+  for (int i = 0; i < count; ++i) {
+    auto id = id_of(i % results_at_once);
+    some.push_back(
+        {results::payload_queue(id),
+         fmt::format(R"({{"type":"payload","transactionId":"{}","series":"A","ordinal":{}}})", id,
+                     i / results_at_once + 1) +
+             "\n" + content});
+    if (some.size() * bytes < (8u << 20) && i + 1 < count) continue;
+    broker.publish(some);
+    some.clear();
+  }
+}
+
+void write_file(const std::string& path, const amqp_bytes_t& body) {
+  int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const auto* at = static_cast<const char*>(body.bytes);
+  for (auto left = body.len; left > 0;) {
+    auto some = ::write(fd, at, left);
+    if (some <= 0) throw std::runtime_error{"cannot write " + path};
+    at += some;
+    left -= static_cast<std::size_t>(some);
+  }
+  ::fdatasync(fd);
+  ::close(fd);
+}
+
+/// The least that could be called a consumer: takes a message, writes a file, acknowledges.
+double bare_rate(const RabbitmqServer& server, const std::filesystem::path& folder, int count) {
+  auto state = ::amqp_new_connection();
+  auto* socket = ::amqp_tcp_socket_new(state);
+  if (::amqp_socket_open(socket, "127.0.0.1", server.port()) != 0)
+    throw std::runtime_error{"cannot connect"};
+  ::amqp_login(state, "/", 0, 131'072, 0, AMQP_SASL_METHOD_PLAIN, RabbitmqServer::user,
+               RabbitmqServer::password);
+  ::amqp_channel_open(state, 1);
+  ::amqp_basic_qos(state, 1, 0, 256, 0);
+  for (int result = 0; result < results_at_once; ++result)
+    ::amqp_basic_consume(state, 1,
+                         ::amqp_cstring_bytes(results::payload_queue(id_of(result)).c_str()),
+                         amqp_empty_bytes, 0, 0, 0, amqp_empty_table);
+  auto took = seconds([&] {
+    for (int i = 0; i < count; ++i) {
+      amqp_envelope_t envelope;
+      ::amqp_maybe_release_buffers(state);
+      auto got = ::amqp_consume_message(state, &envelope, nullptr, 0);
+      if (got.reply_type != AMQP_RESPONSE_NORMAL) throw std::runtime_error{"nothing came"};
+      write_file(folder / std::to_string(i), envelope.message.body);
+      ::amqp_basic_ack(state, 1, envelope.delivery_tag, 0);
+      ::amqp_destroy_envelope(&envelope);
+    }
+  });
+  ::amqp_connection_close(state, AMQP_REPLY_SUCCESS);
+  ::amqp_destroy_connection(state);
+  return count / took;
+}
+
+double our_rate(const Engine& engine, const std::shared_ptr<Broker>& broker,
+                const std::filesystem::path& folder, int count) {
+  results::Options options{.broker = broker,
+                           .blobs = open_blobs("dir:" + folder.string()),
+                           .request_queue = "requests",
+                           .notify_queue = "notices"};
+  auto machine = results::machine(options);
+  for (int result = 0; result < results_at_once; ++result) {
+    auto each = count / results_at_once + (result < count % results_at_once);
+    broker->publish(Message{
+        results::header_queue(id_of(result)),
+        fmt::format(
+            R"({{"type":"header","transactionId":"{}","series":[{{"name":"A","count":{}}}]}})",
+            id_of(result), each)});
+    start_transaction(engine, results::machine_name, id_of(result), "{}");
+  }
+  auto took = seconds([&] {
+    TransactionRunner runner{
+        engine,
+        machine,
+        {.broker = broker, .consumer = {.prefetch_bytes = 64u << 20}, .until_empty = true}};
+    runner.run();
+  });
+  auto done = TransactionInspector{engine}.list({.states = {TaskState::completed}}).size();
+  if (done < results_at_once) throw std::runtime_error{"not all results completed"};
+  return count / took;
+}
+
+void compare_parts(const RabbitmqServer& rabbitmq, PostgresServer& postgres, int count,
+                   std::size_t bytes, const std::string& name) {
+  auto broker = open_broker(rabbitmq.address());
+  const test::TempStore folder;
+  auto here = folder.folder() / "bare", there = folder.folder() / "ours";
+  std::filesystem::create_directory(here);
+  publish_parts(*broker, count, bytes);
+  auto bare = bare_rate(rabbitmq, here, count);
+  std::filesystem::remove_all(here);
+  publish_parts(*broker, count, bytes);
+  auto ours = our_rate(open(postgres.new_store()), broker, there, count);
+  fmt::print("parts of {}: {:.0f}/s, bare loop {:.0f}/s, {:.0f} %\n", name, ours, bare,
+             100 * ours / bare);
+}
+
+enum class Step { first, second, last };
+BOOST_DESCRIBE_ENUM(Step, first, second, last)
+
+/// What DBOS does in a workflow of two steps: each is recorded before the next begins.
+void measure_moves(PostgresServer& postgres, int count) {
+  auto engine = open(postgres.new_store());
+  Transactions<Step> steps{engine, "steps"};
+  steps.on(Step::first, [](Transaction&) { return go(Step::second); })
+      .on(Step::second, [](Transaction&) { return go(Step::last); })
+      .completes(Step::last);
+  {
+    std::vector<std::jthread> clients;
+    for (int client = 0; client < 8; ++client)
+      clients.emplace_back([&, client] {
+        for (int i = client; i < count; i += 8) steps.start("", i);
+      });
+  }
+  auto took = seconds([&] {
+    TransactionRunner{engine, steps.machine(), {.threads = 10, .until_empty = true}}.run();
+  });
+  fmt::print("transactions of two moves: {:.0f}/s ({:.0f} moves/s)\n", count / took,
+             2 * count / took);
+}
+
+long peak_memory_mb() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1'024;
+}
+
+}  // namespace
+}  // namespace holdfast::bench
+
+int main(int argc, char** argv) {
+  using namespace holdfast::bench;
+  auto count = [&](int which, int otherwise) {
+    return argc > which ? std::atoi(argv[which]) : otherwise;
+  };
+  const RabbitmqServer rabbitmq;
+  PostgresServer postgres{{.settings = "fsync = on\nfull_page_writes = on\n"}};
+  compare_parts(rabbitmq, postgres, count(1, 4'000), 1'024, "1 KiB");
+  compare_parts(rabbitmq, postgres, count(2, 100), 4u << 20, "4 MiB");
+  measure_moves(postgres, count(3, 4'000));
+  fmt::print("peak memory {} MB\n", peak_memory_mb());
+}

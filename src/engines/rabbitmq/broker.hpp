@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+
+#include <holdfast/broker.hpp>
+
+#include "engines/rabbitmq/delivery.hpp"
+#include "engines/rabbitmq/publisher.hpp"
+#include "engines/rabbitmq/queue_control.hpp"
+
+namespace holdfast::rabbitmq {
+
+/// RabbitMQ. One connection publishes and one looks after queues; both are made when they are
+/// needed. Every consumer has one more, with a thread that alone reads and writes there.
+class RabbitBroker final : public Broker, public std::enable_shared_from_this<RabbitBroker> {
+ public:
+  explicit RabbitBroker(Address address)
+      : address_{std::move(address)}, control_{address_}, publisher_{address_} {}
+
+  using Broker::publish;
+  void declare(const std::string& queue) override;
+  std::optional<std::int64_t> messages(const std::string& queue) override {
+    return control_.messages(queue);
+  }
+  bool remove(const std::string& queue) override { return control_.remove(queue); }
+  void publish(std::span<const Message> messages) override;
+  std::unique_ptr<Consumer> consume(const ConsumerOptions& options) override;
+  std::string name() const override { return address_.name(); }
+
+  const Address& address() const { return address_; }
+  /// Sends a copy of what was received to a queue, with other headers.
+  void pass_on(RabbitDelivery& delivery, const std::string& queue, MessageHeaders headers);
+
+ private:
+  const Address address_;
+  QueueControl control_;
+  Publisher publisher_;
+};
+
+}  // namespace holdfast::rabbitmq

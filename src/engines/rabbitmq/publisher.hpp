@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "engines/rabbitmq/line.hpp"
+
+namespace holdfast::rabbitmq {
+
+/// A message on its way out. Its body is read while it is sent.
+struct Letter {
+  std::string queue;
+  std::string id;
+  MessageHeaders headers;
+  std::uint64_t size = 0;
+  std::function<std::size_t(std::uint64_t offset, std::span<char> into)> read;
+};
+
+/// Sends messages and waits until the broker has confirmed each.
+class Publisher {
+ public:
+  explicit Publisher(const Address& address) : line_{address, "holdfast publisher"} {}
+
+  /// See `Broker::publish`.
+  void publish(std::span<const Letter> letters);
+
+ private:
+  Line line_;
+};
+
+}  // namespace holdfast::rabbitmq

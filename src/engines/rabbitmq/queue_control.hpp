@@ -1,0 +1,29 @@
+#pragma once
+
+#include "engines/rabbitmq/line.hpp"
+
+namespace holdfast::rabbitmq {
+
+/// Makes, removes and looks at queues. It has a connection of its own, because the broker does not
+/// read from those that publish while its disk or memory is full.
+class QueueControl {
+ public:
+  explicit QueueControl(const Address& address)
+      : address_{address}, line_{address_, "holdfast queues"} {}
+
+  /// A queue that is there already is taken as it is, whoever made it.
+  void declare(const std::string& queue);
+  /// How many messages wait; nothing: there is no such queue.
+  std::optional<std::int64_t> messages(const std::string& queue);
+  bool remove(const std::string& queue);
+
+ private:
+  std::optional<std::int64_t> look(Connection& connection, const std::string& queue);
+  void make(Connection& connection, const std::string& queue);
+
+  const Address& address_;
+  Line line_;
+  bool has_dead_letters_ = false;  ///< guarded by the line
+};
+
+}  // namespace holdfast::rabbitmq

@@ -1,0 +1,148 @@
+#include <fstream>
+
+#include "support/postgres_server.hpp"
+#include "support/rabbitmq_server.hpp"
+#include "transactions/results_scenario.hpp"
+
+namespace holdfast::test {
+namespace {
+
+/// Results by way of RabbitMQ and PostgreSQL, when these are not well.
+class ResultTrouble : public ResultsScenario {
+ protected:
+  void header(const std::string& id, int count) const {
+    broker_->publish(header_message(id, fmt::format(R"([{{"name":"A","count":{}}}])", count)));
+  }
+  void part(const std::string& id, int ordinal) const {
+    broker_->publish(part_message(id, "A", ordinal, fmt::format("part {}", ordinal)));
+  }
+  bool has(const std::string& id, std::size_t parts) const {
+    return eventually([&] { return inspector_.ledger(id).size() == parts; },
+                      std::chrono::seconds{60});
+  }
+};
+
+TEST_F(ResultTrouble, AQueueThatIsDeletedInTheMiddleIsAskedForAgain) {
+  auto running = run();
+  start("tx");
+  ASSERT_EQ(take("requests", 1).size(), 1u);
+  ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  header("tx", 3);
+  part("tx", 2);
+  ASSERT_TRUE(has("tx", 1));
+  ASSERT_TRUE(eventually([&] { return progress("tx").announced; }));
+  open_broker(broker_address_)->remove(results::payload_queue("tx"));
+  auto requests = take("requests", 1);
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_EQ(boost::json::parse(requests[0]->body()).at("series").at(0).at("missing").as_string(),
+            "1, 3");
+  for (int i = 1; i <= 3; ++i) part("tx", i);
+  EXPECT_TRUE(completes("tx"));
+}
+
+TEST_F(ResultTrouble, ServersThatAreStartedAnewAreFoundAgain) {
+  auto running = run();
+  start("tx");
+  ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  part("tx", 1);
+  ASSERT_TRUE(has("tx", 1));
+  auto& postgres = PostgresServer::shared();
+  postgres.stop();
+  part("tx", 2);
+  postgres.start();
+  ASSERT_TRUE(has("tx", 2));
+  auto& rabbitmq = RabbitmqServer::shared();
+  rabbitmq.kill();
+  rabbitmq.start();
+  part("tx", 3);
+  header("tx", 3);
+  EXPECT_TRUE(completes("tx"));
+  EXPECT_EQ(inspector_.ledger("tx").size(), 3u);
+  EXPECT_EQ(blobs_->list("tx/").size(), 3u);
+  EXPECT_EQ(take("notices", 1).at(0)->id(), "tx");
+}
+
+TEST_F(ResultTrouble, FourInstancesShareTheWorkAndNeverOneTransaction) {
+  std::vector<std::unique_ptr<Running>> instances;
+  for (int i = 0; i < 4; ++i) instances.push_back(run());
+  constexpr int count = 12;
+  std::vector<Message> messages;
+  for (int i = 0; i < count; ++i) {
+    auto id = start(fmt::format("tx-{}", i));
+    for (int ordinal = 1; ordinal <= 5; ++ordinal)
+      messages.push_back(part_message(id, "A", ordinal, "x"));
+    messages.push_back(header_message(id, R"([{"name":"A","count":5}])"));
+  }
+  for (int i = 0; i < count; ++i) ASSERT_TRUE(gets_to(fmt::format("tx-{}", i), "awaiting_results"));
+  broker_->publish(messages);
+  for (int i = 0; i < count; ++i) ASSERT_TRUE(completes(fmt::format("tx-{}", i)));
+  EXPECT_EQ(take("notices", count).size(), static_cast<std::size_t>(count));
+  EXPECT_EQ(Inspector{engine_}.stale_writes_refused(), 0);
+}
+
+/// Another library, in another language, that only knows the documentation.
+constexpr const char* producer = R"(
+import hashlib, json, sys, pika
+connection = pika.BlockingConnection(pika.URLParameters(sys.argv[1]))
+channel = connection.channel()
+channel.confirm_delivery()
+method, properties, body = next(channel.consume("requests"))
+channel.basic_ack(method.delivery_tag)
+request = json.loads(body)
+id = request["transactionId"]
+def send(queue, envelope, data=None):
+    text = json.dumps(dict(envelope, transactionId=id)).encode()
+    channel.basic_publish("", queue, text if data is None else text + b"\n" + data,
+                          pika.BasicProperties(delivery_mode=2), mandatory=True)
+parts = [bytes(range(256)) * 4, b"", b"\n\n\0", bytes(3000000)]
+for ordinal, data in enumerate(parts, 1):
+    send(request["payloadQueueName"], {"type": "payload", "series": "Bytes", "ordinal": ordinal,
+         "totalCount": len(parts), "sha256": hashlib.sha256(data).hexdigest()}, data)
+    open(f"{sys.argv[2]}/{ordinal}", "wb").write(data)
+send(request["headerQueueName"],
+     {"type": "header", "series": [{"name": "Bytes", "count": len(parts)}]})
+method, properties, body = next(channel.consume("notices"))
+channel.basic_ack(method.delivery_tag)
+notice = json.loads(body)
+assert properties.message_id == id == notice["transactionId"], notice
+assert notice["totalBlobCount"] == len(parts), notice
+references = notice["seriesCollection"][0]["blobReferences"]
+assert [r["sha256"] for r in references] == [hashlib.sha256(p).hexdigest() for p in parts], notice
+)";
+
+TEST_F(ResultTrouble, PartsOfAnIndependentProducerArriveByteForByte) {
+  auto running = run();
+  start("tx");
+  auto plain = broker_address_.substr(0, broker_address_.find('?'));
+  auto done = test::run({"/usr/bin/python3", "-c", producer, plain, store_.folder()});
+  ASSERT_TRUE(done.ending.ok()) << done.err;
+  for (int i = 1; i <= 4; ++i) {
+    std::ifstream file{store_.folder() / std::to_string(i), std::ios::binary};
+    std::string sent{std::istreambuf_iterator<char>{file}, {}};
+    EXPECT_TRUE(blobs_->get(results::blob_key("tx", "Bytes", i)) == sent) << i;
+  }
+  EXPECT_TRUE(completes("tx"));
+}
+
+TEST_F(ResultTrouble, ADeadLetterWhoseOriginalWasNotAcknowledgedLosesNothing) {
+  start("tx");
+  for (auto queue : {results::header_queue("tx"), results::payload_queue("tx")})
+    broker_->declare(queue);
+  broker_->publish(Message{results::payload_queue("tx"), "nonsense"});
+  part("tx", 1);
+  header("tx", 1);
+  std::vector<std::string> command{
+      HOLDFAST_PROGRAM,  "--store",  address_,         "results", "run",
+      "--until-empty",   "--broker", broker_address_,  "--blobs", blobs_address_,
+      "--request-queue", "requests", "--notify-queue", "notices"};
+  auto died = test::run(command, {{"HOLDFAST_KILL_AT", "broker_after_dead_letter"}});
+  ASSERT_EQ(died.ending.signal, SIGKILL) << died.err;
+  auto finished = test::run(command);
+  ASSERT_TRUE(finished.ending.ok()) << finished.err;
+  EXPECT_EQ(finished.err.find(RabbitmqServer::password), std::string::npos);
+  EXPECT_EQ(inspector_.find("tx")->task.state, TaskState::completed);
+  EXPECT_GE(messages_in(dead_letter_queue), 1);
+}
+
+}  // namespace
+}  // namespace holdfast::test
