@@ -10,6 +10,7 @@
 #include "contract/schedule_store_contract.hpp"
 #include "contract/task_admin_contract.hpp"
 #include "contract/task_store_contract.hpp"
+#include "contract/transaction_store_contract.hpp"
 #include "contract/transfer_contract.hpp"
 #include "contract/worker_registry_contract.hpp"
 #include "engines/redis/engine.hpp"
@@ -58,6 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Contract, ReportsContract, testing::ValuesIn(cases), ca
 INSTANTIATE_TEST_SUITE_P(Contract, ScheduleStoreContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskAdminContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TaskStoreContract, testing::ValuesIn(cases), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, TransactionStoreContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, TransferContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, WorkerRegistryContract, testing::ValuesIn(cases), case_name);
 

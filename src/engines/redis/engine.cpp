@@ -10,6 +10,7 @@
 #include "engines/redis/store.hpp"
 #include "engines/redis/task_admin.hpp"
 #include "engines/redis/task_store.hpp"
+#include "engines/redis/transaction_store.hpp"
 #include "engines/redis/transfer.hpp"
 #include "engines/redis/worker_registry.hpp"
 
@@ -54,6 +55,7 @@ class RedisEngine final : public EngineParts {
   ScheduleStore* schedule_store() override { return &schedules_; }
   LimitStore* limit_store() override { return &limits_; }
   TaskTransfer* task_transfer() override { return &transfer_; }
+  TransactionStore* transaction_store() override { return &transactions_; }
   const Clock& clock() const override { return store_.clock(); }
   std::string name() const override { return store_.server.address().name(); }
   std::string durability() const override { return persistence_.mode; }
@@ -72,6 +74,7 @@ class RedisEngine final : public EngineParts {
   RedisScheduleStore schedules_{store_};
   RedisLimitStore limits_{store_};
   RedisTaskTransfer transfer_{store_};
+  RedisTransactionStore transactions_{store_};
 };
 
 }  // namespace

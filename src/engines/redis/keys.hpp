@@ -23,6 +23,12 @@ namespace holdfast::redis {
 ///     {p}:waits:<task>    set: tasks that it waits for
 ///     {p}:after:<task>    set: tasks that wait for it
 ///
+///     {p}:x:<task>        hash: a transaction: s state, y reason, d data (JSON), e error,
+///                         f failures; times: b began, n entered its state, p progressed
+///     {p}:l:<task>        hash: its ledger, by ordinal, \x1f and series; the first value stays
+///     {p}:o:<task>        hash: messages that are yet to be sent, by numbers of {p}:outbox
+///     {p}:m:<task>        list: its moves: from, to, token, time, reason, with \x1f between them
+///
 ///     {p}:all             tasks in the order of insertion                  (sorted set, by n)
 ///     {p}:ready:<lane>    pending tasks that may run now, by priority, then age       (sorted set)
 ///     {p}:alone:<lane>    the same for suspects, which run alone                      (sorted set)

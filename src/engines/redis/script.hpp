@@ -40,6 +40,7 @@ extern const Script next_due;
 extern const Script orphans;
 extern const Script pause;
 extern const Script prune;
+extern const Script put_back;
 extern const Script reclaim;
 extern const Script record;
 extern const Script remove_limit;
@@ -47,6 +48,7 @@ extern const Script remove_schedule;
 extern const Script renew;
 extern const Script retire;
 extern const Script set_limits;
+extern const Script step;
 
 }  // namespace scripts
 

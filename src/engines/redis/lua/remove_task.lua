@@ -12,6 +12,7 @@ local function remove_task(id, state)
     call('SREM', P .. 'after:' .. on, id)
   end
   call('UNLINK', P .. 't:' .. id, P .. 'p:' .. id, P .. 'h:' .. id, P .. 'log:' .. id,
-    P .. 'e:' .. id, P .. 'after:' .. id, P .. 'waits:' .. id)
+    P .. 'e:' .. id, P .. 'after:' .. id, P .. 'waits:' .. id, P .. 'x:' .. id, P .. 'l:' .. id,
+    P .. 'o:' .. id, P .. 'm:' .. id)
   drop('all', id)
 end

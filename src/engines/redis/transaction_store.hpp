@@ -1,0 +1,30 @@
+#pragma once
+
+#include "engines/redis/store.hpp"
+#include "transactions/transaction_store.hpp"
+
+namespace holdfast::redis {
+
+class RedisTransactionStore final : public TransactionStore {
+ public:
+  explicit RedisTransactionStore(Store& store) : store_{store} {}
+
+  using TransactionStore::step;
+  std::vector<Stepped> step(std::span<const Step> steps) override;
+  std::vector<std::optional<TransactionRow>> find(std::span<const TaskId> ids) override;
+  std::optional<std::string> recorded(TaskId id, const std::string& series,
+                                      std::int64_t ordinal) override;
+  std::vector<LedgerEntry> ledger(TaskId id) override;
+  std::vector<OutboxEntry> outbox(TaskId id) override;
+  std::vector<StateMove> moves(TaskId id) override;
+  bool put_back(TaskId id, const std::string& state, const std::string& reason) override;
+
+ private:
+  std::string key(std::string_view kind, TaskId id) const {
+    return store_.keys.key(std::string{kind} + id.text());
+  }
+
+  Store& store_;
+};
+
+}  // namespace holdfast::redis
