@@ -6,6 +6,8 @@
 
 namespace holdfast::test {
 
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Blobs);
+
 void PrintTo(const BlobHome& home, std::ostream* out) { *out << home.title; }
 
 std::size_t Pattern::read(std::span<char> into) {

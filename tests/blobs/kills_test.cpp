@@ -77,11 +77,11 @@ TEST_P(UploadKills, LeaveNothingHalfAndLoseNothing) {
 
 std::vector<Kill> kills() {
   std::vector<Kill> all;
-  for (const char* service : {"azure", "s3"})
-    for (const char* at :
-         {"upload_after_block:2", "upload_before_commit:1", "upload_before_commit:2",
-          "upload_after_commit:1", "upload_after_commit:2"})
-      all.push_back({service, at});
+  for (const char* at : {"upload_after_block:2", "upload_before_commit:1", "upload_after_commit:1"})
+    for (const char* service : {"azure", "s3"}) all.push_back({service, at});
+  // What is small goes the same way to both.
+  for (const char* at : {"upload_before_commit:2", "upload_after_commit:2"})
+    all.push_back({"azure", at});
   return all;
 }
 

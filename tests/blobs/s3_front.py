@@ -98,6 +98,7 @@ class Front(BaseHTTPRequestHandler):
         needed |= {name for name in headers if name.startswith("x-amz-")}
         if trouble.get("clock"):
             raise Refused(403, "RequestTimeTooSkewed")
+        needed |= {"x-amz-content-sha256", "x-amz-date"}
         if signed != sorted(signed) or not needed <= set(signed):
             raise Refused(403, "AccessDenied")
         if given["Signature"] != signature(self.command, path, query, headers, signed):

@@ -48,8 +48,9 @@ struct Unsigned final : objects::Signer {
 
 const std::string& blob_packages() {
   static const std::string folder = [] {
-    auto done = run({BLOB_SOURCES "/install", BLOB_PACKAGES}, {}, {});
-    if (!done.ending.ok()) throw std::runtime_error{"npm: " + done.out + done.err};
+    Process install{{BLOB_SOURCES "/install", BLOB_PACKAGES}};
+    auto ending = install.wait(std::chrono::minutes{9});
+    if (!ending || !ending->ok()) throw std::runtime_error{"npm: " + install.out() + install.err()};
     return std::string{BLOB_PACKAGES};
   }();
   return folder;

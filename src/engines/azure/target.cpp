@@ -44,6 +44,9 @@ void take_key(const objects::Address& address, Account& account) {
 /// The account and the container; returns how many parts of the path they take.
 std::size_t take_names(objects::Address& address, Account& account) {
   if (!address.scheme.starts_with("azure")) {
+    if (!address.name.empty())
+      throw ConfigError{fmt::format(
+          "'{}' has a user; an account is named by azure://ACCOUNT@HOST/CONTAINER", address.text)};
     auto label = address.host.substr(0, address.host.find('.'));
     bool in_host = address.host.starts_with(label + ".blob.");
     account.name = in_host ? label : address.path.empty() ? "" : address.path.front();

@@ -47,7 +47,6 @@ ObjectService::ObjectService(Bucket bucket, objects::Place place)
 std::string ObjectService::stamp_prefix() const { return stamp_begin; }
 
 void ObjectService::sign(Request& request) const {
-  request.headers["host"] = bucket_.host;
   request.headers["x-amz-content-sha256"] =
       objects::hex(objects::Digest::sha256().add(request.body).take());
   if (!bucket_.session_token.empty())

@@ -10,7 +10,6 @@ namespace holdfast::s3 {
 
 struct Bucket {
   std::string name;
-  std::string host;  ///< with its port
   std::string region;
   std::string key_id;
   std::string secret;
@@ -21,9 +20,9 @@ struct Bucket {
 http::Headers stamp_headers(const objects::Stamp& stamp);
 
 /// How objects are asked for in S3's protocol. Libcurl signs; that of Debian 12 (7.88) signs what
-/// it is given as it is, so everything is given to it in the form that S3 wants: the query in order
-/// and encoded, the host with its port, the sum of the body, and no two headers one of which begins
-/// with the name of the other.
+/// it gets as it is, so everything is given to it in the form that S3 wants: the query in order,
+/// encoded and with an equals sign everywhere, the sum of the body, and no two headers one of which
+/// begins with the name of the other.
 class ObjectService final : public objects::Service {
  public:
   ObjectService(Bucket bucket, objects::Place place);

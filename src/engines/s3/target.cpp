@@ -61,7 +61,6 @@ Target parse(std::string_view text) {
     if (bucket.name.find('.') == std::string::npos) address.host = bucket.name + "." + address.host;
   }
   if (!address.host.starts_with(bucket.name + ".")) target.place.root = "/" + bucket.name;
-  bucket.host = address.host;
   target.place.name = address.text;
   target.place.prefix = address.prefix(0);
   target.server.origin =
