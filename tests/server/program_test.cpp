@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 
@@ -18,8 +19,9 @@ using testing::HasSubstr;
 class Serve : public testing::Test {
  protected:
   std::vector<std::string> command(std::vector<std::string> words) const {
-    words.insert(words.begin(), {HOLDFAST_PROGRAM, "--json", "serve", "--store", store_.address(),
-                                 "--listen", "127.0.0.1:0"});
+    if (std::ranges::find(words, "--listen") == words.end())
+      words.insert(words.end(), {"--listen", "127.0.0.1:0"});
+    words.insert(words.begin(), {HOLDFAST_PROGRAM, "--json", "serve", "--store", store_.address()});
     return words;
   }
   std::string refusal(const std::vector<std::string>& words) const {
@@ -30,7 +32,7 @@ class Serve : public testing::Test {
   struct Running {
     Process process;
     int port = 0;
-    std::string login, token;
+    std::string login{}, token{};
   };
   Running start(const std::vector<std::string>& words = {}) {
     Running running{Process{command(words)}};
