@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 
 CODE = {".cpp", ".hpp"}
-SOURCES = CODE | {".sql", ".py", ".pml", ".cmake", ".ts", ".sh"}
+SOURCES = CODE | {".sql", ".py", ".pml", ".cmake", ".ts", ".tsx", ".mjs", ".css",
+                  ".sh"}
 SCRIPT_FOLDERS = ("script/", ".ci/")
 
 

@@ -1,0 +1,89 @@
+import { in_store } from "../api/client";
+import { use_resource } from "../api/resource";
+import type { Batch } from "../api/types";
+import { pace } from "../pace";
+import { BatchBar } from "../parts/batch_bar";
+import { Choice } from "../parts/choice";
+import { use_now } from "../parts/now";
+import { Loaded, Page, Section } from "../parts/page";
+import { Table } from "../parts/table";
+import type { Column } from "../parts/table";
+import { Age, Id, State, Text } from "../parts/text";
+import { address, refine } from "../route";
+import type { Route } from "../route";
+import { compact, count, duration, plural } from "../text/format";
+import { BatchSheet } from "./batch_sheet";
+
+export function Batches({ route }: { route: Route }) {
+  return route.id ? <BatchSheet route={route} /> : <BatchList route={route} />;
+}
+
+const columns = (now: number): Column<Batch>[] => [
+  { head: "Batch", cell: (batch) => <Id id={batch.id} href={address("batches", batch.id)} /> },
+  { head: "Status", cell: (batch) => <State state={batch.status} /> },
+  { head: "App", cell: (batch) => <Text value={batch.app} /> },
+  { head: "Operation", cell: (batch) => <Text value={batch.op} /> },
+  { head: "Rows", as: "number", cell: (batch) => count(pace(batch, now).all) },
+  {
+    head: "Failed",
+    as: "number",
+    cell: (batch) => (
+      <span class={batch.rows.failed > 0 ? "bad-text" : "dim"}>{count(batch.rows.failed)}</span>
+    ),
+  },
+  { head: "Per second", as: "number", cell: (batch) => compact(pace(batch, now).per_second) },
+  {
+    head: "Left",
+    as: "number",
+    cell: (batch) => {
+      const { left_ms } = pace(batch, now);
+      return left_ms === null ? <span class="dim">–</span> : duration(left_ms);
+    },
+  },
+  { head: "Submitted", as: "number", cell: (batch) => <Age at={batch.submitted_at} /> },
+  { head: "Progress", as: "wide", cell: (batch) => <BatchBar batch={batch} /> },
+];
+
+const statuses = ["queued", "inprog", "success", "failed", "aborted", "wait"];
+
+function BatchList({ route }: { route: Route }) {
+  const status = route.query.get("status") ?? "";
+  const now = use_now();
+  const found = use_resource<{ batches: Batch[] }>(
+    in_store("/v1/batches", { status, limit: 200 }),
+    ["tasks"],
+  );
+  return (
+    <Page title="Batches">
+      <Section
+        title={found.data ? plural(found.data.batches.length, "batch", "batches") : "Batches"}
+        aside={
+          <Choice
+            label="Status"
+            all="all"
+            options={statuses}
+            chosen={status}
+            choose={(value) => refine(route, { status: value })}
+          />
+        }
+      >
+        <Loaded from={found}>
+          {(answer) => (
+            <Table
+              label="Batches"
+              columns={columns(now)}
+              rows={answer.batches}
+              key_of={(batch) => batch.id}
+              empty={{
+                sentence: status
+                  ? `No batch is ${status}.`
+                  : "There are no batches in this store yet.",
+                command: "holdfast batch submit rows.jsonl --app shop --op prices",
+              }}
+            />
+          )}
+        </Loaded>
+      </Section>
+    </Page>
+  );
+}

@@ -1,0 +1,112 @@
+import { in_store, post } from "../api/client";
+import { use_resource } from "../api/resource";
+import type { Schedule } from "../api/types";
+import { no_filter, query_of } from "../filter";
+import { Act } from "../parts/act";
+import type { Question } from "../parts/ask";
+import { Loaded, Page, Section } from "../parts/page";
+import { Table } from "../parts/table";
+import type { Column } from "../parts/table";
+import { Age, State, Text } from "../parts/text";
+import { address } from "../route";
+import { LimitSection } from "./limits";
+
+type Verb = "pause" | "resume" | "remove";
+
+const wordings: Record<Verb, [string, string, string]> = {
+  pause: ["Pause", "It fires no more until it is resumed.", "is paused"],
+  resume: ["Resume", "It goes on with its next time.", "runs again"],
+  remove: ["Remove", "It is gone for good. The tasks that it enqueued stay.", "is removed"],
+};
+
+function question_of(verb: Verb, name: string, changed: () => void): Question {
+  const [word, sentence, done] = wordings[verb];
+  return {
+    title: `${word} schedule ${name}?`,
+    sentence,
+    verb: word,
+    dangerous: verb === "remove",
+    run: async () => {
+      await post(in_store(`/v1/schedules/${encodeURIComponent(name)}/${verb}`));
+      changed();
+      return `Schedule ${name} ${done}.`;
+    },
+  };
+}
+
+function columns(changed: () => void): Column<Schedule>[] {
+  const act = (verb: Verb, schedule: Schedule) => (
+    <Act
+      small
+      question={() => question_of(verb, schedule.name, changed)}
+      label={`${wordings[verb][0]} schedule ${schedule.name}`}
+    >
+      {wordings[verb][0]}
+    </Act>
+  );
+  return [
+    {
+      head: "Schedule",
+      cell: (schedule) => (
+        <a
+          href={address("tasks", "", query_of({ ...no_filter, tag: `schedule-${schedule.name}` }))}
+        >
+          <Text value={schedule.name} />
+        </a>
+      ),
+    },
+    {
+      head: "Times",
+      cell: (schedule) => (
+        <code>
+          <Text value={schedule.cron} />
+        </code>
+      ),
+    },
+    { head: "Zone", cell: (schedule) => <Text value={schedule.zone} /> },
+    {
+      head: "Next",
+      as: "number",
+      cell: (schedule) => (schedule.paused ? <State state="paused" /> : <Age at={schedule.next} />),
+    },
+    { head: "Last", as: "number", cell: (schedule) => <Age at={schedule.last_fired} /> },
+    { head: "Kind", cell: (schedule) => <Text value={schedule.kind} /> },
+    { head: "Queue", cell: (schedule) => <Text value={schedule.queue} /> },
+    { head: "Missed", cell: (schedule) => schedule.missed },
+    {
+      head: "",
+      as: "wide",
+      cell: (schedule) => (
+        <span class="row-end">
+          {act(schedule.paused ? "resume" : "pause", schedule)}
+          {act("remove", schedule)}
+        </span>
+      ),
+    },
+  ];
+}
+
+export function Schedules() {
+  const found = use_resource<{ schedules: Schedule[] }>(in_store("/v1/schedules"), ["tasks"]);
+  return (
+    <Page title="Schedules and limits">
+      <Section title="Schedules">
+        <Loaded from={found}>
+          {(answer) => (
+            <Table
+              label="Schedules"
+              columns={columns(found.reload)}
+              rows={answer.schedules}
+              key_of={(schedule) => schedule.name}
+              empty={{
+                sentence: "Nothing is enqueued by itself: there are no schedules.",
+                command: "holdfast schedule add nightly '30 2 * * *' clean_up --zone Europe/Berlin",
+              }}
+            />
+          )}
+        </Loaded>
+      </Section>
+      <LimitSection />
+    </Page>
+  );
+}

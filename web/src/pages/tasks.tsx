@@ -1,0 +1,164 @@
+import { useMemo } from "preact/hooks";
+import { use_resource } from "../api/resource";
+import type { Task, TaskPage } from "../api/types";
+import { filter_from, is_empty, query_of, words_of } from "../filter";
+import type { TaskFilter } from "../filter";
+import { Act } from "../parts/act";
+import type { Question } from "../parts/ask";
+import { Loaded, Page, Section } from "../parts/page";
+import { Pager } from "../parts/pager";
+import { Table } from "../parts/table";
+import type { Column } from "../parts/table";
+import { Age, Id, State, Text } from "../parts/text";
+import { address, go } from "../route";
+import type { Route } from "../route";
+import { change_all, count_path, search_path } from "../search";
+import { count, plural } from "../text/format";
+import { one_line } from "../text/exact_json";
+import { TaskFilterForm } from "./task_filter_form";
+import { TaskSheet } from "./task_sheet";
+
+const page_size = 50;
+
+export function Tasks({ route }: { route: Route }) {
+  return route.id ? <TaskSheet id={route.id} /> : <TaskList route={route} />;
+}
+
+export const task_columns: Column<Task>[] = [
+  { head: "Task", cell: (task) => <Id id={task.id} href={address("tasks", task.id)} /> },
+  { head: "State", cell: (task) => <State state={task.state} /> },
+  { head: "Kind", cell: (task) => <Text value={task.kind} /> },
+  { head: "Queue", cell: (task) => <Text value={task.queue} /> },
+  { head: "Pri", as: "number", cell: (task) => task.priority },
+  { head: "Attempt", as: "number", cell: (task) => `${task.attempt}/${task.max_attempts}` },
+  { head: "Created", as: "number", cell: (task) => <Age at={task.created_at} /> },
+  { head: "Remark", as: "wide", cell: (task) => <Remark task={task} /> },
+];
+
+function Remark({ task }: { task: Task }) {
+  if (task.error)
+    return (
+      <span class="cut bad-text">
+        <Text value={task.error.slice(0, 300)} />
+      </span>
+    );
+  if (task.state === "running" && (task.progress > 0 || task.progress_text))
+    return (
+      <span class="cut">
+        {Math.round(task.progress * 100)} % <Text value={task.progress_text ?? ""} />
+      </span>
+    );
+  if (task.cause)
+    return (
+      <span class="cut">
+        <Text value={task.cause} />
+      </span>
+    );
+  if (task.cancel_requested) return <span class="cut">asked to stop</span>;
+  return (
+    <span class="cut dim">
+      <Text value={one_line(task.payload)} />
+    </span>
+  );
+}
+
+function bulk_question(
+  verb: "retry" | "cancel",
+  filter: TaskFilter,
+  matching: number | undefined,
+  changed: () => void,
+): Question {
+  const name = verb === "retry" ? "Retry" : "Cancel";
+  return {
+    title: `${name} ${matching === undefined ? "all that match" : plural(matching, "task")}?`,
+    sentence:
+      `${name} ${words_of(filter)}, where possible. ` +
+      (verb === "retry"
+        ? "Failed, held and cancelled tasks run again with fresh attempts; others stay as they are."
+        : "Tasks that wait are cancelled at once, running ones are asked to stop."),
+    verb: name,
+    dangerous: verb === "cancel",
+    run: async () => {
+      const number = await change_all(verb, filter, Date.now());
+      changed();
+      const done = verb === "retry" ? "will run again" : "cancelled or asked to stop";
+      return `${plural(number, "task")} ${done}.`;
+    },
+  };
+}
+
+function TaskList({ route }: { route: Route }) {
+  const filter = useMemo(() => filter_from(route.query), [route.query.toString()]);
+  const cursor = route.query.get("cursor") ?? "";
+  // Relative times are taken from when the filter was opened, or every refresh would be another
+  // question.
+  const opened = useMemo(() => Date.now(), [filter]);
+  const found = use_resource<TaskPage>(search_path(filter, cursor, page_size, opened), ["tasks"]);
+  const counted = use_resource<{ count: number }>(count_path(filter, opened), ["tasks"]);
+  const matching = counted.data?.count;
+  const changed = () => {
+    found.reload();
+    counted.reload();
+  };
+  const next = (to: string) => {
+    const query = query_of(filter);
+    if (to) query.set("cursor", to);
+    go(address("tasks", "", query));
+  };
+  const actions = (
+    <>
+      <Act question={() => bulk_question("retry", filter, matching, changed)}>
+        Retry all that match
+      </Act>
+      <Act question={() => bulk_question("cancel", filter, matching, changed)}>
+        Cancel all that match
+      </Act>
+    </>
+  );
+  return (
+    <Page title="Tasks" actions={actions}>
+      <TaskFilterForm filter={filter} />
+      <Section
+        title={
+          matching === undefined ? "Found" : count(matching) + (matching === 1 ? " task" : " tasks")
+        }
+        aside={<span class="dim">newest first</span>}
+      >
+        <Loaded from={found}>
+          {(answer) => (
+            <>
+              <Table
+                label="Tasks"
+                columns={task_columns}
+                rows={answer.tasks}
+                key_of={(task) => task.id}
+                empty={emptiness(filter, answer)}
+              />
+              <Pager
+                at_start={!cursor}
+                next={answer.next_cursor}
+                go={next}
+                note={
+                  answer.cut_off
+                    ? `Looked into ${plural(answer.looked_at, "task")} so far; there may be more.`
+                    : ""
+                }
+              />
+            </>
+          )}
+        </Loaded>
+      </Section>
+    </Page>
+  );
+}
+
+function emptiness(filter: TaskFilter, page: TaskPage) {
+  if (page.cut_off)
+    return { sentence: "None among those looked into so far. Go on with the next page." };
+  if (is_empty(filter))
+    return {
+      sentence: "There are no tasks in this store yet.",
+      command: `holdfast task add welcome_email '{"to": "ada@example.org"}'`,
+    };
+  return { sentence: `There are no ${words_of(filter)}.` };
+}

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Point } from "../src/api/types";
+import { columns_of, joined, range_of } from "../src/history";
+import { pace } from "../src/pace";
+import { timeline } from "../src/timeline";
+
+const begin = Date.parse("2026-03-01T12:00:00Z");
+
+function point(seconds: number, pending = seconds): Point {
+  return {
+    at: new Date(begin + seconds * 1000).toISOString(),
+    pending,
+    running: 0,
+    blocked: 0,
+    held: 0,
+    failed: 0,
+    workers: 1,
+    completed_per_s: 0,
+    failed_per_s: 0,
+    enqueued_per_s: 0,
+    p50_ms: null,
+    p95_ms: null,
+    p99_ms: null,
+    recoveries: 0,
+    stale_writes_refused: 0,
+  };
+}
+
+test("where nobody watched the line is interrupted", () => {
+  const { times, of } = columns_of([point(0), point(1), point(60), point(61)], 1);
+  assert.deepEqual(of("pending"), [0, 1, null, 60, 61]);
+  assert.equal(times[2], begin / 1000 + 2);
+});
+
+test("a sample that is a little late interrupts nothing", () => {
+  assert.deepEqual(columns_of([point(0), point(3)], 1).of("pending"), [0, 3]);
+});
+
+test("live points follow the kept ones, each once", () => {
+  const all = joined([point(0), point(1)], [point(1, 99), point(2)], 300, begin + 2000);
+  assert.deepEqual(
+    all.map((each) => each.pending),
+    [0, 1, 2],
+  );
+  assert.equal(
+    joined([point(0), point(10)], [], 5, begin + 12_000).length,
+    1,
+    "older than the range",
+  );
+});
+
+test("an unknown range is the first one", () => {
+  assert.equal(range_of("2 d").seconds, 172_800);
+  assert.equal(range_of("nonsense"), range_of(null));
+});
+
+test("the pace of a batch", () => {
+  const rows = { queued: 40, inprog: 10, success: 45, failed: 5, aborted: 0 };
+  const running = { rows, submitted_at: new Date(begin).toISOString(), done_at: null };
+  assert.deepEqual(pace(running, begin + 10_000), {
+    all: 100,
+    done: 50,
+    per_second: 5,
+    left_ms: 10_000,
+  });
+  assert.equal(pace(running, begin).left_ms, null, "nothing is known in the first moment");
+});
+
+test("log lines stand between the steps they were written in", () => {
+  const step = (
+    from: null | "pending" | "running",
+    to: "pending" | "running" | "completed",
+    at: string,
+  ) => ({ from, to, actor: "w", reason: "", token: 1, attempt: 1, at });
+  const entries = timeline(
+    [
+      step(null, "pending", "1"),
+      step("pending", "running", "2"),
+      step("running", "completed", "4"),
+    ],
+    [
+      { at: "2", attempt: 1, text: "began" },
+      { at: "4", attempt: 1, text: "last words" },
+    ],
+  );
+  assert.deepEqual(
+    entries.map((each) => (each.what === "step" ? each.step.to : each.line.text)),
+    ["pending", "running", "began", "last words", "completed"],
+  );
+});
