@@ -57,7 +57,7 @@ export function Shell({ route, session, signed_out, children }: Props) {
       </aside>
       <div class="body">
         <StoreChoice route={route} />
-        <main ref={main} tabIndex={-1}>
+        <main id="main" ref={main} tabIndex={-1}>
           {children}
         </main>
       </div>
@@ -116,7 +116,7 @@ function StoreChoice({ route }: { route: Route }) {
     go(address(route.page));
   };
   return (
-    <div class="store-line">
+    <header class="store-line">
       {stores.length > 1 ? (
         <label>
           Store{" "}
@@ -138,6 +138,6 @@ function StoreChoice({ route }: { route: Route }) {
       {chosen.run_level !== "normal" && (
         <span class="bad-text">{plain(`${chosen.run_level}: ${chosen.reason}`)}</span>
       )}
-    </div>
+    </header>
   );
 }

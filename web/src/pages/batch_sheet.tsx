@@ -34,34 +34,23 @@ function question_of(verb: "abort" | "release", batch: Batch, changed: () => voi
   };
 }
 
+function Json({ value }: { value: unknown }) {
+  if (value === null) return <span class="dim">–</span>;
+  return (
+    <span class="cut">
+      <Text value={one_line(value)} />
+    </span>
+  );
+}
+
 const columns: Column<BatchRow>[] = [
   { head: "Line", as: "number", cell: (row) => count(row.line) },
   { head: "Status", cell: (row) => <State state={row.status} /> },
   { head: "Attempt", as: "number", cell: (row) => row.attempt },
   { head: "Done", as: "number", cell: (row) => <Age at={row.done_at} /> },
-  {
-    head: "Input",
-    cell: (row) => (
-      <span class="cut">
-        <Text value={one_line(row.input)} />
-      </span>
-    ),
-  },
-  {
-    head: "Result",
-    cell: (row) => (
-      <span class="cut">
-        <Text value={one_line(row.result)} />
-      </span>
-    ),
-  },
-  {
-    head: "Messages",
-    as: "wide",
-    cell: (row) => (
-      <span class="cut">{row.messages !== null && <Text value={one_line(row.messages)} />}</span>
-    ),
-  },
+  { head: "Input", cell: (row) => <Json value={row.input} /> },
+  { head: "Result", cell: (row) => <Json value={row.result} /> },
+  { head: "Messages", as: "wide", cell: (row) => <Json value={row.messages} /> },
 ];
 
 export function BatchSheet({ route }: { route: Route }) {

@@ -80,7 +80,6 @@ export function Http() {
                   cell: (request) =>
                     request.heartbeat_age_ms === null ? "–" : duration(request.heartbeat_age_ms),
                 },
-                { head: "", as: "wide", cell: () => null },
               ]}
               empty={{
                 sentence: "No request is in flight.",

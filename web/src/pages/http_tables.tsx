@@ -91,7 +91,6 @@ export function Endpoints({ endpoints }: { endpoints: HttpStats["endpoints"] }) 
           as: "number",
           cell: (endpoint) => duration(endpoint.p95_seconds * 1000),
         },
-        { head: "", as: "wide", cell: () => null },
       ]}
       empty={{ sentence: "No host has been asked for anything yet." }}
     />

@@ -97,7 +97,7 @@ function Charts({ points, step }: { points: Point[]; step: number }) {
   return (
     <div class="charts">
       <Chart
-        title="Throughput per second"
+        title="Tasks per second"
         group={group}
         times={times}
         lines={[

@@ -93,7 +93,7 @@ export function TaskFilterForm({ filter }: { filter: TaskFilter }) {
         <Field name="since" label="Created since" filter={filter} hint="2h or 2026-03-01" />
         <Field name="error" label="Error contains" filter={filter} />
         <Field name="field" label="Payload field" filter={filter} hint="customer.id" />
-        <Field name="value" label="is" filter={filter} />
+        <Field name="value" label="Value" filter={filter} />
         <Field name="id" label="Id" filter={filter} />
         <div class="filter-buttons">
           <button class="primary">Filter</button>

@@ -6,7 +6,7 @@ import type { Entry } from "../timeline";
 export function Timeline({ entries }: { entries: Entry[] }) {
   if (entries.length === 0) return <Empty sentence="Nothing has happened to this task yet." />;
   return (
-    <ol class="timeline">
+    <ol class="timeline" tabIndex={0} aria-label="Timeline">
       {entries.map((entry, i) => (
         <li key={i} class={entry.what}>
           <span class="when">

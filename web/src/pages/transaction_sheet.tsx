@@ -151,7 +151,7 @@ function Series({ result }: { result: NonNullable<Found["result"]> }) {
 
 function Moves({ history }: { history: Found["history"] }) {
   return (
-    <ol class="timeline">
+    <ol class="timeline" tabIndex={0} aria-label="Moves">
       {history.map((move, i) => (
         <li key={i} class="step">
           <span class="when">

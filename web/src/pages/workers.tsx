@@ -1,7 +1,6 @@
 import { in_store } from "../api/client";
 import { use_resource } from "../api/resource";
 import type { Worker } from "../api/types";
-import { Bar } from "../parts/bar";
 import { Choice } from "../parts/choice";
 import { Loaded, Page, Section } from "../parts/page";
 import { Table } from "../parts/table";
@@ -10,8 +9,9 @@ import { Age, Id, State, Text } from "../parts/text";
 import { address, refine } from "../route";
 import type { Route } from "../route";
 import { duration, plural } from "../text/format";
+import { plain } from "../text/visible";
 
-const shown_ids = 3;
+const shown_ids = 1;
 
 function Holding({ worker }: { worker: Worker }) {
   const ids = worker.holding;
@@ -49,12 +49,14 @@ const columns: Column<Worker>[] = [
       <State state={worker.state} tone={worker.state === "running" ? "good" : ""} />
     ),
   },
-  { head: "Host", cell: (worker) => <Text value={worker.host} /> },
-  { head: "Pid", as: "number", cell: (worker) => worker.pid },
+  {
+    head: "Process",
+    cell: (worker) => <Text value={`${worker.pid} on ${worker.host}`} />,
+  },
   {
     head: "Kinds",
     cell: (worker) => (
-      <span class="cut">
+      <span class="cut narrow" title={plain(worker.kinds.join(", "))}>
         <Text value={worker.kinds.join(", ")} />
       </span>
     ),
@@ -66,12 +68,12 @@ const columns: Column<Worker>[] = [
   },
   {
     head: "In use",
+    as: "number",
     cell: (worker) =>
       worker.state === "running" ? (
-        <Bar
-          part={worker.holding.length / Math.max(1, worker.concurrency)}
-          label={`${worker.holding.length} of ${worker.concurrency} threads in use`}
-        />
+        <span title="tasks that it holds, of as many as it has threads">
+          {worker.holding.length}/{worker.concurrency}
+        </span>
       ) : (
         <span class="dim">–</span>
       ),

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { compact } from "../text/format";
+import { compact, time_labels } from "../text/format";
 
 export interface Line {
   name: string;
@@ -40,7 +40,15 @@ function options_for(root: HTMLElement, props: Props): uPlot.Options {
     cursor: { y: false, points: { size: 6 }, sync: { key: props.group ?? props.title } },
     scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
     axes: [
-      { stroke: dim, grid: { show: false }, ticks: { show: false }, font, size: 24 },
+      {
+        stroke: dim,
+        grid: { show: false },
+        ticks: { show: false },
+        font,
+        size: 22,
+        space: 64,
+        values: (_plot, times) => time_labels(times),
+      },
       {
         stroke: dim,
         grid,

@@ -8,6 +8,8 @@ function title_of({ first, last, missing }: Cell): string {
   return last > first ? `${where}: ${missing} missing` : `${where}: missing`;
 }
 
+const widest = 16; // pixels
+
 /** The parts of a series side by side, with the missing ones as gaps. */
 export function SeriesDrawing({
   name,
@@ -27,6 +29,7 @@ export function SeriesDrawing({
   return (
     <svg
       class="series"
+      width={cells.length * widest}
       viewBox={`0 0 ${Math.max(1, cells.length) * 8} 16`}
       preserveAspectRatio="none"
       role="img"

@@ -19,6 +19,8 @@ interface Props<Row> {
 /** A table that scrolls by itself where the window is narrower, also by keyboard. */
 export function Table<Row>({ label, columns, rows, key_of, empty }: Props<Row>) {
   if (rows.length === 0) return <Empty {...empty} />;
+  // Without a column for it, the space that is left goes to an empty one: columns stay together.
+  const rest = columns.some((column) => column.as === "wide") ? null : <td class="wide" />;
   return (
     <div class="table" role="region" aria-label={label} tabIndex={0}>
       <table>
@@ -26,9 +28,10 @@ export function Table<Row>({ label, columns, rows, key_of, empty }: Props<Row>) 
           <tr>
             {columns.map((column) => (
               <th key={column.head} scope="col" class={column.as}>
-                {column.head}
+                {column.head || <span class="hidden">Actions</span>}
               </th>
             ))}
+            {rest}
           </tr>
         </thead>
         <tbody>
@@ -39,6 +42,7 @@ export function Table<Row>({ label, columns, rows, key_of, empty }: Props<Row>) 
                   {column.cell(row)}
                 </td>
               ))}
+              {rest}
             </tr>
           ))}
         </tbody>

@@ -101,7 +101,7 @@ const tones: Record<string, string> = {
   wait: "warn",
   complete: "good",
   interrupted: "warn",
-  dry_run: "quiet",
+  "dry run": "quiet",
   normal: "good",
   "read-only": "warn",
   halted: "bad",
@@ -110,5 +110,5 @@ const tones: Record<string, string> = {
 
 /** A state as a word with a dot; the colour says nothing that the word does not. */
 export function State({ state, tone }: { state: string; tone?: string }) {
-  return <span class={`state ${tone ?? tones[state] ?? "quiet"}`}>{plain(state)}</span>;
+  return <span class={`state ${tone || (tones[state] ?? "quiet")}`}>{plain(state)}</span>;
 }

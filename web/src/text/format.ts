@@ -86,6 +86,20 @@ export function clock(time: number, now: number, milliseconds = true): string {
   return `${at.getFullYear()}-${padded(at.getMonth() + 1)}-${padded(at.getDate())} ${text}`;
 }
 
+/** For an axis of times in seconds: as much of each as tells it from its neighbours. */
+export function time_labels(times: number[]): string[] {
+  const step = times.length > 1 ? times[1]! - times[0]! : 60;
+  return times.map((time) => {
+    const at = new Date(time * 1000);
+    const minutes = `${padded(at.getHours())}:${padded(at.getMinutes())}`;
+    if (step < 60) return `${minutes}:${padded(at.getSeconds())}`;
+    const is_midnight = at.getHours() === 0 && at.getMinutes() === 0;
+    return step >= 86_400 || is_midnight
+      ? `${padded(at.getMonth() + 1)}-${padded(at.getDate())}`
+      : minutes;
+  });
+}
+
 /** The end of an id is what differs between ids of the same minute. */
 export function short_id(id: string): string {
   return id.length > 14 ? `${id.slice(0, 4)}…${id.slice(-6)}` : id;
