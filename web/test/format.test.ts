@@ -10,6 +10,7 @@ import {
   percent,
   plural,
   short_id,
+  time_labels,
 } from "../src/text/format";
 
 test("numbers", () => {
@@ -52,6 +53,14 @@ test("a time has its date unless it is today", () => {
   const now = new Date(2026, 2, 1, 12, 0, 0).getTime();
   assert.equal(clock(new Date(2026, 2, 1, 9, 5, 4, 7).getTime(), now), "09:05:04.007");
   assert.equal(clock(new Date(2026, 1, 28, 23, 0, 0).getTime(), now, false), "2026-02-28 23:00:00");
+});
+
+test("an axis says as much of a time as tells it from its neighbours", () => {
+  const at = (hour: number, minute: number, second = 0) =>
+    new Date(2026, 2, 1, hour, minute, second).getTime() / 1000;
+  assert.deepEqual(time_labels([at(9, 5), at(9, 5, 30)]), ["09:05:00", "09:05:30"]);
+  assert.deepEqual(time_labels([at(9, 5), at(9, 10)]), ["09:05", "09:10"]);
+  assert.deepEqual(time_labels([at(-12, 0), at(0, 0), at(12, 0)]), ["12:00", "03-01", "12:00"]);
 });
 
 test("ids keep both ends", () => {

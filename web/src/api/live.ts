@@ -55,17 +55,33 @@ function connect(path: string): void {
   };
 }
 
+function disconnect(): void {
+  clearTimeout(retry);
+  source?.close();
+  source = null;
+  set_connected(false);
+}
+
+// A browser has six connections for a server, all tabs together. One that nobody looks at must not
+// keep another from showing anything.
+let watched_path = "";
+document.addEventListener("visibilitychange", () => {
+  disconnect();
+  if (document.hidden || !watched_path) return;
+  connect(watched_path);
+  tell_all();
+});
+
 export function start_live(path: string): void {
   stop_live();
+  watched_path = path;
   connect(path);
 }
 
 export function stop_live(): void {
-  clearTimeout(retry);
-  source?.close();
-  source = null;
+  watched_path = "";
   last_event = "";
-  set_connected(false);
+  disconnect();
 }
 
 export function listen(wanted: readonly Topic[], listener: Listener): () => void {

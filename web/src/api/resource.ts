@@ -36,6 +36,7 @@ export function use_resource<Answer>(
     let asking = false;
     let changed = false;
     const ask = async () => {
+      if (document.hidden && asked > 0) return plan(every);
       asking = true;
       changed = false;
       asked = Date.now();
@@ -62,7 +63,7 @@ export function use_resource<Answer>(
       changed = true;
       if (!asking) plan(Math.max(0, asked + at_most_every - Date.now()));
     };
-    ask_again.current = soon;
+    ask_again.current = path ? soon : () => undefined;
     if (path) void ask();
     const unlisten = path ? listen(topic_list.split(" ") as Topic[], soon) : () => undefined;
     return () => {

@@ -11,6 +11,8 @@ import { address } from "../route";
 import { count, duration } from "../text/format";
 import { Endpoints, Processes, Tallies } from "./http_tables";
 
+const most_shown = 500;
+
 function clear_question(changed: () => void): Question {
   return {
     title: "Clear the statistics?",
@@ -29,7 +31,7 @@ function clear_question(changed: () => void): Question {
 export function Http() {
   const stats = use_resource<HttpStats>(in_store("/v1/http/stats"), ["tasks"]);
   const flying = use_resource<{ requests: HttpRequest[] }>(
-    in_store("/v1/http/requests", { limit: 100 }),
+    in_store("/v1/http/requests", { limit: most_shown }),
     ["tasks"],
   );
   return (
@@ -53,12 +55,12 @@ export function Http() {
               <Processes processes={answer.processes} />
             </Section>
             <Section title="Hosts">
-              <Endpoints endpoints={answer.endpoints} />
+              <Endpoints endpoints={answer.endpoints} requests={flying.data?.requests ?? []} />
             </Section>
           </>
         )}
       </Loaded>
-      <Section title="In flight, oldest first">
+      <Section title="In flight">
         <Loaded from={flying}>
           {(answer) => (
             <Table

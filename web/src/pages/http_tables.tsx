@@ -1,4 +1,4 @@
-import type { HttpStats } from "../api/types";
+import type { HttpRequest, HttpStats } from "../api/types";
 import { Bar } from "../parts/bar";
 import { Table } from "../parts/table";
 import { Id, Text } from "../parts/text";
@@ -75,14 +75,33 @@ export function Processes({ processes }: { processes: HttpStats["processes"] }) 
   );
 }
 
-export function Endpoints({ endpoints }: { endpoints: HttpStats["endpoints"] }) {
+type Endpoint = HttpStats["endpoints"][number];
+
+/** Every host that was asked, or is being asked now for the first time. */
+function with_flying(endpoints: Endpoint[], flying: Map<string, number>): Endpoint[] {
+  const known = new Set(endpoints.map((endpoint) => endpoint.host));
+  const others = [...flying.keys()].filter((host) => !known.has(host));
+  const nothing = { requests: 0, unanswered: 0, server_errors: 0, p95_seconds: 0 };
+  return [...endpoints, ...others.map((host) => ({ host, ...nothing }))];
+}
+
+export function Endpoints({
+  endpoints,
+  requests,
+}: {
+  endpoints: Endpoint[];
+  requests: HttpRequest[];
+}) {
+  const flying = new Map<string, number>();
+  for (const { host } of requests) flying.set(host, (flying.get(host) ?? 0) + 1);
   return (
     <Table
       label="Hosts"
-      rows={endpoints}
+      rows={with_flying(endpoints, flying)}
       key_of={(endpoint) => endpoint.host}
       columns={[
         { head: "Host", cell: (endpoint) => <Text value={endpoint.host || "(not known)"} /> },
+        { head: "In flight", as: "number", cell: (each) => count(flying.get(each.host) ?? 0) },
         { head: "Requests", as: "number", cell: (endpoint) => count(endpoint.requests) },
         { head: "Unanswered", as: "number", cell: (endpoint) => count(endpoint.unanswered) },
         { head: "5xx", as: "number", cell: (endpoint) => count(endpoint.server_errors) },
