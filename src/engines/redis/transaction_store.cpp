@@ -37,6 +37,7 @@ std::vector<std::string> none_or_one(const std::optional<std::string>& text) {
   return text ? std::vector{*text} : std::vector<std::string>{};
 }
 
+/// As take_step in transactions.lua takes it.
 void add(Arguments& arguments, const Step& step) {
   std::vector<std::string> lines, messages, sent;
   for (const auto& entry : step.record) {
@@ -45,7 +46,7 @@ void add(Arguments& arguments, const Step& step) {
   }
   for (const auto& message : step.send) messages.push_back(message_text(message));
   for (auto number : step.sent) sent.push_back(std::to_string(number));
-  arguments.add(step.lease).add(step.from).add(none_or_one(step.to)).add(step.reason);
+  arguments.add(none_or_one(step.to)).add(step.reason);
   arguments.add(none_or_one(step.data)).add(none_or_one(step.error)).add(step.forget_ledger);
   arguments.add(lines).add(messages).add(sent);
 }
@@ -55,7 +56,10 @@ void add(Arguments& arguments, const Step& step) {
 std::vector<Stepped> RedisTransactionStore::step(std::span<const Step> steps) {
   auto arguments = store_.arguments();
   arguments.add(steps.size());
-  for (const auto& one : steps) add(arguments, one);
+  for (const auto& one : steps) {
+    arguments.add(one.lease).add(one.from);
+    add(arguments, one);
+  }
   auto answers = store_.run(step_points, scripts::step, arguments);
   std::vector<Stepped> done;
   for (std::size_t i = 0; i + 1 < answers.size(); i += 2) {
@@ -128,10 +132,10 @@ std::vector<StateMove> RedisTransactionStore::moves(TaskId id) {
   return moves;
 }
 
-bool RedisTransactionStore::put_back(TaskId id, const std::string& state,
-                                     const std::string& reason) {
+bool RedisTransactionStore::put_back(TaskId id, Step step) {
   auto arguments = store_.arguments();
-  arguments.add(id.text()).add(state).add(reason);
+  arguments.add(id.text());
+  add(arguments, step);
   return store_.run(step_points, scripts::put_back, arguments).number() == 1;
 }
 

@@ -17,7 +17,7 @@ class RedisTransactionStore final : public TransactionStore {
   std::vector<LedgerEntry> ledger(TaskId id) override;
   std::vector<OutboxEntry> outbox(TaskId id) override;
   std::vector<StateMove> moves(TaskId id) override;
-  bool put_back(TaskId id, const std::string& state, const std::string& reason) override;
+  bool put_back(TaskId id, Step step) override;
 
  private:
   std::string key(std::string_view kind, TaskId id) const {

@@ -5,3 +5,47 @@ local function move_transaction(id, from, to, reason, token)
   call('RPUSH', P .. 'm:' .. id, table.concat({ from, to, token, now_text, reason }, '\31'))
   progress(id)
 end
+
+local function take_list()
+  local list = {}
+  for i = 1, take_number() do list[i] = take() end
+  return list
+end
+
+-- What a step does, as ARGV says it: the next state as a list of none or one; reason; what it knows
+-- and an error, again as lists of none or one; forget the ledger (1, 0); lists of what is to be
+-- recorded (field, value), of messages to be sent, and of numbers of those that were. A list begins
+-- with its length.
+local function take_step()
+  local step = { to = take_list()[1], reason = take() }
+  step.data, step.error, step.forget = take_list()[1], take_list()[1], take() == '1'
+  step.lines, step.messages, step.sent = take_list(), take_list(), take_list()
+  return step
+end
+
+local function record(id, lines)
+  local recorded = {}
+  for i = 1, #lines, 2 do
+    if call('HSETNX', P .. 'l:' .. id, lines[i], lines[i + 1]) == 1 then progress(id) end
+    recorded[#recorded + 1] = call('HGET', P .. 'l:' .. id, lines[i])
+  end
+  return recorded
+end
+
+-- Returns what the ledger has now for each of its lines.
+local function carry_out(id, token, from, step)
+  local x = P .. 'x:' .. id
+  if step.forget then call('UNLINK', P .. 'l:' .. id) end
+  local recorded = record(id, step.lines)
+  if step.data then call('HSET', x, 'd', step.data) end
+  if step.error then
+    call('HINCRBY', x, 'f', 1)
+    call('HSET', x, 'e', step.error)
+  end
+  if step.to then move_transaction(id, from, step.to, step.reason, token) end
+  if #step.sent > 0 then in_portions('HDEL', P .. 'o:' .. id, step.sent) end
+  for _, message in ipairs(step.messages) do
+    call('HSET', P .. 'o:' .. id, call('INCR', P .. 'outbox'), message)
+  end
+  return recorded
+end
