@@ -1,6 +1,7 @@
 #include "server/gate.hpp"
 
 #include <algorithm>
+#include <semaphore>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,18 @@ namespace {
 constexpr std::chrono::minutes code_lasts{10};
 
 WallTime now() { return system_clock().wall(); }
+
+/// Hashing a password takes 64 MB and a tenth of a second on purpose. Two at a time, so that a
+/// flood of logins takes neither the memory nor the threads that others need.
+std::optional<Role> verify(Users& users, const std::string& user, const std::string& password) {
+  static std::counting_semaphore<2> seats{2};
+  if (!seats.try_acquire())
+    throw Problem{503, "busy", "too many people log in at this moment; try again"};
+  struct Release {
+    ~Release() { seats.release(); }
+  } release;
+  return users.verify(user, password);
+}
 
 /// `localhost:8080` without its port, in lower case.
 std::string host_name(std::string_view host) {
@@ -145,7 +158,7 @@ Session Gate::log_in(const Request& request, const std::string& token, const std
   if (!token.empty() && same_secret(token, options_.token))
     session = sessions_.begin("token", Role::admin, false, now());
   else if (!user.empty() && options_.users)
-    if (const auto role = options_.users->verify(user, password))
+    if (const auto role = verify(*options_.users, user, password))
       session = sessions_.begin(user, *role, true, now());
   if (!session) {
     brake_.failed(request.peer, steady);

@@ -59,7 +59,8 @@ void Watcher::watch(std::stop_token stop) {
     try {
       look(hub_->clients() > 0);
       if (round % looks_between_writes == 0) history_->flush();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
+      // Whatever it is, the next look may go well; until then callers are told.
       trouble = error.what();
     }
     {
