@@ -88,6 +88,7 @@ channel = connection.channel()
 channel.confirm_delivery()
 method, properties, body = next(channel.consume("requests"))
 channel.basic_ack(method.delivery_tag)
+channel.cancel()
 request = json.loads(body)
 id = request["transactionId"]
 def send(queue, envelope, data=None):
