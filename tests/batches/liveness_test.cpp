@@ -198,7 +198,7 @@ TEST_F(BatchLiveness, RowsOfTheLivingAreLeftAloneHoweverLongTheyTake) {
   for (const auto& row : theirs_.fetch(1)) redis_of_theirs_.track(row);
   redis_of_theirs_.beat();
   // Believed for six of its heartbeats, of which many are over when this one has done the other.
-  auto id = submit(60, {"ms=50"});
+  auto id = submit(120, {"ms=50"});
   auto busy = worker();
   ASSERT_TRUE(ends(id));
   EXPECT_EQ(rows_with("inprog"), "1");

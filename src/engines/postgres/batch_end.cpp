@@ -46,7 +46,7 @@ class RowEnds {
         "END, res = h.result::jsonb,"
         " messages = h.messages::jsonb, blobrows = h.output::jsonb,"
         " doneby = CASE WHEN h.to_status <> 'queued' THEN r.doneby END FROM held h"
-        " WHERE r.rowid = h.batchrow AND r.status = 'inprog'"
+        " WHERE r.rowid = h.batchrow AND" HOLDFAST_IN_PROGRESS
         " RETURNING h.place, h.to_status),"
         // Also where the row is not in progress any more because a program that knows nothing of
         // claims took it away: then there is nothing left to hold.

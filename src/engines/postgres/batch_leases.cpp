@@ -15,10 +15,11 @@ namespace {
   " c.batchrow = s.batchrow AND (s.batchrow <> 0 OR c.batch = s.batch) AND c.token = s.token" \
   " AND c.owner IS NOT NULL "
 
-/// A row that somebody has who knows nothing of claims.
-#define HOLDFAST_UNCLAIMED                                               \
-  " r.status = 'inprog' AND NOT EXISTS (SELECT 1 FROM hf.batch_claims c" \
-  " WHERE c.batchrow = r.rowid AND c.owner IS NOT NULL) "
+/// Nobody of ours has row `r`: if it is in progress, then with somebody who knows nothing of
+/// claims.
+#define HOLDFAST_NOT_CLAIMED                                                \
+  " NOT EXISTS (SELECT 1 FROM hf.batch_claims c WHERE c.batchrow = r.rowid" \
+  " AND c.owner IS NOT NULL) "
 
 Orphan read_unit(const Rows& row) {
   constexpr int rest = orphan_columns;
@@ -103,7 +104,7 @@ class Reclaiming {
         " doneat = CASE WHEN v.failed THEN" HOLDFAST_NOW
         "END, messages = CASE WHEN v.failed THEN"
         " v.messages::jsonb END, doneby = CASE WHEN v.failed THEN r.doneby END FROM v"
-        " WHERE r.rowid = v.batchrow AND r.status = 'inprog'",
+        " WHERE r.rowid = v.batchrow AND" HOLDFAST_IN_PROGRESS,
         rows_.value(), batches_.value(), failed_.value(), attempts_.value(), crashes_.value(),
         suspects_.value(), delays_.value(), messages_.value());
   }
@@ -159,20 +160,20 @@ std::int64_t PostgresBatchStore::queue_unclaimed(const Unclaimed& which) {
     // again counts from then.
     db.queue(
         "DELETE FROM hf.batch_sightings s WHERE s.batchrow = ANY($1) OR NOT EXISTS (SELECT 1"
-        " FROM alya.batchrows r WHERE r.rowid = s.batchrow AND r.status = 'inprog')"
-        " OR EXISTS (SELECT 1 FROM hf.batch_claims c WHERE c.batchrow = s.batchrow"
+        " FROM alya.batchrows r WHERE r.rowid = s.batchrow AND" HOLDFAST_IN_PROGRESS
+        ") OR EXISTS (SELECT 1 FROM hf.batch_claims c WHERE c.batchrow = s.batchrow"
         " AND c.owner IS NOT NULL)",
         at_work.value());
     db.queue(
         "INSERT INTO hf.batch_sightings (batchrow, seen_at) SELECT r.rowid, {wall}"
-        " FROM alya.batchrows r WHERE" HOLDFAST_UNCLAIMED
+        " FROM alya.batchrows r WHERE r.status = 'inprog' AND" HOLDFAST_NOT_CLAIMED
         "AND r.rowid <> ALL($1) ON CONFLICT (batchrow) DO NOTHING",
         at_work.value());
     auto rows = db.run(
         "WITH gone AS (DELETE FROM hf.batch_sightings WHERE seen_at <= {wall} - $1::bigint"
         " OR batchrow = ANY($2) RETURNING batchrow) UPDATE alya.batchrows r"
         " SET status = 'queued', doneby = NULL FROM gone"
-        " WHERE r.rowid = gone.batchrow AND" HOLDFAST_UNCLAIMED,
+        " WHERE r.rowid = gone.batchrow AND" HOLDFAST_IN_PROGRESS "AND" HOLDFAST_NOT_CLAIMED,
         which.seen_for, left.value());
     return rows.changed();
   });

@@ -9,6 +9,11 @@
 /// What the tables call now: a time without a zone, as the wall shows it.
 #define HOLDFAST_NOW " to_timestamp({wall} / 1000.0)::timestamp "
 
+/// Whether a row `r` that is found by its number is in progress. As text, because the server must
+/// not look for it by its status: every row was in progress once, and the index of statuses keeps
+/// that in mind until somebody has cleaned it up.
+#define HOLDFAST_IN_PROGRESS " r.status::text = 'inprog' "
+
 /// The steps of batches, each inside a transaction that the caller has begun.
 namespace holdfast::postgres {
 

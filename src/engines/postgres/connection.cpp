@@ -69,7 +69,11 @@ void Connection::set_up(Durability durability, Purpose purpose) {
   std::string settings =
       "SET jit = off; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';"
       " SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5;"
-      " SET tcp_keepalives_count = 3;";
+      " SET tcp_keepalives_count = 3;"
+      // The server goes on with a step whose worker was killed, and others would wait for it. It
+      // can only tell on some systems, and says no on others.
+      " SELECT set_config('client_connection_check_interval', '1s', false)"
+      " WHERE version() LIKE '%linux%';";
   if (durability == Durability::crash_safe) settings += " SET synchronous_commit = off;";
   // Somebody may have switched it off for the role or the database. What is stricter stays.
   if (durability == Durability::power_safe)

@@ -20,6 +20,8 @@ CREATE TABLE hf.batch_claims (
 CREATE INDEX batch_claims_held ON hf.batch_claims (owner) WHERE owner IS NOT NULL;
 -- What was begun, is not held, and is not done.
 CREATE INDEX batch_claims_left ON hf.batch_claims (batch) WHERE owner IS NULL;
+-- Of these, what must run alone: few, and asked for with every claim.
+CREATE INDEX batch_claims_suspect ON hf.batch_claims (batch) WHERE owner IS NULL AND suspect;
 
 -- Rows in progress that nobody of ours has claimed, and since when we know of them: the tables of
 -- batches do not say when a row was begun.
