@@ -63,18 +63,26 @@ export function TaskFilterForm({ filter }: { filter: TaskFilter }) {
       key={query_of(filter).toString()}
       aria-label="Filter of tasks"
     >
-      <div class="chips" role="group" aria-label="State">
-        {task_states.map((state) => (
-          <button
-            key={state}
-            type="button"
-            class="chip"
-            aria-pressed={filter.states.includes(state)}
-            onClick={() => toggle(state)}
-          >
-            {state}
+      <div class="filter-head">
+        <div class="chips" role="group" aria-label="State">
+          {task_states.map((state) => (
+            <button
+              key={state}
+              type="button"
+              class="chip"
+              aria-pressed={filter.states.includes(state)}
+              onClick={() => toggle(state)}
+            >
+              {state}
+            </button>
+          ))}
+        </div>
+        <div class="filter-buttons">
+          <button class="primary">Filter</button>
+          <button type="button" disabled={is_empty(filter)} onClick={() => show(no_filter)}>
+            Clear
           </button>
-        ))}
+        </div>
       </div>
       <div class="fields">
         <Field name="kind" label="Kind" filter={filter} />
@@ -90,17 +98,11 @@ export function TaskFilterForm({ filter }: { filter: TaskFilter }) {
             ))}
           </select>
         </label>
-        <Field name="since" label="Created since" filter={filter} hint="2h or 2026-03-01" />
+        <Field name="since" label="Created since" filter={filter} hint="2h" />
         <Field name="error" label="Error contains" filter={filter} />
         <Field name="field" label="Payload field" filter={filter} hint="customer.id" />
         <Field name="value" label="Value" filter={filter} />
         <Field name="id" label="Id" filter={filter} />
-        <div class="filter-buttons">
-          <button class="primary">Filter</button>
-          <button type="button" disabled={is_empty(filter)} onClick={() => show(no_filter)}>
-            Clear
-          </button>
-        </div>
       </div>
     </form>
   );

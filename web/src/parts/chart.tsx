@@ -36,6 +36,7 @@ function options_for(root: HTMLElement, props: Props): uPlot.Options {
   return {
     width: root.clientWidth || 300,
     height,
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, sync: { key: props.group ?? props.title } },
     scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
