@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fill, start_worker } from "./fill.mjs";
-import { hostile_texts, store_hostile } from "./hostile.mjs";
+import { hostile_texts, large_number, store_hostile } from "./hostile.mjs";
 import { Place, until } from "./place.mjs";
 import { launch, Visitor } from "./visitor.mjs";
 
@@ -34,6 +34,11 @@ describe("the dashboard", () => {
   test("a task runs, its worker dies, and recovery follows, all seen live", async () => {
     const { page } = operator;
     const watcher = await operator.context.newPage();
+    // This page must not ask again by itself, so that only the live events can tell it.
+    await watcher.addInitScript(() => {
+      const set_timeout = window.setTimeout;
+      window.setTimeout = (run, delay) => (delay >= 5_000 ? 0 : set_timeout(run, delay));
+    });
     await watcher.goto(`${place.address}/#/recoveries`);
     await watcher.getByText("No recovery has had anything to do").waitFor();
 
@@ -195,6 +200,22 @@ describe("the dashboard", () => {
       assert.deepEqual(await operator.trouble(), []);
     });
 
+  test("the keyboard is enough, and the colours can be chosen", async () => {
+    const { page } = operator;
+    await page.goto(`${place.address}/?fresh#/`);
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+    const colours = page.getByRole("button", { name: "Colours" });
+    await colours.press("Enter");
+    assert.equal(await page.locator("html").getAttribute("data-theme"), "light");
+    await colours.press("Enter");
+    await page.reload();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
+  });
+
   test("it works on a phone", async () => {
     const { page } = operator;
     await page.setViewportSize({ width: 390, height: 844 });
@@ -222,6 +243,7 @@ describe("the dashboard", () => {
       await until(hostile_texts[i].name, async () =>
         (await shown.textContent()).includes(hostile_texts[i].shown),
       );
+      assert.ok((await shown.textContent()).includes(large_number), "numbers are not rounded");
       for (const mark of ["\u202e", "\u0007", "\u2066"])
         assert.ok(!(await page.content()).includes(mark), `${hostile_texts[i].name} leaves a mark`);
     }

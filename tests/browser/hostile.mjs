@@ -22,13 +22,17 @@ export const hostile_texts = [
   { name: "large", value: "x".repeat(10_000_000), shown: "xxxx" },
 ];
 
+/** More than a double can hold. */
+export const large_number = "12345678901234567890";
+
 /** Enqueues each as the payload of a task; answers their ids in the same order. */
 export async function store_hostile(place) {
   const config = join(place.folder, "large.yaml");
   writeFileSync(config, "queue:\n  limits:\n    payloadBytes: 100000000\n");
-  const lines = hostile_texts.map(({ value }) =>
-    JSON.stringify({ [value.slice(0, 40)]: value, number: 1 }),
-  );
+  const lines = hostile_texts.map(({ value }) => {
+    const text = JSON.stringify(value);
+    return `{"number": ${large_number}, ${JSON.stringify(value.slice(0, 40))}: ${text}}`;
+  });
   writeFileSync(join(place.folder, "hostile.jsonl"), lines.join("\n") + "\n");
   const ids = await place.run(
     "--config",
