@@ -1,6 +1,6 @@
 // Measures results that arrive in parts over RabbitMQ beside a bare loop of librabbitmq that takes
-// the same messages and writes the same files, and moves of transactions, in one run, on servers
-// that it starts:
+// the same messages and writes the same files, and moves of transactions beside workflows of DBOS
+// (script/bench --results installs it), in one run, on servers that it starts:
 //
 //     holdfast_results_bench [SMALL PARTS] [LARGE PARTS] [TRANSACTIONS]
 
@@ -149,7 +149,18 @@ void compare_parts(const RabbitmqServer& rabbitmq, PostgresServer& postgres, int
 enum class Step { first, second, last };
 BOOST_DESCRIBE_ENUM(Step, first, second, last)
 
-/// What DBOS does in a workflow of two steps: each is recorded before the next begins.
+/// An address of the loopback that is nobody else's, since the port is always the same.
+constexpr const char* our_loopback = "127.0.7.1";
+
+/// How many workflows of two steps DBOS ends in a second; 0: it is not installed.
+double dbos_rate(const PostgresServer& postgres, int count) {
+  auto address = fmt::format("postgresql://admin@{}:{}/postgres", our_loopback, postgres.port());
+  auto done =
+      test::run({"/usr/bin/env", "node", RESULT_PEERS "/dbos.js", address, std::to_string(count)});
+  return done.ending.ok() ? std::atof(done.out.c_str()) : 0;
+}
+
+/// The same as that: each move is recorded before the next begins.
 void measure_moves(PostgresServer& postgres, int count) {
   auto engine = open(postgres.new_store());
   Transactions<Step> steps{engine, "steps"};
@@ -166,8 +177,12 @@ void measure_moves(PostgresServer& postgres, int count) {
   auto took = seconds([&] {
     TransactionRunner{engine, steps.machine(), {.threads = 10, .until_empty = true}}.run();
   });
-  fmt::print("transactions of two moves: {:.0f}/s ({:.0f} moves/s)\n", count / took,
-             2 * count / took);
+  auto ours = count / took, dbos = dbos_rate(postgres, count / 4);
+  fmt::print("transactions of two moves: {:.0f}/s", ours);
+  if (dbos > 0)
+    fmt::print(", workflows of two steps in DBOS {:.0f}/s, {:.1f} times\n", dbos, ours / dbos);
+  else
+    fmt::print("; DBOS is not there to compare with\n");
 }
 
 long peak_memory_mb() {
@@ -185,7 +200,8 @@ int main(int argc, char** argv) {
     return argc > which ? std::atoi(argv[which]) : otherwise;
   };
   const RabbitmqServer rabbitmq;
-  PostgresServer postgres{{.settings = "fsync = on\nfull_page_writes = on\n"}};
+  PostgresServer postgres{
+      {.addresses = {our_loopback}, .settings = "fsync = on\nfull_page_writes = on\n"}};
   compare_parts(rabbitmq, postgres, count(1, 4'000), 1'024, "1 KiB");
   compare_parts(rabbitmq, postgres, count(2, 100), 4u << 20, "4 MiB");
   measure_moves(postgres, count(3, 4'000));
