@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <random>
@@ -120,7 +121,7 @@ int survive(const Options& options, const std::string& program) {
   std::mt19937 dice{std::random_device{}()};
   int kills = 0;
   auto ended = [&] { return batches.list({.id = id, .count_rows = false})[0].done_at.has_value(); };
-  while (!test::eventually(ended, std::chrono::milliseconds{50 + dice() % 400})) {
+  while (!test::eventually(ended, std::chrono::milliseconds{100 + dice() % 800})) {
     auto& victim = workers[dice() % workers.size()];
     victim.kill();
     victim = worker();
@@ -181,6 +182,7 @@ int start(const std::vector<std::string>& words, const std::string& program) {
 }  // namespace holdfast::bench
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // it takes minutes, and somebody watches
   try {
     return holdfast::bench::start({argv + 1, argv + argc}, argv[0]);
   } catch (const std::exception& error) {
