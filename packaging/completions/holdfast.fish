@@ -329,7 +329,7 @@ complete -c holdfast -n '__holdfast_at \'tx\'' -a list -d 'List transactions, ne
 complete -c holdfast -n '__holdfast_at \'tx\'' -a show -d 'Show everything about a transaction, and what is missing of a result'
 complete -c holdfast -n '__holdfast_at \'tx\'' -a cancel -d 'Call transactions off; running ones are asked'
 complete -c holdfast -n '__holdfast_at \'tx\'' -a retry -d 'Run failed, held or cancelled transactions again'
-complete -c holdfast -n '__holdfast_at \'tx\'' -a cleanup -d 'Remove queues of results that have ended, and blobs of those that failed'
+complete -c holdfast -n '__holdfast_at \'tx\'' -a cleanup -d 'Remove queues and blobs of results that failed or were cancelled'
 complete -c holdfast -n '__holdfast_at \'tx\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'tx start\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'tx start\'' -l id -d 'Its id, so that it can be started again safely; default: a new one' -x
@@ -347,12 +347,12 @@ complete -c holdfast -n '__holdfast_at \'tx cancel\'' -l force -d 'Take running 
 complete -c holdfast -n '__holdfast_at \'tx retry\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'tx retry\'' -l state -d 'Begin in this state; default: where it was, or its first one if it had failed' -x
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l help -d 'Print this help message and exit'
-complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l broker -d 'Where messages are: sqlite:FILE; default: in the file of the store' -x
+complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l blobs -d 'Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'results\'' -a run -d 'Collect results that arrive in parts'
 complete -c holdfast -n '__holdfast_at \'results\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'results run\'' -l help -d 'Print this help message and exit'
-complete -c holdfast -n '__holdfast_at \'results run\'' -l broker -d 'Where messages are: sqlite:FILE; default: in the file of the store' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l blobs -d 'Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l request-queue -d 'The producer\'s queue' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l notify-queue -d 'Who is told that a result is complete' -x

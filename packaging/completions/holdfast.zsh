@@ -817,7 +817,7 @@ _holdfast() {
         'show:Show everything about a transaction, and what is missing of a result'
         'cancel:Call transactions off; running ones are asked'
         'retry:Run failed, held or cancelled transactions again'
-        'cleanup:Remove queues of results that have ended, and blobs of those that failed')
+        'cleanup:Remove queues and blobs of results that failed or were cancelled')
       options=(
         '--help:Print this help message and exit')
       ;;
@@ -860,7 +860,7 @@ _holdfast() {
       commands=()
       options=(
         '--help:Print this help message and exit'
-        '--broker:Where messages are\: sqlite\:FILE; default\: in the file of the store'
+        '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file'
         '--blobs:Where parts are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET')
       ;;
     "results")
@@ -873,7 +873,7 @@ _holdfast() {
       commands=()
       options=(
         '--help:Print this help message and exit'
-        '--broker:Where messages are\: sqlite\:FILE; default\: in the file of the store'
+        '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file'
         '--blobs:Where parts are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--request-queue:The producer'\''s queue'
         '--notify-queue:Who is told that a result is complete'
