@@ -10,6 +10,8 @@ std::string address_of_results(const TempStore&) {
   return fmt::format("{}?prefix=results-{}", shared_lasting_redis().address(), ++stores);
 }
 
+std::string broker_of_results(const TempStore& store) { return store.address(); }
+
 /// Those of the store, and between a part and its line in the ledger; messages and blobs are in
 /// files here, too.
 std::vector<std::string_view> kill_points_of_results() {
