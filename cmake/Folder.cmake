@@ -3,7 +3,7 @@ add_library(holdfast_options INTERFACE)
 target_compile_features(holdfast_options INTERFACE cxx_std_20)
 target_compile_options(holdfast_options INTERFACE
   -Wall -Wextra -Wconversion -Wshadow -fstack-protector-strong -fcf-protection
-  $<$<BOOL:${PROJECT_IS_TOP_LEVEL}>:-Werror>
+  $<$<BOOL:${HOLDFAST_WERROR}>:-Werror>
   # g++ 12 sees overlaps in std::string at -O3 that are not there (its bug 105651).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 target_compile_definitions(holdfast_options INTERFACE _GLIBCXX_ASSERTIONS

@@ -19,9 +19,9 @@ constexpr Settings::Retention shed_history{
     .max_finished = std::numeric_limits<std::int64_t>::max() / 2,
     .max_bytes = 0};
 
-/// Sheds no more history than it takes.
+/// Sheds no more history than it takes, and little at a time: that, too, needs room at first.
 std::vector<Inserted> insert(EngineParts& parts, const std::vector<NewTask>& tasks) {
-  constexpr int shed_at_once = 1'000;
+  constexpr int shed_at_once = 100;
   while (true) {
     try {
       return parts.tasks().insert(tasks);
