@@ -27,6 +27,11 @@ std::string_view to_string(Level level) {
   return level == Level::warning ? "warning" : "bad";
 }
 
+/// `1 task`, `2 tasks`.
+std::string some(std::int64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 std::int64_t ready_tasks(const std::vector<QueueStatus>& queues) {
   std::int64_t count = 0;
   for (const auto& queue : queues)
@@ -50,21 +55,23 @@ Check check_workers(const RecoveryStatus& status, std::int64_t ready) {
   const auto text = fmt::format("{} worker{} running", running, running == 1 ? " is" : "s are");
   if (running > 0 || ready == 0) return {"workers", Level::good, text + "."};
   return {"workers", Level::bad,
-          fmt::format("No worker is running, and {} tasks wait; start one with 'holdfast worker "
-                      "run'.",
-                      ready)};
+          fmt::format("No worker is running, and {}; start one with 'holdfast worker run'.",
+                      some(ready, "task waits", "tasks wait"))};
 }
 
 Check check_recovery(const RecoveryStatus& status) {
   if (status.at_work) return {"recovery", Level::warning, "A recovery is at work now."};
   if (status.waiting > 0)
-    return {"recovery", Level::warning,
-            fmt::format("{} tasks of dead workers are about to be taken back.", status.waiting)};
+    return {
+        "recovery", Level::warning,
+        fmt::format("{} about to be taken back.",
+                    some(status.waiting, "task of a dead worker is", "tasks of dead workers are"))};
   if (status.totals.recoveries == 0)
     return {"recovery", Level::good, "No worker of this store has ever died."};
   return {"recovery", Level::good,
-          fmt::format("Nothing waits; {} recoveries took back {} tasks so far.",
-                      status.totals.recoveries, status.totals.orphans.taken())};
+          fmt::format("Nothing waits; {} took back {} so far.",
+                      some(status.totals.recoveries, "recovery", "recoveries"),
+                      some(status.totals.orphans.taken(), "task", "tasks"))};
 }
 
 Check check_queues(const std::vector<QueueStatus>& queues) {
@@ -77,8 +84,8 @@ Check check_queues(const std::vector<QueueStatus>& queues) {
   if (failed == 0 && held == 0 && paused == 0)
     return {"queues", Level::good, "No task has failed, none is held, no queue is paused."};
   return {"queues", Level::warning,
-          fmt::format("{} tasks have failed, {} are held, {} queues are paused.", failed, held,
-                      paused)};
+          fmt::format("{} failed, {} held, {} paused.", some(failed, "task has", "tasks have"),
+                      some(held, "is", "are"), some(paused, "queue is", "queues are"))};
 }
 
 }  // namespace
