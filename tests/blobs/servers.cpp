@@ -15,25 +15,13 @@
 
 #include "engines/azure/target.hpp"
 #include "engines/objects/exchange.hpp"
+#include "support/loopback.hpp"
 
 namespace holdfast::test {
 
 namespace {
 
 constexpr std::chrono::minutes patience{1};
-
-int free_port() {
-  int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof any;
-  auto* address = reinterpret_cast<sockaddr*>(&any);
-  bool bound = ::bind(fd, address, size) == 0 && ::getsockname(fd, address, &size) == 0;
-  ::close(fd);
-  if (!bound) throw std::runtime_error{"there is no free port"};
-  return ntohs(any.sin_port);
-}
 
 std::vector<std::string> ends_with_us(std::vector<std::string> command) {
   command.insert(command.begin(), {"/usr/bin/setpriv", "--pdeathsig", "KILL"});
