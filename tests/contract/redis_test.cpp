@@ -5,6 +5,7 @@
 
 #include "contract/leases_contract.hpp"
 #include "contract/limit_store_contract.hpp"
+#include "contract/metrics_history_contract.hpp"
 #include "contract/recovery_contract.hpp"
 #include "contract/reports_contract.hpp"
 #include "contract/schedule_store_contract.hpp"
@@ -54,6 +55,7 @@ const EngineCase cases[] = {
 
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LimitStoreContract, testing::ValuesIn(cases), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, MetricsHistoryContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, RecoveryContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, ReportsContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, ScheduleStoreContract, testing::ValuesIn(cases), case_name);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include <holdfast/diagnosis.hpp>
 #include <holdfast/holdfast.hpp>
 
 #include "support/redis_server.hpp"

@@ -25,6 +25,16 @@ TEST_F(RedisScenario, WorkerGoesOnAfterARestartAndNothingIsLost) {
   EXPECT_TRUE(completes(engine, 10));
 }
 
+TEST_F(RedisScenario, LookingForAStoreMakesNone) {
+  RedisServer server;
+  EXPECT_FALSE(holds_store(server.address()));
+  EXPECT_EQ(server.call({"DBSIZE"}).number(), 0);
+  auto engine = open(server.address());
+  EXPECT_FALSE(holds_store(server.address()));
+  enqueue(engine, 1);
+  EXPECT_TRUE(holds_store(server.address()));
+}
+
 TEST_F(RedisScenario, WorkerGoesOnWhenTheServerForgetsEverything) {
   RedisServer server;
   auto engine = open(server.address());
@@ -207,6 +217,39 @@ TEST_F(RedisScenario, UserPasswordAndSocketWorkAndStaySecret) {
   }
 }
 
+TEST_F(RedisScenario, UserWhoMayNotAskAboutTheServerCanStillWork) {
+  RedisServer server{{.append_only = true}};
+  server.call({"ACL", "SETUSER", "bob", "on", ">s3cret", "~{holdfast}:*", "~{holdfast}",
+               "&{holdfast}:*", "+@read", "+@write", "+@scripting", "+@pubsub", "+@connection",
+               "-client|list", "+time"});
+  auto address = "redis://bob:s3cret@127.0.0.1:" + std::to_string(server.port());
+  auto engine = open(address);
+  EXPECT_EQ(Inspector{engine}.durability(), "not known");
+  EXPECT_THAT(Inspector{engine}.durability_warning(), HasSubstr("INFO"));
+  CountingWorker able{server.address()}, unable{address};
+  enqueue(engine, 20);
+  EXPECT_TRUE(completes(engine, 20));
+  EXPECT_NO_THROW(engine.parts().workers().look()) << "the other one has proof of its life";
+  EXPECT_THROW(open(address + "?durability=crash-safe"), StoreUnusable);
+}
+
+TEST_F(RedisScenario, PrunedTasksLeaveNothingBehind) {
+  RedisServer server;
+  auto engine = open(server.address());
+  {
+    CountingWorker worker{server.address()};
+    enqueue(engine, 5);
+    ASSERT_TRUE(completes(engine, 5));
+  }
+  EXPECT_EQ(server.call({"LLEN", "{holdfast}:completed"}).number() > 5, true);
+  EXPECT_EQ(engine.parts().admin().prune({.max_finished = 2}), 3);
+  EXPECT_EQ(engine.parts().admin().prune({.max_finished = 0}), 2);
+  for (const char* key : {"completed", "tasks", "all", "counts", "running", "holders"})
+    EXPECT_EQ(server.call({"EXISTS", std::string{"{holdfast}:"} + key}).number(), 0) << key;
+  for (const char* keys : {"p:*", "t:*", "claim:*", "held:*", "leases:*"})
+    EXPECT_EQ(server.call({"KEYS", std::string{"{holdfast}:"} + keys}).size(), 0u) << keys;
+}
+
 TEST_F(RedisScenario, TlsIsSpokenWithServersThatAreTrustedOnly) {
   RedisServer server{{.tls = true}};
   auto engine = open(server.address() + "?tls_ca=" + server.certificate());
@@ -221,6 +264,34 @@ TEST_F(RedisScenario, TlsIsSpokenWithServersThatAreTrustedOnly) {
   }
   EXPECT_THROW(open(server.address() + "?tls_name=example.org&tls_ca=" + server.certificate()),
                StoreError);
+}
+
+TEST_F(RedisScenario, WhoOnlyLooksLeavesNothingBehind) {
+  RedisServer server;
+  auto engine = open(server.address() + "?prefix=mistyped");
+  Inspector inspector{engine};
+  EXPECT_EQ(inspector.count({}), 0);
+  EXPECT_THAT(inspector.queues(), IsEmpty());
+  EXPECT_THAT(inspector.workers(), IsEmpty());
+  EXPECT_EQ(server.call({"DBSIZE"}).number(), 0);
+  enqueue(engine, 1);
+  EXPECT_EQ(server.call({"EXISTS", "{mistyped}:meta"}).number(), 1) << "then it is made";
+}
+
+TEST_F(RedisScenario, StoreOfAnotherVersionIsLeftAlone) {
+  RedisServer server;
+  enqueue(open(server.address()), 1);
+  auto refusal = [&](const char* format) -> std::string {
+    server.call({"HSET", "{holdfast}:meta", "format", format});
+    try {
+      open(server.address());
+    } catch (const StoreUnusable& error) {
+      return error.what();
+    }
+    return "opened";
+  };
+  EXPECT_THAT(refusal("1"), HasSubstr("older version (1"));
+  EXPECT_THAT(refusal("1000"), HasSubstr("newer version (1000"));
 }
 
 TEST_F(RedisScenario, NothingListensIsSaidWithTheAddress) {

@@ -6,26 +6,11 @@
 #include <fmt/format.h>
 #include <holdfast/report.hpp>
 
-#include "engines/redis/keys.hpp"
-
 namespace holdfast::redis {
 
 Arguments& Arguments::add(const std::vector<std::string>& list) {
   add(list.size());
-  command_.insert(command_.end(), list.begin(), list.end());
-  return *this;
-}
-
-Arguments& Arguments::add(const NewTask& task) {
-  const auto& options = task.options;
-  add((options.id ? *options.id : TaskId::make()).text()).add(!options.id);
-  add(lane_text(task)).add(options.priority).add(options.delay);
-  if (options.at)
-    add(*options.at);
-  else
-    add(std::string{});
-  add(options.unique_key).add(body_text(task)).add(options.after.size());
-  for (const auto& on : options.after) add(on.text());
+  for (const auto& text : list) add(text);
   return *this;
 }
 
@@ -62,7 +47,44 @@ Backoff parse_backoff(std::string_view text) {
   return backoff;
 }
 
+bool in_one_run(const NewTask& one, const NewTask& next) {
+  const auto &a = one.options, &b = next.options;
+  return one.kind == next.kind && a.queue == b.queue && a.limit_key == b.limit_key &&
+         a.priority == b.priority && a.delay == b.delay && a.at == b.at &&
+         a.id.has_value() == b.id.has_value() && a.unique_key.empty() && b.unique_key.empty() &&
+         a.after.empty() && b.after.empty();
+}
+
+void add_run(Arguments& arguments, std::span<const NewTask* const> run, std::vector<TaskId>& ids) {
+  const auto& options = run.front()->options;
+  arguments.add(run.size()).add(!options.id).add(lane_text(*run.front())).add(options.priority);
+  arguments.add(options.delay);
+  if (options.at)
+    arguments.add(*options.at);
+  else
+    arguments.add("");
+  arguments.add(options.unique_key).add(options.after.size());
+  for (const auto& on : options.after) arguments.add(on.text());
+  for (const auto* task : run) {
+    ids.push_back(task->options.id ? *task->options.id : TaskId::make());
+    arguments.add(ids.back().text()).add(body_text(*task));
+  }
+}
+
 }  // namespace
+
+std::vector<TaskId> add_tasks(Arguments& arguments, std::span<const NewTask* const> tasks) {
+  std::vector<std::size_t> begins;
+  for (std::size_t i = 0; i < tasks.size(); ++i)
+    if (i == 0 || !in_one_run(*tasks[i - 1], *tasks[i])) begins.push_back(i);
+  std::vector<TaskId> ids;
+  ids.reserve(tasks.size());
+  arguments.add(begins.size());
+  begins.push_back(tasks.size());
+  for (std::size_t i = 0; i + 1 < begins.size(); ++i)
+    add_run(arguments, tasks.subspan(begins[i], begins[i + 1] - begins[i]), ids);
+  return ids;
+}
 
 std::string body_text(const NewTask& task) {
   const auto& options = task.options;
@@ -73,13 +95,13 @@ std::string body_text(const NewTask& task) {
 }
 
 Body parse_body(std::string_view text) {
-  auto parts = split(text, 5);
+  auto parts = split_into<5>(text);
   Body body;
   body.max_attempts = static_cast<int>(parse_number(parts[0]));
   body.timeout = Millis{parse_number(parts[1])};
   body.backoff = parse_backoff(parts[2]);
-  body.tags = std::move(parts[3]);
-  body.payload = std::move(parts[4]);
+  body.tags = parts[3];
+  body.payload = parts[4];
   return body;
 }
 

@@ -50,12 +50,15 @@ void Connection::expect(const Command& command, const std::string& trouble) {
 }
 
 void Connection::send(std::span<const std::string> command) {
-  fmt::format_to(std::back_inserter(unsent_), "*{}\r\n", command.size());
-  for (const auto& part : command) {
-    fmt::format_to(std::back_inserter(unsent_), "${}\r\n", part.size());
-    unsent_ += part;
-    unsent_ += "\r\n";
-  }
+  Encoded parts;
+  for (const auto& part : command) parts.add(part);
+  send(parts, {});
+}
+
+void Connection::send(const Encoded& first_parts, const Encoded& others) {
+  unsent_ += Encoded::begin(first_parts.parts() + others.parts());
+  unsent_ += first_parts.bytes();
+  unsent_ += others.bytes();
 }
 
 bool Connection::parse(void** reply) {

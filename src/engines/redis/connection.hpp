@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engines/redis/encoded.hpp"
 #include "engines/redis/reply.hpp"
 #include "engines/redis/transport.hpp"
 
@@ -21,6 +22,8 @@ class Connection {
 
   /// Puts a command into the buffer; `receive` sends what is there.
   void send(std::span<const std::string> command);
+  /// The same for a command whose other parts are written already.
+  void send(const Encoded& first_parts, const Encoded& others);
   /// Sends it now.
   void flush();
   /// The answer to the oldest command that has none yet. Errors are answers, too.

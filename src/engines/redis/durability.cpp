@@ -1,5 +1,7 @@
 #include "engines/redis/durability.hpp"
 
+#include <optional>
+
 #include <fmt/format.h>
 
 namespace holdfast::redis {
@@ -15,16 +17,21 @@ std::string info_value(std::string_view info, std::string_view name) {
   return std::string{info.substr(0, info.find('\r'))};
 }
 
-/// Servers that are rented often do not let anybody read their settings.
-std::string setting(Store& store, const std::string& name) {
+/// Nothing: the user may not ask. Servers that are rented often do not let anybody read their
+/// settings.
+std::optional<Reply> ask(Store& store, const Command& question) {
   try {
-    auto reply = store.server.call({"CONFIG", "GET", name});
-    return reply.size() == 2 ? reply[1].string() : std::string{};
+    return store.server.call(question);
   } catch (const Disconnected&) {
     throw;
   } catch (const StoreError&) {
     return {};
   }
+}
+
+std::string setting(Store& store, const std::string& name) {
+  auto reply = ask(store, {"CONFIG", "GET", name});
+  return reply && reply->size() == 2 ? (*reply)[1].string() : std::string{};
 }
 
 void expect_no_eviction(const std::string& name, std::string_view memory) {
@@ -52,12 +59,16 @@ Persistence judge(bool appends, const std::string& sync, bool snapshots) {
 }  // namespace
 
 Persistence look_at_persistence(Store& store) {
-  std::array commands{Command{"INFO", "persistence"}, Command{"INFO", "memory"}};
-  auto replies = store.server.call_all(commands);
   auto name = store.server.address().name();
-  expect_no_eviction(name, replies[1].text());
-  auto persistence = judge(info_value(replies[0].text(), "aof_enabled") == "1",
-                           setting(store, "appendfsync"), !setting(store, "save").empty());
+  auto info = ask(store, {"INFO", "persistence"}), memory = ask(store, {"INFO", "memory"});
+  Persistence persistence{
+      "not known",
+      "the user may not ask the Redis server what a restart of it loses (INFO), nor how a worker "
+      "died; see docs/redis.md for the rights it needs"};
+  if (memory) expect_no_eviction(name, memory->text());
+  if (info)
+    persistence = judge(info_value(info->text(), "aof_enabled") == "1",
+                        setting(store, "appendfsync"), !setting(store, "save").empty());
   const auto& expected = store.server.address().expected;
   bool enough = !expected || persistence.mode == "power-safe" ||
                 (*expected == Durability::crash_safe && persistence.mode == "crash-safe");

@@ -15,4 +15,7 @@ bool is_address(std::string_view address);
 std::shared_ptr<EngineParts> open_store(std::string_view address, Settings settings,
                                         const Clock* test_clock = nullptr);
 
+/// Whether there are keys of ours under the prefix. Changes nothing.
+bool holds_store(std::string_view address);
+
 }  // namespace holdfast::redis

@@ -1,3 +1,6 @@
+#include <map>
+#include <unordered_set>
+
 #include "engines/redis/task_store.hpp"
 
 namespace holdfast::redis {
@@ -13,14 +16,39 @@ bool is_plain(const Settlement& one) {
 }
 
 void add(Arguments& arguments, const Settlement& one) {
-  arguments.add(one.lease);
-  if (is_plain(one)) {
-    arguments.add(one.attempt);
-    return;
-  }
-  arguments.add(std::string{}).add(one.to).add(one.result).add(one.reason).add(one.attempt);
+  arguments.add(one.lease).add(one.to).add(one.result).add(one.reason).add(one.attempt);
   arguments.add(one.was_attempt).add(one.delay).add(one.follow_ups.size());
-  for (const auto& task : one.follow_ups) arguments.add(task);
+}
+
+/// Those that are plain go in groups with one token, which is what was claimed together. Returns
+/// the places of the settlements in the order in which they are sent.
+std::vector<std::size_t> add(Arguments& arguments, std::span<const Settlement> settlements) {
+  std::map<std::pair<Token, int>, std::vector<std::size_t>> groups;
+  std::unordered_set<TaskId> named;
+  std::vector<std::size_t> order, others;
+  std::vector<const NewTask*> follow_ups;
+  for (std::size_t i = 0; i < settlements.size(); ++i) {
+    const auto& one = settlements[i];
+    // One that comes twice is looked at a second time.
+    if (is_plain(one) && named.insert(one.lease.id).second)
+      groups[{one.lease.token, one.attempt}].push_back(i);
+    else
+      others.push_back(i);
+  }
+  arguments.add(groups.size());
+  for (const auto& [name, places] : groups) {
+    arguments.add(name.first.value).add(name.second).add(places.size());
+    for (auto place : places) arguments.add(settlements[place].lease.id.text());
+    order.insert(order.end(), places.begin(), places.end());
+  }
+  arguments.add(others.size());
+  for (auto place : others) {
+    add(arguments, settlements[place]);
+    for (const auto& task : settlements[place].follow_ups) follow_ups.push_back(&task);
+  }
+  add_tasks(arguments, follow_ups);
+  order.insert(order.end(), others.begin(), others.end());
+  return order;
 }
 
 void add(Arguments& arguments, const ClaimRequest& claim, const std::string& number,
@@ -29,33 +57,38 @@ void add(Arguments& arguments, const ClaimRequest& claim, const std::string& num
   arguments.add(claim.queues).add(claim.kinds).add(number).add(unanswered);
 }
 
-Claimed read_claimed(const Value& list, std::size_t first) {
-  Claimed claimed;
-  claimed.lease = {TaskId::parse(list[first].text()).value_or(TaskId{}),
-                   Token{list[first + 1].number()}};
-  auto lane = parse_lane(list[first + 2].text());
-  claimed.queue = std::move(lane.queue);
-  claimed.kind = std::move(lane.kind);
-  claimed.attempt = static_cast<int>(list[first + 3].number());
-  claimed.suspect = list[first + 4].number() == 1;
-  auto body = parse_body(list[first + 5].text());
-  claimed.max_attempts = body.max_attempts;
-  claimed.timeout = body.timeout;
-  claimed.backoff = body.backoff;
-  claimed.payload = std::move(body.payload);
-  return claimed;
+/// A run of tasks that were claimed alike.
+void read_claimed(const Value& list, std::size_t first, std::vector<Claimed>& claimed) {
+  Claimed alike;
+  alike.lease.token = Token{list[first].number()};
+  auto lane = parse_lane(list[first + 1].text());
+  alike.queue = std::move(lane.queue);
+  alike.kind = std::move(lane.kind);
+  alike.attempt = static_cast<int>(list[first + 2].number());
+  alike.suspect = list[first + 3].number() == 1;
+  auto run = list[first + 4];
+  for (std::size_t i = 0; i + 1 < run.size(); i += 2) {
+    auto& one = claimed.emplace_back(alike);
+    one.lease.id = TaskId::parse(run[i].text()).value_or(TaskId{});
+    auto body = parse_body(run[i + 1].text());
+    one.max_attempts = body.max_attempts;
+    one.timeout = body.timeout;
+    one.backoff = body.backoff;
+    one.payload = std::move(body.payload);
+  }
 }
 
-Exchanged read_exchanged(const Value& answer) {
+Exchanged read_exchanged(const Value& answer, const std::vector<std::size_t>& order) {
   expect_valid(answer, {});
   Exchanged exchanged;
-  for (std::size_t i = 0; i < answer[1].size(); ++i)
-    exchanged.settled.push_back(static_cast<Settled>(answer[1][i].number()));
+  exchanged.settled.assign(order.size(), Settled::accepted);
+  for (std::size_t i = 0; i + 1 < answer[1].size(); i += 2)
+    exchanged.settled[order.at(static_cast<std::size_t>(answer[1][i].number()))] =
+        static_cast<Settled>(answer[1][i + 1].number());
   exchanged.buried = answer[2].number() == 1;
-  constexpr std::size_t values_each = 6;
-  exchanged.claimed.reserve(answer[3].size() / values_each);
+  constexpr std::size_t values_each = 5;
   for (std::size_t i = 0; i + values_each <= answer[3].size(); i += values_each)
-    exchanged.claimed.push_back(read_claimed(answer[3], i));
+    read_claimed(answer[3], i, exchanged.claimed);
   return exchanged;
 }
 
@@ -63,11 +96,10 @@ Exchanged read_exchanged(const Value& answer) {
 
 Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
   auto arguments = store_.arguments();
-  arguments.add(exchange.settle.size());
-  for (const auto& one : exchange.settle) add(arguments, one);
+  auto order = add(arguments, exchange.settle);
   if (!exchange.claim) {
-    arguments.add(std::string{});
-    return read_exchanged(store_.run(exchange_points, scripts::exchange, arguments));
+    arguments.add("");
+    return read_exchanged(store_.run(exchange_points, scripts::exchange, arguments), order);
   }
   const auto& claim = *exchange.claim;
   std::vector<std::string> unanswered;
@@ -79,7 +111,7 @@ Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
   }
   add(arguments, claim, number, unanswered);
   try {
-    return read_exchanged(store_.run(exchange_points, scripts::exchange, arguments));
+    return read_exchanged(store_.run(exchange_points, scripts::exchange, arguments), order);
   } catch (const StoreError&) {
     std::lock_guard lock{mutex_};
     auto& all = unanswered_[claim.worker];

@@ -14,7 +14,8 @@ namespace holdfast::redis {
 /// prefixes spread over the nodes of a cluster. Nothing has a time to live: what is in the server
 /// is the truth, and `prune` alone removes.
 ///
-///     {p}:t:<task>        hash: the task (fields below)
+///     {p}:tasks           hash: what changes in the plain life of each task, in one text
+///     {p}:t:<task>        hash: what is unusual about a task, if anything is (fields below)
 ///     {p}:p:<task>        its body: most attempts, timeout, backoff, tags (JSON) and payload, with
 ///                         \x1f between them
 ///     {p}:h:<task>        list: transitions that cannot be derived from the task itself
@@ -33,8 +34,14 @@ namespace holdfast::redis {
 ///     {p}:ready:<lane>    pending tasks that may run now, by priority, then age       (sorted set)
 ///     {p}:alone:<lane>    the same for suspects, which run alone                      (sorted set)
 ///     {p}:later:<lane>    pending tasks that are not due yet, by time                 (sorted set)
-///     {p}:held:<worker>   running tasks by the end of their lease                     (sorted set)
-///     {p}:holders         workers with such a set
+///     {p}:held:<worker>   hash: claims of a worker by their numbers, and how many of their tasks
+///                         still run
+///     {p}:claim:<worker>:<number>    list: = and the end of the leases, then the tasks claimed
+///     {p}:leases:<worker> hash: tasks whose leases were renewed, and the ends of these
+///     {p}:holders         workers with such a hash; before the score none of its leases ends
+///                                                                                     (sorted set)
+///     {p}:completed       list: completed tasks by their end: = and a time, then those who ended
+///                         then
 ///     {p}:blocked, {p}:on_hold, {p}:done:<state>      the other states               (sorted sets)
 ///     {p}:lanes:<kind>    set: lanes with pending tasks of a kind; a lane is queue, kind and limit
 ///                         key (may be empty), with \x1f between them
@@ -44,6 +51,7 @@ namespace holdfast::redis {
 ///     {p}:paused          hash: paused queues
 ///     {p}:cascade         list: ends of tasks that not all who wait for them have heard of
 ///     {p}:seq             the last number of a task
+///     {p}:token           the last token that was given out
 ///
 ///     {p}:limits          hash: limits by place, which is scope, \x1f and name
 ///     {p}:buckets         hash: token buckets that are not full, by place
@@ -52,17 +60,18 @@ namespace holdfast::redis {
 ///     {p}:due             names of schedules that are not paused by their next time   (sorted set)
 ///
 ///     {p}:w:<worker>      hash: a worker; {p}:workers and {p}:gone list them
+///     {p}:metrics:<n>     how the store was in times of n seconds, by time            (sorted set)
 ///     {p}:report:<id>     hash, with :tasks, :workers and :taken; {p}:reports lists them
 ///     {p}:totals          hash: what recovery did since the store was made
 ///     {p}:meta            hash: format, id of the store
 ///     {p}:move            hash: note about a move to another store, and closed_to, its name
 ///     {p}:news            channel: `work` and `control` wake who waits
 ///
-/// Fields of a task: s state (number of enum TaskState), l lane, o order (priority and time of
-/// creation), r not before (0: at once), t token, h holder (worker, \x1f, claimed at, \x1f, number
-/// of the claim), f finished at, a attempts, v recoveries, y crashes, u suspect, x asked to stop,
-/// uk unique key, e error, j cause, w result, d others wait for it, gf and gt progress. What has
-/// its default is not there.
+/// The text in {p}:tasks has, with \x1f between them: state (number of enum TaskState), + if there
+/// is a {p}:t:<task>, token, attempts, order (priority and time of creation), not before (0: at
+/// once), worker, claimed at, number of the claim, finished at, result if it is short, lane. Fields
+/// of {p}:t:<task>: v recoveries, y crashes, u suspect, x asked to stop, uk unique key, e error, j
+/// cause, w result, d others wait for it, gf and gt progress. What has its default is not there.
 class Keys {
  public:
   explicit Keys(std::string_view prefix) : tag_{"{" + std::string{prefix} + "}"} {}
@@ -70,7 +79,6 @@ class Keys {
   /// What scripts are given as their key.
   const std::string& tag() const { return tag_; }
   std::string key(std::string_view name) const { return tag_ + ":" + std::string{name}; }
-  std::string task(TaskId id) const { return key("t:" + id.text()); }
   std::string worker(WorkerId id) const { return key("w:" + id.text()); }
   std::string report(ReportId id) const { return key("report:" + id.text()); }
   std::string news() const { return key("news"); }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engines/redis/task_record.hpp"
 #include "engines/redis/task_store.hpp"
 #include "recovery/child_lock.hpp"
 
@@ -20,26 +21,26 @@ constexpr std::size_t tasks_a_read = 1'000;
 /// What is needed of a task's body is in its first bytes.
 constexpr const char* end_of_beginning = "255";
 
-const Command orphan_fields{"s", "t", "h", "a", "y", "v", "x", "u", "l"};
+const Command orphan_fields{"y", "v", "x", "u"};
 
 /// Nothing if it is not running any more, or not for the same worker.
 std::optional<Orphan> read_orphan(TaskId id, std::string_view worker, bool expired,
-                                  const Value& row, const Value& body_begins) {
-  bool running = row[0].number() == static_cast<int>(TaskState::running);
-  if (row[0].is_nil() || !running || !row[2].text().starts_with(worker)) return {};
+                                  const std::optional<TaskRow>& row, const Value& more,
+                                  const Value& body_begins) {
+  if (!row || row->state != TaskState::running || row->worker != worker) return {};
   auto body = parse_body(body_begins.text());
   Orphan orphan;
-  orphan.lease = {id, Token{row[1].number()}};
+  orphan.lease = {id, row->token};
   orphan.worker = WorkerId::parse(worker).value_or(WorkerId{});
   orphan.expired = expired;
-  orphan.attempt = static_cast<int>(row[3].number());
+  orphan.attempt = row->attempt;
   orphan.max_attempts = body.max_attempts;
-  orphan.crashes = static_cast<int>(row[4].number());
-  orphan.recoveries = static_cast<int>(row[5].number());
-  orphan.cancel_requested = !row[6].is_nil();
-  orphan.suspect = !row[7].is_nil();
+  orphan.crashes = static_cast<int>(more[0].number());
+  orphan.recoveries = static_cast<int>(more[1].number());
+  orphan.cancel_requested = !more[2].is_nil();
+  orphan.suspect = !more[3].is_nil();
   orphan.backoff = body.backoff;
-  orphan.kind = parse_lane(row[8].text()).kind;
+  orphan.kind = parse_lane(row->lane).kind;
   return orphan;
 }
 
@@ -74,26 +75,28 @@ std::vector<Orphan> RedisTaskStore::orphans(int limit, std::span<const WorkerId>
   std::vector<Orphan> orphans;
   for (std::size_t first = 0; first < found.size(); first += 3 * tasks_a_read) {
     auto end = std::min(first + 3 * tasks_a_read, found.size());
+    std::vector<std::string> ids;
     std::vector<Command> reads;
     for (auto at = first; at < end; at += 3) {
-      Command read{"HMGET", store_.keys.key("t:" + found[at].string())};
+      ids.push_back(found[at].string());
+      Command read{"HMGET", store_.keys.key("t:" + ids.back())};
       read.insert(read.end(), orphan_fields.begin(), orphan_fields.end());
       reads.push_back(std::move(read));
-      reads.push_back(
-          {"GETRANGE", store_.keys.key("p:" + found[at].string()), "0", end_of_beginning});
+      reads.push_back({"GETRANGE", store_.keys.key("p:" + ids.back()), "0", end_of_beginning});
     }
-    auto rows = store_.server.call_all(reads);
-    for (std::size_t i = 0; 2 * i < rows.size(); ++i) {
+    reads.push_back(read_rows(store_, ids));
+    auto replies = store_.server.call_all(reads);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
       auto at = first + 3 * i;
-      auto id = TaskId::parse(found[at].text());
+      auto id = TaskId::parse(ids[i]);
       if (!id) continue;
-      auto orphan = read_orphan(*id, found[at + 1].text(), found[at + 2].number() == 1, rows[2 * i],
-                                rows[2 * i + 1]);
+      auto orphan = read_orphan(*id, found[at + 1].text(), found[at + 2].number() == 1,
+                                parse_row(replies.back()[i]), replies[2 * i], replies[2 * i + 1]);
       if (orphan) orphans.push_back(std::move(*orphan));
     }
   }
-  if (!orphans.empty() && any_child_locks(store_.files))
-    leave_out_running_children(store_.files, orphans);
+  if (!orphans.empty() && any_child_locks(store_.files()))
+    leave_out_running_children(store_.files(), orphans);
   return orphans;
 }
 

@@ -62,7 +62,14 @@ Living ask_for(Server& server, const std::vector<std::string>& lives) {
   if (list.size() == 3) return living;
   // Both on one connection, so that both are about the same server.
   std::array commands{Command{"INFO", "server"}, list};
-  auto replies = server.call_all(commands);
+  std::vector<Reply> replies;
+  try {
+    replies = server.call_all(commands);
+  } catch (const Disconnected&) {
+    throw;
+  } catch (const StoreError&) {
+    return living;  // who may not ask knows nothing, and age decides
+  }
   living.server = run_of(replies[0].text());
   living.connections = ",";
   auto text = replies[1].text();

@@ -54,11 +54,14 @@ std::optional<Schedule> parse_schedule(const std::string& name, std::string_view
   return schedule;
 }
 
-void add(Arguments& arguments, const ScheduleChange& change) {
+/// Returns the ids of the tasks that it fires.
+std::vector<TaskId> add(Arguments& arguments, const ScheduleChange& change) {
   const auto& to = change.to;
   arguments.add(to.name).add(change.seen).add(to.revision).add(schedule_text(to));
-  arguments.add(to.paused ? std::string{} : time_text(to.next)).add(change.fires.size());
-  for (const auto& task : change.fires) arguments.add(task);
+  arguments.add(to.paused ? std::string{} : time_text(to.next));
+  std::vector<const NewTask*> fires;
+  for (const auto& task : change.fires) fires.push_back(&task);
+  return add_tasks(arguments, fires);
 }
 
 }  // namespace
@@ -94,13 +97,15 @@ std::vector<Schedule> RedisScheduleStore::due(WallTime until, int limit) {
 std::vector<AppliedChange> RedisScheduleStore::apply(std::span<const ScheduleChange> changes) {
   auto arguments = store_.arguments();
   arguments.add(changes.size());
-  for (const auto& change : changes) add(arguments, change);
+  std::vector<std::vector<TaskId>> ids;
+  for (const auto& change : changes) ids.push_back(add(arguments, change));
   auto answer = store_.run(schedule_points, scripts::apply_schedules, arguments);
   expect_valid(answer, store_.server.address().name());
   std::vector<AppliedChange> applied;
   for (std::size_t i = 0; i < answer[1].size(); ++i) {
     auto one = answer[1][i];
-    applied.push_back({one[0].number() == 1, read_inserted(one[1])});
+    applied.push_back({one[0].number() == 1, {}});
+    if (applied.back().accepted) applied.back().inserted = read_inserted(ids[i], one[1]);
   }
   return applied;
 }

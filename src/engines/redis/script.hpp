@@ -24,12 +24,14 @@ class Script {
 namespace scripts {
 
 extern const Script adopt;
+extern const Script adopt_transactions;
 extern const Script apply_schedules;
 extern const Script beat;
 extern const Script bury;
 extern const Script check;
 extern const Script clear;
 extern const Script complete_report;
+extern const Script continue_history;
 extern const Script enlist;
 extern const Script exchange;
 extern const Script forget;

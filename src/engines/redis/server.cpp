@@ -12,12 +12,6 @@ constexpr Millis patience{10'000};
 constexpr std::size_t idle_kept = 32;
 constexpr int most_redirections = 5;
 
-Command with_name(const char* command, const std::string& name, const Command& rest) {
-  Command full{command, name, "1"};
-  full.insert(full.end(), rest.begin(), rest.end());
-  return full;
-}
-
 }  // namespace
 
 std::optional<Endpoint> moved_to(std::string_view text, const Endpoint& from) {
@@ -155,17 +149,25 @@ std::vector<Reply> Server::call_all(std::span<const Command> commands) {
   }
 }
 
-Reply Server::run(const Script& script, const Command& keys_and_arguments) {
-  auto short_form = with_name("EVALSHA", script.sha(), keys_and_arguments);
+Reply Server::run(const Script& script, const Encoded& key_and_arguments) {
+  constexpr const char* one_key = "1";
   for (int redirections = 0;; ++redirections) {
     auto reply = with_connection([&](Connection& connection) {
-      auto answer = connection.call(short_form);
+      connection.send(Encoded{}.add("EVALSHA").add(script.sha()).add(one_key), key_and_arguments);
+      auto answer = connection.receive();
       if (!answer.is_error() || !answer.text().starts_with("NOSCRIPT")) return answer;
-      return connection.call(with_name("EVAL", script.text(), keys_and_arguments));
+      connection.send(Encoded{}.add("EVAL").add(script.text()).add(one_key), key_and_arguments);
+      return connection.receive();
     });
     if (!reply.is_error()) return reply;
     if (redirections >= most_redirections || !redirected(reply)) fail(reply);
   }
+}
+
+Reply Server::run(const Script& script, const Command& key_and_arguments) {
+  Encoded parts;
+  for (const auto& part : key_and_arguments) parts.add(part);
+  return run(script, parts);
 }
 
 }  // namespace holdfast::redis

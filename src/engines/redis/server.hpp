@@ -31,7 +31,8 @@ class Server {
   /// Many commands, one round trip. Answers in order; the first error is thrown.
   std::vector<Reply> call_all(std::span<const Command> commands);
   /// Runs a script; it is sent as a whole only where the server does not know it.
-  Reply run(const Script& script, const Command& keys_and_arguments);
+  Reply run(const Script& script, const Encoded& key_and_arguments);
+  Reply run(const Script& script, const Command& key_and_arguments);
 
   /// A connection for somebody who keeps it, to the same server.
   std::unique_ptr<Connection> connect();

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <mutex>
 
 #include <holdfast/events.hpp>
 
@@ -39,9 +41,13 @@ struct Store {
   /// server reads its own.
   Arguments arguments() const;
   Reply run(const Script& script, const Arguments& arguments) {
-    return server.run(script, arguments.command());
+    return server.run(script, arguments.encoded());
   }
+  /// For scripts that write. The first one makes the store: its format, and an id of its own.
   Reply run(const KillPoints& points, const Script& script, const Arguments& arguments);
+  /// What workers leave on this host. The folder has the store's id for its name, so that two names
+  /// of one server lead to the same folder.
+  const HostFiles& files();
   const Clock& clock() const { return test_clock ? *test_clock : server_clock; }
 
   Server server;
@@ -49,8 +55,15 @@ struct Store {
   const Events& events;
   const Clock* test_clock;
   ServerClock server_clock;
-  HostFiles files;
   News news;
+
+ private:
+  void make();
+  bool find_files(const Value& names);
+
+  std::atomic<bool> made_ = false;
+  std::mutex making_;
+  std::unique_ptr<HostFiles> files_;
 };
 
 }  // namespace holdfast::redis

@@ -19,6 +19,13 @@ constexpr Store::KillPoints prune_points{KillPoint::prune_before_commit,
 constexpr std::size_t moves_a_script = 200;
 constexpr int pruned_a_script = 500;
 
+/// At most so many bytes, and no half of a character.
+void cut(std::string& text, std::size_t longest) {
+  if (text.size() <= longest) return;
+  while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xC0) == 0x80) --longest;
+  text.resize(longest);
+}
+
 /// The states, as digits, from which a person may take a task to `to` by this move.
 std::string sources(const TaskAdmin::Move& move, TaskState to) {
   std::string digits;
@@ -61,15 +68,25 @@ std::vector<TaskRecord> RedisTaskAdmin::search(const TaskFilter& filter, const T
   std::vector<TaskId> on_page;
   if (wanted == 0) return {};
   TaskSearch search{store_, filter};
-  search.each(page.newest_first, [&](const std::vector<TaskId>& found) {
+  auto after = page.after ? number_of(store_, *page.after) : std::nullopt;
+  if (after) skip = 0;
+  auto visit = [&](const std::vector<TaskId>& found) {
     auto passed = std::min(skip, found.size());
     skip -= passed;
     auto taken = std::min(found.size() - passed, wanted - on_page.size());
     auto first = found.begin() + static_cast<std::ptrdiff_t>(passed);
     on_page.insert(on_page.end(), first, first + static_cast<std::ptrdiff_t>(taken));
     return on_page.size() < wanted;
-  });
-  return read_records(store_, on_page);
+  };
+  search.each(page.newest_first, visit, after, page.go_on);
+  auto records = read_records(store_, on_page);
+  for (auto& record : records) {
+    record.payload_bytes = record.payload.size();
+    record.result_bytes = record.result.size();
+    cut(record.payload, page.longest_text);
+    cut(record.result, page.longest_text);
+  }
+  return records;
 }
 
 std::int64_t RedisTaskAdmin::count(const TaskFilter& filter) {

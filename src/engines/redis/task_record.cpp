@@ -10,46 +10,48 @@ namespace {
 
 constexpr std::size_t records_a_read = 200;
 
-const Command fields{"s", "l", "o", "uk", "a", "v", "y", "u",  "x",
-                     "t", "r", "h", "f",  "w", "e", "j", "gf", "gt"};
+const Command fields{"uk", "v", "y", "u", "x", "w", "e", "j", "gf", "gt"};
+constexpr std::size_t belongings = 3;  ///< that are read for each task, beside its row
 
-void read_fate(const Value& row, TaskRecord& record) {
-  record.attempt = static_cast<int>(row[4].number());
-  record.recoveries = static_cast<int>(row[5].number());
-  record.crashes = static_cast<int>(row[6].number());
-  record.suspect = !row[7].is_nil();
-  record.cancel_requested = !row[8].is_nil();
-  record.token = Token{row[9].number()};
-  record.run_at = row[10].number() == 0 ? record.created_at : wall_time(row[10].number());
-  if (auto holder = split(row[11].text(), 3); !holder[0].empty()) {
-    record.worker = WorkerId::parse(holder[0]);
-    record.claimed_at = wall_time(parse_number(holder[1]));
-  }
-  if (!row[12].is_nil()) record.finished_at = wall_time(row[12].number());
-  record.result = row[13].string();
-  record.error = row[14].string();
-  record.cause = row[15].string();
-  record.progress = row[16].real();
-  record.progress_text = row[17].string();
+void read_unusual(const Value& more, TaskRecord& record) {
+  record.unique_key = more[0].string();
+  record.recoveries = static_cast<int>(more[1].number());
+  record.crashes = static_cast<int>(more[2].number());
+  record.suspect = !more[3].is_nil();
+  record.cancel_requested = !more[4].is_nil();
+  if (!more[5].is_nil()) record.result = more[5].string();
+  record.error = more[6].string();
+  record.cause = more[7].string();
+  record.progress = more[8].real();
+  record.progress_text = more[9].string();
 }
 
-TaskRecord read_record(TaskId id, const Value& row, const Value& body_text, const Value& waits) {
+TaskRecord read_record(TaskId id, const TaskRow& row, std::span<const Reply> belonging) {
   TaskRecord record;
   record.id = id;
-  record.state = static_cast<TaskState>(row[0].number());
-  auto lane = parse_lane(row[1].text());
+  record.state = row.state;
+  auto lane = parse_lane(row.lane);
   record.queue = std::move(lane.queue);
   record.kind = std::move(lane.kind);
   record.limit_key = std::move(lane.key);
-  record.priority = static_cast<int>(row[2].number() / one_priority);
-  record.created_at = wall_time(row[2].number() % one_priority);
-  record.unique_key = row[3].string();
-  auto body = parse_body(body_text.text());
+  record.priority = row.priority;
+  record.created_at = row.created_at;
+  record.run_at = row.run_at;
+  record.token = row.token;
+  record.attempt = row.attempt;
+  if (!row.worker.empty()) {
+    record.worker = WorkerId::parse(row.worker);
+    record.claimed_at = wall_time(parse_number(row.claimed_at));
+  }
+  if (!row.finished_at.empty()) record.finished_at = wall_time(parse_number(row.finished_at));
+  record.result = row.result;
+  read_unusual(belonging[0], record);
+  auto body = parse_body(belonging[1].text());
   record.max_attempts = body.max_attempts;
   record.timeout = body.timeout;
   record.tags = parse_json_list(body.tags);
   record.payload = std::move(body.payload);
-  read_fate(row, record);
+  const auto& waits = belonging[2];
   for (std::size_t i = 0; i < waits.size(); ++i)
     if (auto on = TaskId::parse(waits[i].text())) record.waits_for.push_back(*on);
   std::sort(record.waits_for.begin(), record.waits_for.end());
@@ -58,25 +60,55 @@ TaskRecord read_record(TaskId id, const Value& row, const Value& body_text, cons
 
 }  // namespace
 
+std::optional<TaskRow> parse_row(const Value& text) {
+  if (text.is_nil()) return {};
+  // State, whether there is more, token, attempts, order, not before, worker, claimed at, number of
+  // the claim, finished at, result, lane.
+  auto parts = split_into<12>(text.text());
+  auto order = parse_number(parts[4]), run_at = parse_number(parts[5]);
+  TaskRow row;
+  row.state = static_cast<TaskState>(parse_number(parts[0]));
+  row.token = Token{parse_number(parts[2])};
+  row.attempt = static_cast<int>(parse_number(parts[3]));
+  row.priority = static_cast<int>(order / one_priority);
+  row.created_at = wall_time(order % one_priority);
+  row.run_at = run_at == 0 ? row.created_at : wall_time(run_at);
+  row.worker = parts[6];
+  row.claimed_at = parts[7];
+  row.finished_at = parts[9];
+  row.result = parts[10];
+  row.lane = parts[11];
+  return row;
+}
+
+Command read_rows(const Store& store, std::span<const std::string> ids) {
+  Command read{"HMGET", store.keys.key("tasks")};
+  read.insert(read.end(), ids.begin(), ids.end());
+  return read;
+}
+
 std::vector<TaskRecord> read_records(Store& store, std::span<const TaskId> ids) {
   std::vector<TaskRecord> records;
   while (!ids.empty()) {
     auto some = ids.first(std::min(ids.size(), records_a_read));
     ids = ids.subspan(some.size());
+    std::vector<std::string> names;
     std::vector<Command> reads;
     for (const auto& id : some) {
-      Command read{"HMGET", store.keys.task(id)};
+      names.push_back(id.text());
+      Command read{"HMGET", store.keys.key("t:" + names.back())};
       read.insert(read.end(), fields.begin(), fields.end());
       reads.push_back(std::move(read));
-      reads.push_back({"GET", store.keys.key("p:" + id.text())});
-      reads.push_back({"SMEMBERS", store.keys.key("waits:" + id.text())});
+      reads.push_back({"GET", store.keys.key("p:" + names.back())});
+      reads.push_back({"SMEMBERS", store.keys.key("waits:" + names.back())});
     }
+    reads.push_back(read_rows(store, names));
     auto replies = store.server.call_all(reads);
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      const auto& row = replies[3 * i];
-      if (row[0].is_nil()) continue;
-      records.push_back(read_record(some[i], row, replies[3 * i + 1], replies[3 * i + 2]));
-    }
+    const auto& rows = replies.back();
+    for (std::size_t i = 0; i < some.size(); ++i)
+      if (auto row = parse_row(rows[i]))
+        records.push_back(
+            read_record(some[i], *row, std::span{replies}.subspan(belongings * i, belongings)));
   }
   return records;
 }

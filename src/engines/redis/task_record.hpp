@@ -1,12 +1,31 @@
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "engines/redis/store.hpp"
 #include "tasks/task_admin.hpp"
 
 namespace holdfast::redis {
+
+/// What changes in the plain life of a task; see records.lua. The views are of its text.
+struct TaskRow {
+  TaskState state = TaskState::pending;
+  Token token{};
+  int attempt = 0;
+  int priority = 0;
+  WallTime created_at{};
+  WallTime run_at{};
+  std::string_view worker{};  ///< who holds it, or held it last
+  std::string_view claimed_at{}, finished_at{};
+  std::string_view result{};  ///< if it is short
+  std::string_view lane{};
+};
+/// Nothing for a task that is not there.
+std::optional<TaskRow> parse_row(const Value& text);
+Command read_rows(const Store& store, std::span<const std::string> ids);
 
 /// The tasks that are in the store, in the order of their ids here.
 std::vector<TaskRecord> read_records(Store& store, std::span<const TaskId> ids);

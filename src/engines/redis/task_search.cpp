@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "tasks/transitions.hpp"
 
 namespace holdfast::redis {
@@ -12,8 +14,6 @@ constexpr std::size_t first_window = 200;
 constexpr std::size_t largest_window = 2'000;
 /// Up to so many tasks of the wanted states, it is cheaper to take them from their indexes.
 constexpr std::int64_t few_tasks = 10'000;
-
-const Command fields{"s", "l", "o"};
 
 }  // namespace
 
@@ -42,6 +42,12 @@ std::vector<LaneCounts> lane_counts(Store& store) {
     all.push_back(std::move(found));
   }
   return all;
+}
+
+std::optional<std::int64_t> number_of(Store& store, TaskId id) {
+  auto score = store.server.call({"ZSCORE", store.keys.key("all"), id.text()});
+  if (score.is_nil()) return {};
+  return score.number();
 }
 
 TaskSearch::TaskSearch(Store& store, const TaskFilter& filter) : store_{store}, filter_{filter} {
@@ -86,28 +92,56 @@ bool TaskSearch::few() const {
 
 std::vector<std::string> TaskSearch::members(const std::string& index) {
   std::vector<std::string> ids;
-  auto reply = store_.server.call({"ZRANGE", store_.keys.key(index), "0", "-1"});
+  // What a worker holds is a hash, everything else is in an order.
+  bool held = index.starts_with("held:");
+  auto key = store_.keys.key(index);
+  auto reply = store_.server.call(held ? Command{"HKEYS", key} : Command{"ZRANGE", key, "0", "-1"});
   for (std::size_t i = 0; i < reply.size(); ++i) ids.push_back(reply[i].string());
+  return ids;
+}
+
+/// Who does not run any more is among them until all that were claimed with it have ended.
+std::vector<std::string> TaskSearch::held() {
+  std::vector<std::string> ids;
+  for (const auto& worker : members("holders")) {
+    auto claims = store_.server.call({"HKEYS", store_.keys.key("held:" + worker)});
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      auto claim = store_.keys.key(fmt::format("claim:{}:{}", worker, claims[i].text()));
+      auto entries = store_.server.call({"LRANGE", claim, "0", "-1"});
+      for (std::size_t j = 0; j < entries.size(); ++j)
+        if (!entries[j].text().starts_with('=')) ids.push_back(entries[j].string());
+    }
+  }
+  return ids;
+}
+
+/// Some of them may have left that state again.
+std::vector<std::string> TaskSearch::completed() {
+  std::vector<std::string> ids;
+  auto entries = store_.server.call({"LRANGE", store_.keys.key("completed"), "0", "-1"});
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (!entries[i].text().starts_with('=')) ids.push_back(entries[i].string());
   return ids;
 }
 
 std::vector<std::string> TaskSearch::ids_by_state() {
   std::vector<std::string> ids;
-  auto add = [&](const std::string& index) {
-    auto some = members(index);
+  auto add_all = [&](const std::vector<std::string>& some) {
     ids.insert(ids.end(), some.begin(), some.end());
   };
+  auto add = [&](const std::string& index) { add_all(members(index)); };
   for (auto state : filter_.states) {
     if (state == TaskState::pending) {
       for (const auto& lane : lanes_)
         for (auto index : {"ready:", "alone:", "later:"}) add(index + lane.name);
     } else if (state == TaskState::running) {
-      auto holders = store_.server.call({"SMEMBERS", store_.keys.key("holders")});
-      for (std::size_t i = 0; i < holders.size(); ++i) add("held:" + holders[i].string());
+      add_all(held());
     } else if (state == TaskState::blocked) {
       add("blocked");
     } else if (state == TaskState::held) {
       add("on_hold");
+    } else if (state == TaskState::completed) {
+      add_all(completed());
     } else {
       add("done:" + std::to_string(static_cast<int>(state)));
     }
@@ -117,15 +151,15 @@ std::vector<std::string> TaskSearch::ids_by_state() {
   return ids;
 }
 
-bool TaskSearch::matches(const Value& row, const Value* body) const {
-  if (row[0].is_nil() || !state_is_wanted(static_cast<TaskState>(row[0].number()))) return false;
-  auto lane = parse_lane(row[1].text());
-  auto order = row[2].number();
-  if (!filter_.queue.empty() && lane.queue != filter_.queue) return false;
-  if (!filter_.kind.empty() && lane.kind != filter_.kind) return false;
-  if (filter_.priority && order / one_priority != *filter_.priority) return false;
-  if (filter_.created_since && wall_time(order % one_priority) < *filter_.created_since)
-    return false;
+bool TaskSearch::matches(const std::optional<TaskRow>& row, const Value* body) const {
+  if (!row || !state_is_wanted(row->state)) return false;
+  if (!filter_.queue.empty() || !filter_.kind.empty()) {
+    auto lane = parse_lane(row->lane);
+    if (!filter_.queue.empty() && lane.queue != filter_.queue) return false;
+    if (!filter_.kind.empty() && lane.kind != filter_.kind) return false;
+  }
+  if (filter_.priority && row->priority != *filter_.priority) return false;
+  if (filter_.created_since && row->created_at < *filter_.created_since) return false;
   if (!body) return true;
   return std::ranges::count(parse_json_list(parse_body(body->text()).tags), filter_.tag) > 0;
 }
@@ -133,27 +167,28 @@ bool TaskSearch::matches(const Value& row, const Value* body) const {
 std::vector<TaskId> TaskSearch::matching(const std::vector<std::string>& ids) {
   std::vector<TaskId> found;
   bool with_bodies = !filter_.tag.empty();
-  for (std::size_t first = 0; first < ids.size(); first += largest_window) {
-    auto end = std::min(first + largest_window, ids.size());
-    std::vector<Command> reads;
-    for (auto at = first; at < end; ++at) {
-      Command read{"HMGET", store_.keys.key("t:" + ids[at])};
-      read.insert(read.end(), fields.begin(), fields.end());
-      reads.push_back(std::move(read));
-      if (with_bodies) reads.push_back({"GET", store_.keys.key("p:" + ids[at])});
+  for (std::span<const std::string> rest{ids}; !rest.empty();) {
+    auto some = rest.first(std::min(rest.size(), largest_window));
+    rest = rest.subspan(some.size());
+    std::vector<Command> reads{read_rows(store_, some)};
+    if (with_bodies) {
+      Command bodies{"MGET"};
+      for (const auto& id : some) bodies.push_back(store_.keys.key("p:" + id));
+      reads.push_back(std::move(bodies));
     }
-    auto rows = store_.server.call_all(reads);
-    std::size_t each = with_bodies ? 2 : 1;
-    for (std::size_t i = 0; each * i < rows.size(); ++i) {
-      auto id = TaskId::parse(ids[first + i]);
-      const auto& row = rows[each * i];
-      if (id && matches(row, with_bodies ? &rows[each * i + 1] : nullptr)) found.push_back(*id);
+    auto replies = store_.server.call_all(reads);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      auto id = TaskId::parse(some[i]);
+      auto body = replies.back()[i];
+      if (id && matches(parse_row(replies[0][i]), with_bodies ? &body : nullptr))
+        found.push_back(*id);
     }
   }
   return found;
 }
 
-void TaskSearch::put_in_order(std::vector<TaskId>& ids, bool newest_first) {
+void TaskSearch::put_in_order(std::vector<TaskId>& ids, bool newest_first,
+                              std::optional<std::int64_t> after) {
   std::vector<std::pair<std::int64_t, TaskId>> numbered;
   for (std::size_t first = 0; first < ids.size(); first += largest_window) {
     auto end = std::min(first + largest_window, ids.size());
@@ -163,6 +198,10 @@ void TaskSearch::put_in_order(std::vector<TaskId>& ids, bool newest_first) {
     for (auto at = first; at < end; ++at)
       numbered.emplace_back(numbers[at - first].number(), ids[at]);
   }
+  if (after)
+    std::erase_if(numbered, [&](const auto& one) {
+      return newest_first ? one.first >= *after : one.first <= *after;
+    });
   std::ranges::sort(numbered);
   if (newest_first) std::ranges::reverse(numbered);
   ids.clear();
@@ -170,8 +209,10 @@ void TaskSearch::put_in_order(std::vector<TaskId>& ids, bool newest_first) {
 }
 
 /// Walks through all tasks by their numbers.
-void TaskSearch::each_of_all(bool newest_first, const Visitor& visit) {
-  std::string last = newest_first ? "+inf" : "-inf";
+void TaskSearch::each_of_all(bool newest_first, const Visitor& visit,
+                             std::optional<std::int64_t> after,
+                             const std::function<bool(TaskId)>& go_on) {
+  std::string last = after ? "(" + std::to_string(*after) : newest_first ? "+inf" : "-inf";
   const std::string end = newest_first ? "-inf" : "+inf";
   for (auto window = first_window;; window = std::min(window * 2, largest_window)) {
     auto reply = store_.server.call({newest_first ? "ZREVRANGEBYSCORE" : "ZRANGEBYSCORE",
@@ -184,13 +225,16 @@ void TaskSearch::each_of_all(bool newest_first, const Visitor& visit) {
     auto found = matching(ids);
     if (!found.empty() && !visit(found)) return;
     if (ids.size() < window) return;
+    const auto looked_at = TaskId::parse(ids.back());
+    if (go_on && looked_at && !go_on(*looked_at)) return;
   }
 }
 
-void TaskSearch::each(bool newest_first, const Visitor& visit) {
+void TaskSearch::each(bool newest_first, const Visitor& visit, std::optional<std::int64_t> after,
+                      const std::function<bool(TaskId)>& go_on) {
   if (filter_.ids.empty() && lanes_.empty()) return;
   if (filter_.ids.empty() && !few()) {
-    each_of_all(newest_first, visit);
+    each_of_all(newest_first, visit, after, go_on);
     return;
   }
   std::vector<std::string> ids;
@@ -202,7 +246,7 @@ void TaskSearch::each(bool newest_first, const Visitor& visit) {
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   }
   auto found = matching(ids);
-  put_in_order(found, newest_first);
+  put_in_order(found, newest_first, after);
   if (!found.empty()) visit(found);
 }
 

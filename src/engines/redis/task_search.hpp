@@ -7,6 +7,7 @@
 #include <holdfast/inspector.hpp>
 
 #include "engines/redis/store.hpp"
+#include "engines/redis/task_record.hpp"
 
 namespace holdfast::redis {
 
@@ -18,6 +19,9 @@ struct LaneCounts {
 };
 std::vector<LaneCounts> lane_counts(Store& store);
 
+/// The number of a task in the order of insertion; nothing if it is gone.
+std::optional<std::int64_t> number_of(Store& store, TaskId id);
+
 /// Finds tasks, oldest or newest first, in portions, so that the server is never kept for long.
 class TaskSearch {
  public:
@@ -25,7 +29,9 @@ class TaskSearch {
 
   /// Hands over what is found until it returns false.
   using Visitor = std::function<bool(const std::vector<TaskId>&)>;
-  void each(bool newest_first, const Visitor& visit);
+  /// Begins behind the task with the number `after`. `go_on`: see `TaskPage`.
+  void each(bool newest_first, const Visitor& visit, std::optional<std::int64_t> after = {},
+            const std::function<bool(TaskId)>& go_on = {});
   std::int64_t count();
 
  private:
@@ -34,11 +40,14 @@ class TaskSearch {
   bool few() const;
   std::vector<std::string> ids_by_state();
   std::vector<std::string> members(const std::string& index);
+  std::vector<std::string> held();
+  std::vector<std::string> completed();
   /// `body`: nothing if it does not matter.
-  bool matches(const Value& row, const Value* body) const;
+  bool matches(const std::optional<TaskRow>& row, const Value* body) const;
   std::vector<TaskId> matching(const std::vector<std::string>& ids);
-  void put_in_order(std::vector<TaskId>& ids, bool newest_first);
-  void each_of_all(bool newest_first, const Visitor& visit);
+  void put_in_order(std::vector<TaskId>& ids, bool newest_first, std::optional<std::int64_t> after);
+  void each_of_all(bool newest_first, const Visitor& visit, std::optional<std::int64_t> after,
+                   const std::function<bool(TaskId)>& go_on);
 
   Store& store_;
   const TaskFilter& filter_;

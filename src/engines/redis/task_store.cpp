@@ -45,23 +45,26 @@ void expect_valid(const Value& answer, std::string_view store) {
       "task {} exists already with another kind, queue or payload; choose another id", id)};
 }
 
-std::vector<Inserted> read_inserted(const Value& list) {
+std::vector<Inserted> read_inserted(std::span<const TaskId> ids, const Value& others) {
   std::vector<Inserted> inserted;
-  inserted.reserve(list.size() / 2);
-  for (std::size_t i = 0; i + 1 < list.size(); i += 2)
-    inserted.push_back(
-        {TaskId::parse(list[i].text()).value_or(TaskId{}), list[i + 1].number() == 1});
+  inserted.reserve(ids.size());
+  for (auto id : ids) inserted.push_back({id});
+  for (std::size_t i = 0; i + 1 < others.size(); i += 2)
+    inserted.at(static_cast<std::size_t>(others[i].number())) = {
+        TaskId::parse(others[i + 1].text()).value_or(TaskId{}), false};
   return inserted;
 }
 
 std::vector<Inserted> RedisTaskStore::insert(std::span<const NewTask> tasks) {
   if (tasks.empty()) return {};
   auto arguments = store_.arguments();
-  arguments.add(tasks.size());
-  for (const auto& task : tasks) arguments.add(task);
+  std::vector<const NewTask*> all;
+  all.reserve(tasks.size());
+  for (const auto& task : tasks) all.push_back(&task);
+  auto ids = add_tasks(arguments, all);
   auto answer = store_.run(enqueue_points, scripts::insert, arguments);
   expect_valid(answer, store_.server.address().name());
-  return read_inserted(answer[1]);
+  return read_inserted(ids, answer[1]);
 }
 
 std::vector<Recorded> RedisTaskStore::record(std::span<const Note> notes) {

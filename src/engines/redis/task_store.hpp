@@ -18,6 +18,9 @@ class RedisTaskStore final : public TaskStore {
 
   std::vector<Inserted> insert(std::span<const NewTask> tasks) override;
   Exchanged exchange(const Exchange& exchange) override;
+  /// The server does one after the other, but what one of them has to write and to read here is
+  /// done while the server works on the other.
+  bool exchanges_side_by_side() const override { return true; }
   std::vector<Recorded> record(std::span<const Note> notes) override;
   std::optional<WallTime> next_due(const ClaimRequest& claim) override;
   Wake wait_for_work(Millis timeout) override { return store_.news.wait(timeout); }
@@ -35,7 +38,7 @@ class RedisTaskStore final : public TaskStore {
 
 /// What is wrong with a new task, if a script said so instead of `ok`.
 void expect_valid(const Value& answer, std::string_view store);
-/// What a script says about tasks that it inserted.
-std::vector<Inserted> read_inserted(const Value& list);
+/// What became of tasks, after what a script says of those that were there already.
+std::vector<Inserted> read_inserted(std::span<const TaskId> ids, const Value& others);
 
 }  // namespace holdfast::redis

@@ -14,6 +14,9 @@ namespace {
 constexpr Store::KillPoints step_points{KillPoint::step_before_commit,
                                         KillPoint::step_after_commit};
 
+constexpr Store::KillPoints move_points{KillPoint::move_before_commit,
+                                        KillPoint::move_after_commit};
+
 /// The number comes first, so that a series may have any name.
 std::string ledger_field(const std::string& series, std::int64_t ordinal) {
   return fmt::format("{}{}{}", ordinal, separator, series);
@@ -31,6 +34,29 @@ Message parse_message(std::string_view text) {
   auto [queue, id, headers] =
       from_payload<std::tuple<std::string, std::string, MessageHeaders>>(text.substr(0, end));
   return {queue, std::string{text.substr(std::min(text.size(), end + 1))}, id, headers};
+}
+
+std::string number_text(WallTime time) { return std::to_string(time.time_since_epoch().count()); }
+
+/// As adopt_transactions.lua takes it.
+void add(Arguments& arguments, const TransactionParcel& parcel) {
+  const auto& row = parcel.row;
+  std::vector<std::string> lines, messages, moves;
+  for (const auto& entry : parcel.ledger) {
+    lines.push_back(ledger_field(entry.series, entry.ordinal));
+    lines.push_back(entry.value);
+  }
+  for (const auto& message : parcel.outbox) messages.push_back(message_text(message));
+  for (const auto& move : parcel.moves)
+    moves.push_back(fmt::format("{}{}{}{}{}{}{}{}{}", move.from, separator, move.to, separator,
+                                move.token.value, separator, number_text(move.at), separator,
+                                move.reason));
+  arguments.add(parcel.id.text());
+  arguments.add(
+      std::vector<std::string>{"s", row.state, "y", row.reason, "d", row.data, "e", row.error, "f",
+                               std::to_string(row.failures), "b", number_text(row.began_at), "n",
+                               number_text(row.entered_at), "p", number_text(row.progressed_at)});
+  arguments.add(lines).add(messages).add(moves);
 }
 
 std::vector<std::string> none_or_one(const std::optional<std::string>& text) {
@@ -137,6 +163,13 @@ bool RedisTransactionStore::put_back(TaskId id, Step step) {
   arguments.add(id.text());
   add(arguments, step);
   return store_.run(step_points, scripts::put_back, arguments).number() == 1;
+}
+
+void RedisTransactionStore::adopt(std::span<const TransactionParcel> parcels) {
+  auto arguments = store_.arguments();
+  arguments.add(parcels.size());
+  for (const auto& parcel : parcels) add(arguments, parcel);
+  store_.run(move_points, scripts::adopt_transactions, arguments);
 }
 
 }  // namespace holdfast::redis

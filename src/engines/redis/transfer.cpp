@@ -16,8 +16,8 @@ constexpr Store::KillPoints move_points{KillPoint::move_before_commit,
                                         KillPoint::move_after_commit};
 constexpr std::size_t belongings = 4;  ///< that are read for each task, beside its record
 
-/// What of a task is kept under names of its own, because it mostly has its default.
-std::vector<std::string> further_fields(const TaskRecord& task) {
+/// What is unusual about a task.
+std::vector<std::string> unusual_fields(const TaskRecord& task) {
   std::vector<std::string> fields;
   auto add = [&](const char* name, std::string value) {
     fields.emplace_back(name);
@@ -29,12 +29,9 @@ std::vector<std::string> further_fields(const TaskRecord& task) {
   auto add_text = [&](const char* name, const std::string& value) {
     if (!value.empty()) add(name, value);
   };
-  add_number("t", task.token.value);
-  add_number("a", task.attempt);
   add_number("v", task.recoveries);
   add_number("y", task.crashes);
   add_number("u", task.suspect);
-  if (task.finished_at) add_number("f", task.finished_at->time_since_epoch().count());
   add_text("e", task.error);
   add_text("j", task.cause);
   add_text("w", task.result);
@@ -63,7 +60,12 @@ void add(Arguments& arguments, const Parcel& parcel) {
   arguments.add(task.id.text()).add(task.state).add(lane_text(body)).add(task.priority);
   arguments.add(task.created_at);
   arguments.add(task.run_at <= task.created_at ? WallTime{} : task.run_at);
-  arguments.add(task.unique_key).add(body_text(body)).add(further_fields(task));
+  arguments.add(task.token.value).add(task.attempt);
+  if (task.finished_at)
+    arguments.add(*task.finished_at);
+  else
+    arguments.add("");
+  arguments.add(task.unique_key).add(body_text(body)).add(unusual_fields(task));
   arguments.add(waits).add(history).add(log).add(effects);
 }
 

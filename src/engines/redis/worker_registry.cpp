@@ -26,7 +26,7 @@ constexpr Millis longest_pause_between_looks{500};
 class RedisEnlistment final : public Enlistment {
  public:
   RedisEnlistment(Store& store, WorkerId id, int slots, std::uint64_t oom_kills_before)
-      : files_{store.files},
+      : files_{store.files()},
         id_{id},
         board_{files_, id, slots, oom_kills_before},
         life_line_{store, id} {}
@@ -57,11 +57,11 @@ std::string boot() {
 }
 
 /// What a dead worker left on this host, if it was on this host.
-Remains remains_of(const Store& store, const WorkerRow& row) {
+Remains remains_of(Store& store, const WorkerRow& row) {
   Remains remains;
   remains.machine_restarted = row.status.host == host_name() && row.boot != boot();
   if (remains.machine_restarted) return remains;
-  return read_board(store.files.worker(row.status.id));
+  return read_board(store.files().worker(row.status.id));
 }
 
 std::vector<std::string> lives_of(const std::vector<WorkerRow>& rows) {
@@ -79,7 +79,7 @@ bool any_missing(const Living& living, const std::vector<WorkerRow>& rows) {
       rows, [&](const WorkerRow& row) { return !row.buried && missing(living, row); });
 }
 
-Sighting judge(const Store& store, const WorkerRow& row, const Living& living, Millis now) {
+Sighting judge(Store& store, const WorkerRow& row, const Living& living, Millis now) {
   Sighting seen;
   seen.status = row.status;
   seen.buried = row.buried;
@@ -120,27 +120,32 @@ std::unique_ptr<Enlistment> RedisWorkerRegistry::enlist(const WorkerProfile& pro
     store_.run({KillPoint::enlist_before_row, KillPoint::enlist_after_row}, scripts::enlist,
                arguments);
   } catch (const std::exception&) {
-    ::unlink(store_.files.worker(id).c_str());
+    ::unlink(store_.files().worker(id).c_str());
     throw;
   }
   enlistment->life_line().keep();
   return enlistment;
 }
 
-bool RedisWorkerRegistry::beat(WorkerId worker, std::span<const TaskId> holding) {
+bool RedisWorkerRegistry::beat(WorkerId worker, std::span<const TaskId> holding,
+                               std::string_view figures) {
   return store_
              .run({KillPoint::renew_before_commit, KillPoint::renew_after_commit}, scripts::beat,
-                  store_.arguments().add(worker.text()).add(ids_json(holding)))
+                  store_.arguments()
+                      .add(worker.text())
+                      .add(ids_json(holding))
+                      .add(std::string{figures}))
              .number() == 1;
 }
 
-void RedisWorkerRegistry::retire(WorkerId worker) {
-  bool goodbye = store_
-                     .run({KillPoint::retire_before_row, KillPoint::retire_after_row},
-                          scripts::retire, store_.arguments().add(worker.text()))
-                     .number() == 1;
+void RedisWorkerRegistry::retire(WorkerId worker, std::string_view figures) {
+  bool goodbye =
+      store_
+          .run({KillPoint::retire_before_row, KillPoint::retire_after_row}, scripts::retire,
+               store_.arguments().add(worker.text()).add(std::string{figures}))
+          .number() == 1;
   // If it was declared dead meanwhile, its file is evidence and goes when it is cleared.
-  if (goodbye) ::unlink(store_.files.worker(worker).c_str());
+  if (goodbye) ::unlink(store_.files().worker(worker).c_str());
 }
 
 std::vector<Sighting> RedisWorkerRegistry::look() {
@@ -180,7 +185,7 @@ bool RedisWorkerRegistry::clear(WorkerId worker) {
                           scripts::clear, store_.arguments().add(worker.text()))
                      .number() == 1;
   if (!cleared) return false;
-  ::unlink(store_.files.worker(worker).c_str());
+  ::unlink(store_.files().worker(worker).c_str());
   kill_point(KillPoint::clear_after_files);
   return true;
 }
@@ -218,6 +223,24 @@ std::vector<WorkerStatus> RedisWorkerRegistry::list() {
     list.push_back(gone ? row.status : judge(store_, row, living, now).status);
   }
   return list;
+}
+
+std::vector<ToldFigures> RedisWorkerRegistry::figures(Millis within) {
+  auto ids = store_.server.call({"ZRANGE", store_.keys.key("workers"), "0", "-1"});
+  std::vector<Command> reads;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    reads.push_back({"HMGET", store_.keys.key("w:" + ids[i].string()), "started", "beat", "stopped",
+                     "figures"});
+  auto rows = store_.server.call_all(reads);
+  const auto since = store_.clock().wall() - within;
+  std::vector<ToldFigures> told;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto id = WorkerId::parse(ids[i].text());
+    const auto at = wall_time(std::max(rows[i][1].number(), rows[i][2].number()));
+    if (!id || rows[i][3].is_nil() || at < since) continue;
+    told.push_back({*id, wall_time(rows[i][0].number()), at, rows[i][3].string()});
+  }
+  return told;
 }
 
 }  // namespace holdfast::redis

@@ -1,17 +1,16 @@
 -- Writes schedules, each if it still is as it was seen, with the tasks that it fires.
 --
 -- ARGV: number of changes; of each: name, revision that was seen (0: none), revision, rest of the
---       schedule's text (see schedules.cpp), next time ('' if it is paused or has none), number of
---       tasks, these (see new_tasks.lua)
--- Result: {'ok', answers}; of each change: accepted (1, 0), list of its tasks: id, created (1, 0);
---         or {'unknown' | 'cancelled', id} about a task, or {'moved', name of the store that is to
---         be used instead}, then nothing was done
+--       schedule's text (see schedules.cpp), next time ('' if it is paused or has none), the tasks
+--       that it fires (see new_tasks.lua)
+-- Result: {'ok', answers}; of each change: accepted (1, 0), and of those of its tasks that were
+--         there already: place (from 0), id; or {'unknown' | 'cancelled', id} about a task, or
+--         {'moved', name of the store that is to be used instead}, then nothing was done
 local moved_to = call('HGET', P .. 'move', 'closed_to')
 local changes, revisions = {}, {}
 for i = 1, take_number() do
   local change = { name = take(), seen = take(), revision = take(), text = take(), next = take(),
-    fires = {} }
-  for j = 1, take_number() do change.fires[j] = take_task() end
+    fires = take_tasks() }
   changes[i] = change
   local revision = revisions[change.name]
     or string.match(call('HGET', P .. 'schedules', change.name) or '0', '^%d+')
@@ -20,7 +19,7 @@ for i = 1, take_number() do
     revisions[change.name] = change.revision
     if moved_to and #change.fires > 0 then return { 'moved', moved_to } end
     for _, t in ipairs(change.fires) do
-      if fresh[t.id] or call('EXISTS', P .. 't:' .. t.id) == 1 then
+      if fresh[t.id] or task_of(t.id) then
         t.existing = t.id
       else
         local wrong, id = check_task(t)

@@ -7,6 +7,6 @@ local key = P .. 'w:' .. worker
 local w = call('HMGET', key, 's', 'cleared')
 if w[1] ~= '2' or w[2] or call('EXISTS', P .. 'held:' .. worker) == 1 then return 0 end
 call('HSET', key, 'cleared', digits(now), 'holding', '[]')
-call('SREM', P .. 'holders', worker)
+call('ZREM', P .. 'holders', worker)
 has_gone(worker)
 return 1

@@ -1,138 +1,159 @@
 -- Settles what has ended and claims anew, in one step.
 --
--- ARGV: number of settlements; of each: id, token, and either the attempt (completed, and nothing
---       else to say) or '', to, result, reason, attempt, was attempt (1, 0), delay, number of
---       follow-up tasks, these (see new_tasks.lua);
+-- ARGV: number of groups of plain settlements (completed, and nothing else to say); of each: token,
+--       attempt, number of ids, these;
+--       number of other settlements; of each: id, token, to, result, reason, attempt, was attempt
+--       (1, 0), delay, number of follow-up tasks;
+--       the follow-up tasks of all of them in order (see new_tasks.lua);
 --       worker ('' to claim nothing), limit, most suspects, lease, number of queues, these (none:
 --       all), number of kinds, these, number of this claim, count of earlier claims of this worker
 --       whose answers were lost, their numbers
--- Result: {'ok', settled, buried, claimed}: settled has 0 (accepted), 1 (repeated) or 2 (refused)
---         for each; claimed has id, token, lane, attempt, suspect (1, 0) and body of each task;
+-- Result: {'ok', settled, buried, claimed}: settled has those that were not simply accepted: place
+--         among all settlements as they are in ARGV (from 0), and 1 (repeated) or 2 (refused);
+--         claimed has runs of tasks: token, lane, attempt, suspect (1, 0), and a list of id, body;
 --         or {'exists' | 'unknown' | 'cancelled', id} about a follow-up, then nothing was done
-
--- A plain one is only the place of its arguments: there are many of these.
-local settlements = {}
-local function unfold(at)
-  return { id = ARGV[at + 1], token = ARGV[at + 2], to = COMPLETED, result = '', reason = '',
-    attempt = ARGV[at + 3], was_attempt = true, delay = 0 }
+local groups, others, plain_ones = {}, {}, 0
+for i = 1, take_number() do
+  local group = { token = take(), attempt = take() }
+  local ids = take_number()
+  group.first, group.last = taken + 1, taken + ids
+  group.place = plain_ones
+  taken, plain_ones = taken + ids, plain_ones + ids
+  groups[i] = group
 end
 for i = 1, take_number() do
-  local at = taken
-  if ARGV[at + 3] ~= '' then
-    settlements[i] = at
-    taken = at + 3
-  else
-    local one = { id = ARGV[at + 1], token = ARGV[at + 2], to = ARGV[at + 4],
-      result = ARGV[at + 5], reason = ARGV[at + 6], attempt = ARGV[at + 7],
-      was_attempt = ARGV[at + 8] == '1', delay = tonumber(ARGV[at + 9]) }
-    local follow_ups = tonumber(ARGV[at + 10])
-    taken = at + 10
-    if follow_ups > 0 then
-      one.follow_ups = {}
-      for j = 1, follow_ups do one.follow_ups[j] = take_task() end
-    end
-    settlements[i] = one
-  end
+  others[i] = { id = take(), token = take(), to = take(), result = take(), reason = take(),
+    attempt = take(), was_attempt = take() == '1', delay = take_number(), births = take_number() }
 end
 
-local function holds(one)
-  local t = call('HMGET', P .. 't:' .. one.id, 's', 't')
-  return t[1] == RUNNING and t[2] == one.token
-end
-for _, one in ipairs(settlements) do
-  if type(one) == 'table' and one.follow_ups and holds(one) then
-    for _, t in ipairs(one.follow_ups) do
-      local wrong, id = check_task(t)
-      if wrong then return { wrong, id } end
+-- Follow-ups come into being with the acceptance of their settlement only.
+local follow_ups = take_tasks()
+do
+  local ids, first, expected = {}, 1, {}
+  for i, one in ipairs(others) do ids[i] = one.id end
+  look_up(ids)
+  for _, one in ipairs(others) do
+    one.first, one.last = first, first + one.births - 1
+    first = first + one.births
+    local r = one.births > 0 and task_of(one.id)
+    if r and r.state == RUNNING and r.token == one.token then
+      for i = one.first, one.last do expected[#expected + 1] = follow_ups[i] end
     end
   end
+  local wrong, id = check_tasks(expected)
+  if wrong then return { wrong, id } end
 end
 
 if call('EXISTS', P .. 'cascade') == 1 then continue_cascade() end
 
-local refused, ended_any, woken = 0, false, false
--- An end that is not the plain one: tried again, failed, cancelled, or with something to clear.
-local function settle_unusual(one, t)
-  local key, to = P .. 't:' .. one.id, one.to
-  -- Somebody may have asked it to stop after the worker made up its mind to try again.
-  if to == PENDING and t[5] then to = CANCELLED end
-  local set = { 's', to, 'a', one.attempt }
-  local function add(field, value) set[#set + 1] = field; set[#set + 1] = value end
-  -- Why it was given back is no error of the task.
-  if one.reason ~= '' and one.was_attempt then add('e', one.reason) end
-  if one.result ~= '' then add('w', one.result) end
-  call('HDEL', key, 'x', one.result == '' and 'w' or 'x', one.was_attempt and 'u' or 'x')
-  if to == PENDING then
-    local run_at = one.delay > 0 and now + one.delay or 0
-    add('r', digits(run_at))
-    index_pending(one.id, t[4], call('HGET', key, 'o'), run_at, t[6] and not one.was_attempt)
-    woken = true
-  else
-    add('f', now_text)
-  end
-  call('HSET', key, unpack(set))
-  if to ~= COMPLETED and (one.was_attempt or to ~= one.to or one.reason ~= '') then
-    local worker, claimed_at = holder_of(t[3])
-    add_history(one.id, RUNNING, to, 'worker/' .. worker, one.reason, one.token, one.attempt,
-      claimed_at, worker)
-  end
-  return to
-end
-
+-- What is longer has a place of its own: records are read by many who do not want it.
+local LONGEST_RESULT = 200
+local refused, ended_any, woken, born, settled = 0, false, false, {}, {}
 local function settle(one)
-  local key = P .. 't:' .. one.id
-  local t = call('HMGET', key, 's', 't', 'h', 'l', 'x', 'u', 'd', 'uk', 'w')
-  if t[1] ~= RUNNING or t[2] ~= one.token then
-    if t[1] and t[2] == one.token then return 1 end
+  local r = task_of(one.id)
+  if not r or r.state ~= RUNNING or r.token ~= one.token then
+    if r and r.token == one.token then return 1 end
     refused = refused + 1
     return 2
   end
-  local to = settle_unusual(one, t)
-  ended_any = true
-  drop('held:' .. string.sub(t[3], 1, 26), one.id)
-  count(t[4], RUNNING, -1)
-  count(t[4], to, 1)
-  if finished[to] then end_task(one.id, to, t[8], t[7], 'system/dependency') end
-  if one.follow_ups then
-    write_tasks(one.follow_ups)
+  local id, to, key = one.id, one.to, P .. 't:' .. one.id
+  local more, set = unusual(id, r, 'x', 'u', 'd', 'uk'), {}
+  -- Somebody may have asked it to stop after the worker made up its mind to try again.
+  if to == PENDING and more[1] then to = CANCELLED end
+  -- Why it was given back is no error of the task.
+  if one.reason ~= '' and one.was_attempt then set = { 'e', one.reason } end
+  if r.more ~= '' then call('HDEL', key, 'x', 'w', one.was_attempt and 'u' or 'x') end
+  local new = { state = to, attempt = one.attempt, result = one.result }
+  if #one.result > LONGEST_RESULT or string.find(one.result, '\31', 1, true) then
+    set[#set + 1], new.result = 'w', ''
+    set[#set + 1] = one.result
+  end
+  if #set > 0 then
+    call('HSET', key, unpack(set))
+    new.more = '+'
+  end
+  if to == PENDING then
+    local run_at = one.delay > 0 and now + one.delay or 0
+    new.run_at = digits(run_at)
+    index_pending(id, r.lane, r.order, run_at, more[2] and not one.was_attempt)
     woken = true
+  else
+    new.finished = now_text
+    end_task(id, to, more[4], more[3], 'system/dependency')
   end
-  return 0
-end
-
-local ended_of, completed_of, done = {}, {}, {}
-local function settle_plain(at)
-  local id, token = ARGV[at + 1], ARGV[at + 2]
-  local key = P .. 't:' .. id
-  local t = call('HMGET', key, 's', 't', 'h', 'l', 'x', 'u', 'd', 'uk', 'w')
-  if t[1] ~= RUNNING or t[2] ~= token then return settle(unfold(at)) end
-  if t[5] or t[6] or t[7] or t[8] or t[9] then return settle(unfold(at)) end
-  call('HSET', key, 's', COMPLETED, 'a', ARGV[at + 3], 'f', now_text)
-  local holder, lane = t[3], t[4]
-  local ended = ended_of[holder]
-  if not ended then
-    ended = {}
-    ended_of[holder] = ended
+  change(id, r, new)
+  if to ~= COMPLETED and (one.was_attempt or to ~= one.to or one.reason ~= '') then
+    add_history(id, RUNNING, to, 'worker/' .. r.worker, one.reason, one.token, one.attempt,
+      r.claimed, r.worker)
   end
-  ended[#ended + 1] = id
   ended_any = true
-  done[#done + 1] = now_text
-  done[#done + 1] = id
-  completed_of[lane] = (completed_of[lane] or 0) + 1
+  release(r.worker, r.number, { id })
+  count(r.lane, RUNNING, -1)
+  count(r.lane, to, 1)
+  for i = one.first or 1, one.last or 0 do born[#born + 1] = follow_ups[i] end
   return 0
 end
+local function answer(place, how)
+  if how == 0 then return end
+  settled[#settled + 1] = place
+  settled[#settled + 1] = how
+end
 
-local settled = {}
-for i, one in ipairs(settlements) do
-  if type(one) == 'table' then settled[i] = settle(one) else settled[i] = settle_plain(one) end
+-- What a record becomes by a plain end; false where that end is not plain after all.
+local function plain_end(text, token, attempt)
+  if not text then return false end
+  local r = parse(text)
+  if r.state ~= RUNNING or r.token ~= token then return false end
+  if r.more ~= '' then return false end
+  return { worker = r.worker, number = r.number, lane = r.lane, ids = {}, n = 0,
+    text = record_text(r, { state = COMPLETED, attempt = attempt, finished = now_text }) }
 end
-for holder, ids in pairs(ended_of) do
-  in_portions('ZREM', P .. 'held:' .. string.sub(holder, 1, 26), ids)
+-- What is read is written before the next is read: it still is in the processor's cache then.
+local A_HANDFUL = 200
+local function settle_some(group, first, last, ends)
+  local texts, records, n = read_records(ARGV, first, last), {}, 0
+  for i = 1, #texts do
+    local id, text = ARGV[first + i - 1], texts[i]
+    local plain = ends[text]
+    if plain == nil then
+      plain = plain_end(text, group.token, group.attempt)
+      ends[text] = plain
+    end
+    if plain then
+      plain.n = plain.n + 1
+      plain.ids[plain.n] = id
+      records[n + 1], records[n + 2] = id, plain.text
+      n = n + 2
+      if known[id] then known[id] = plain.text end
+    else
+      answer(group.place + first - group.first + i - 1, settle({ id = id, token = group.token,
+        to = COMPLETED, result = '', reason = '', attempt = group.attempt, was_attempt = true,
+        delay = 0 }))
+    end
+  end
+  in_portions('HSET', P .. 'tasks', records)
 end
-in_portions('ZADD', P .. 'done:' .. COMPLETED, done)
-for lane, number in pairs(completed_of) do
-  count(lane, RUNNING, -number)
-  count(lane, COMPLETED, number)
+local function settle_group(group)
+  local ends = {}
+  for first = group.first, group.last, A_HANDFUL do
+    settle_some(group, first, math.min(first + A_HANDFUL - 1, group.last), ends)
+  end
+  for _, plain in pairs(ends) do
+    if plain then
+      write_completed(plain.ids, now_text)
+      release(plain.worker, plain.number, plain.ids)
+      count(plain.lane, RUNNING, -plain.n)
+      count(plain.lane, COMPLETED, plain.n)
+      ended_any = true
+    end
+  end
+end
+
+for _, group in ipairs(groups) do settle_group(group) end
+for i, one in ipairs(others) do answer(plain_ones + i - 1, settle(one)) end
+if #born > 0 then
+  write_tasks(born)
+  woken = true
 end
 local releases = #cascade > 0
 work_off_cascade()
@@ -153,55 +174,101 @@ local number, unanswered = take(), {}
 for _ = 1, take_number() do unanswered[take()] = true end
 if call('HGET', P .. 'w:' .. worker, 's') ~= '0' then return { 'ok', settled, 1, {} } end
 
-local claimed, bodies, held, lease_end = {}, {}, {}, digits(steady + lease)
-local function add_claimed(id, token, lane, attempt, suspect)
-  local at = #claimed
-  claimed[at + 1], claimed[at + 2], claimed[at + 3] = id, token, lane
-  claimed[at + 4], claimed[at + 5], claimed[at + 6] = attempt, suspect and 1 or 0, ''
-  bodies[#bodies + 1] = P .. 'p:' .. id
-  held[#held + 1] = lease_end
-  held[#held + 1] = id
+local ids, heads, claimed_ones, all_heads = {}, {}, 0, {}
+local function add_claimed(id, head)
+  claimed_ones = claimed_ones + 1
+  ids[claimed_ones], heads[claimed_ones] = id, head
 end
+-- What is said of a run of claimed tasks, once for all that are alike.
+local function head_of(token, lane, attempt, suspect)
+  local name = table.concat({ token, attempt, suspect, lane }, '\31')
+  local head = all_heads[name]
+  if not head then
+    head = { token, lane, attempt, suspect }
+    all_heads[name] = head
+  end
+  return head
+end
+
+local lease_end = digits(steady + lease)
 if next(unanswered) then
-  for _, id in ipairs(call('ZRANGE', P .. 'held:' .. worker, 0, -1)) do
-    local t = call('HMGET', P .. 't:' .. id, 'h', 't', 'l', 'a', 'u')
-    if t[1] and unanswered[string.match(t[1], '([^\31]*)$')] then
-      add_claimed(id, t[2], t[3], t[4], t[5])
+  for id, one in pairs(held_by(worker)) do
+    local r = one.record
+    if unanswered[r.number] then
+      local suspect = unusual(id, r, 'u')[1] and 1 or 0
+      add_claimed(id, head_of(r.token, r.lane, r.attempt, suspect))
     end
   end
-  limit = math.max(limit - #bodies, 0)
+  if claimed_ones > 0 then renew(worker, ids, lease_end) end
+  limit = math.max(limit - claimed_ones, 0)
 end
-local holder = worker .. '\31' .. now_text .. '\31' .. number
-local taken_from = {}
-for _, one in ipairs(find_candidates(queues, kinds, limit, most_suspects)) do
-  local id, from = one[1], one[3]
-  local key = P .. 't:' .. id
-  local t = call('HMGET', key, 's', 't', 'a')
-  local numbers = taken_from[from]
-  if not numbers then
-    numbers = { claimed = 0, seen = 0 }
-    taken_from[from] = numbers
-  end
-  numbers.seen = numbers.seen + 1
+local had = claimed_ones
+
+local function claim_of(text, source)
+  local r = text and parse(text)
   -- What is in the index only is nothing; `check` finds out why.
-  if t[1] then
-    local token, attempt = next_token(t[2]), tonumber(t[3] or 0) + 1
-    call('HSET', key, 's', RUNNING, 't', token, 'h', holder, 'a', attempt)
-    numbers.claimed = numbers.claimed + 1
-    add_claimed(id, token, from.lane, attempt, from.suspect)
+  if not r or r.state ~= PENDING then return false end
+  local attempt = tostring(tonumber(r.attempt) + 1)
+  return { head = head_of(next_token(), source.lane, attempt, source.suspect and 1 or 0),
+    text = record_text(r, { state = RUNNING, token = next_token(), attempt = attempt,
+      worker = worker, claimed = now_text, number = number }) }
+end
+local candidates, from = find_candidates(queues, kinds, limit, most_suspects)
+local claims = {}
+local function claim_some(first, last)
+  local texts, records, n = read_records(candidates, first, last), {}, 0
+  local source, of_source
+  for i = 1, #texts do
+    local id, text = candidates[first + i - 1], texts[i]
+    if from[first + i - 1] ~= source then
+      source = from[first + i - 1]
+      of_source = claims[source] or {}
+      claims[source] = of_source
+    end
+    local claim = of_source[text]
+    if claim == nil then
+      claim = claim_of(text, source)
+      of_source[text] = claim
+    end
+    source.seen = source.seen + 1
+    if claim then
+      source.claimed = source.claimed + 1
+      records[n + 1], records[n + 2] = id, claim.text
+      n = n + 2
+      add_claimed(id, claim.head)
+    end
   end
+  in_portions('HSET', P .. 'tasks', records)
 end
-for from, numbers in pairs(taken_from) do
+for first = 1, #candidates, A_HANDFUL do
+  claim_some(first, math.min(first + A_HANDFUL - 1, #candidates))
+end
+for each in pairs(claims) do
   -- What was taken from an index were its first ones.
-  call('ZREMRANGEBYRANK', P .. from.key, 0, numbers.seen - 1)
-  count(from.lane, PENDING, -numbers.claimed)
-  count(from.lane, RUNNING, numbers.claimed)
+  call('ZREMRANGEBYRANK', P .. each.key, 0, each.seen - 1)
+  count(each.lane, PENDING, -each.claimed)
+  count(each.lane, RUNNING, each.claimed)
 end
-in_portions('ZADD', P .. 'held:' .. worker, held)
-if #bodies > 0 then call('SADD', P .. 'holders', worker) end
 flush()
-for first = 1, #bodies, 2000 do
-  local some = call('MGET', unpack(bodies, first, math.min(first + 1999, #bodies)))
-  for i, body in ipairs(some) do claimed[6 * (first + i - 1)] = body or '' end
+if claimed_ones == 0 then return { 'ok', settled, 0, {} } end
+
+hold(worker, number, ids, had + 1, claimed_ones, lease_end)
+local bodies = {}
+for i = 1, claimed_ones do bodies[i] = P .. 'p:' .. ids[i] end
+local claimed, run, last, at = {}, nil, nil, 0
+for first = 1, claimed_ones, 2000 do
+  local some = call('MGET', unpack(bodies, first, math.min(first + 1999, claimed_ones)))
+  for i = 1, #some do
+    local place = first + i - 1
+    local head = heads[place]
+    if head ~= last then
+      run, last, at = {}, head, 0
+      local next_one = #claimed
+      claimed[next_one + 1], claimed[next_one + 2] = head[1], head[2]
+      claimed[next_one + 3], claimed[next_one + 4], claimed[next_one + 5] = head[3], head[4], run
+    end
+    run[at + 1], run[at + 2] = ids[place], some[i] or ''
+    at = at + 2
+  end
 end
 return { 'ok', settled, 0, claimed }

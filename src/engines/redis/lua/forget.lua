@@ -7,7 +7,8 @@ if call('EXISTS', P .. 'cascade') == 1 then continue_cascade() end
 local gone = 0
 for _ = 1, take_number() do
   local id = take()
-  local state = call('HGET', P .. 't:' .. id, 's')
+  local r = task_of(id)
+  local state = r and r.state
   local waited_for = state == COMPLETED and call('EXISTS', P .. 'after:' .. id) == 1
   if state and (state == HELD or finished[state]) and not waited_for then
     remove_task(id, state)

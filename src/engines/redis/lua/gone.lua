@@ -6,6 +6,6 @@ local function has_gone(worker)
     call('UNLINK', P .. 'w:' .. old)
     call('ZREM', P .. 'workers', old)
     call('ZREM', P .. 'gone', old)
-    if call('EXISTS', P .. 'held:' .. old) == 0 then call('SREM', P .. 'holders', old) end
+    if call('EXISTS', P .. 'held:' .. old) == 0 then call('ZREM', P .. 'holders', old) end
   end
 end

@@ -30,10 +30,17 @@ end
 
 -- Lua would write a number of this size with an exponent.
 local function digits(number) return string.format('%.0f', number) end
-local now_text, token_floor_text = digits(now), digits(token_floor)
-local function next_token(token)
-  if not token or tonumber(token) < token_floor then return token_floor_text end
-  return digits(tonumber(token) + 1)
+local now_text = digits(now)
+
+-- A token that is greater than all that this store has given out, whatever became of the clock.
+-- What one script claims or takes back shares one.
+local given_token
+local function next_token()
+  if not given_token then
+    given_token = digits(math.max(token_floor, tonumber(call('GET', P .. 'token') or 0) + 1))
+    call('SET', P .. 'token', given_token)
+  end
+  return given_token
 end
 
 -- Calls with so many arguments at a time that Lua's stack holds them.

@@ -1,18 +1,15 @@
 -- Inserts all tasks or none. Refused by the server where its memory is used up.
 --
--- ARGV: number of tasks, the tasks (see new_tasks.lua)
--- Result: {'ok', {id, created, id, created, ...}}, or {'exists' | 'unknown' | 'cancelled', id}, or
---         {'moved', name of the store that is to be used instead}
+-- ARGV: the tasks (see new_tasks.lua)
+-- Result: {'ok', others}: of each that was there already its place (from 0) and the id that it has;
+--         or {'exists' | 'unknown' | 'cancelled', id}, or {'moved', name of the store that is to be
+--         used instead}
 local moved_to = call('HGET', P .. 'move', 'closed_to')
 if moved_to then return { 'moved', moved_to } end
-local list = {}
-for i = 1, take_number() do
-  local t = take_task()
-  local wrong, id = check_task(t)
-  if wrong then return { wrong, id } end
-  list[i] = t
-end
-local answers = write_tasks(list)
+local list = take_tasks()
+local wrong, id = check_tasks(list)
+if wrong then return { wrong, id } end
+local others = write_tasks(list)
 flush()
 announce('work')
-return { 'ok', answers }
+return { 'ok', others }

@@ -10,78 +10,84 @@ local fresh_attempts, ask, actor, reason = take() == '1', take() == '1', take(),
 local reason_to_stop = take()
 local asked, changes, ready, stopped, freed = 0, {}, false, false, false
 
-local function leave(id, state, lane, worker)
+local function leave(id, r)
+  local state, lane = r.state, r.lane
   if state == PENDING then drop_pending(id, lane)
-  elseif state == RUNNING then drop('held:' .. worker, id)
+  elseif state == RUNNING then release(r.worker, r.number, { id })
   elseif state == BLOCKED then drop('blocked', id)
   elseif state == HELD then drop('on_hold', id)
-  else drop('done:' .. state, id) end
+  elseif state ~= COMPLETED then drop('done:' .. state, id) end
 end
 
-local function apply(id, t, to)
-  local key, lane, state = P .. 't:' .. id, t[3], t[1]
-  local worker, claimed_at = holder_of(t[5])
+-- `more`: suspect, unique key, others wait for it, asked to stop
+local function apply(id, r, more, to)
+  local key, lane, state = P .. 't:' .. id, r.lane, r.state
   local was_running = state == RUNNING
-  local token = was_running and next_token(t[2]) or t[2] or '0'
-  local attempt = fresh_attempts and '0' or t[6] or '0'
-  local set, clear = { 's', to, 't', token, 'a', attempt }, { 'w', 'x', 'f', 'j' }
-  local function add(field, value) set[#set + 1] = field; set[#set + 1] = value end
+  local new = { state = to, attempt = fresh_attempts and '0' or r.attempt, finished = '',
+    result = '' }
+  local set, clear = {}, { 'w', 'x', 'j' }
   local function remove(field) clear[#clear + 1] = field end
+  if was_running then new.token = next_token() end
   if fresh_attempts then remove('y') remove('u') end
-  local suspect = not fresh_attempts and t[7]
-  leave(id, state, lane, worker)
-  local runs_again = to == PENDING or to == BLOCKED
-  if runs_again then
+  leave(id, r)
+  if to == PENDING or to == BLOCKED then
     if fresh_attempts then remove('e') end
     remove('gf') remove('gt')
-    if finished[state] and t[8] then call('HSET', P .. 'unique', t[8], id) end
+    if finished[state] and more[2] then call('HSET', P .. 'unique', more[2], id) end
   end
-  call('HDEL', key, unpack(clear))
+  if r.more ~= '' then call('HDEL', key, unpack(clear)) end
   if to == PENDING then
     -- At once; but one whose time had not come may still wait for it.
-    local run_at = state == HELD and (t[6] or '0') == '0' and tonumber(t[11] or 0) or 0
-    add('r', digits(run_at))
-    index_pending(id, lane, t[4], run_at, suspect)
+    local run_at = state == HELD and r.attempt == '0' and tonumber(r.run_at) or 0
+    new.run_at = digits(run_at)
+    index_pending(id, lane, r.order, run_at, not fresh_attempts and more[1])
     ready = true
   elseif to == BLOCKED then
     put('blocked', id, now_text)
   elseif to == HELD then
-    add('j', reason)
+    set = { 'j', reason }
     put('on_hold', id, now_text)
   else
-    add('f', now_text)
-    add('e', reason)
-    end_task(id, to, not finished[state] and t[8], t[9], actor)
+    new.finished = now_text
+    set = { 'e', reason }
+    end_task(id, to, not finished[state] and more[2], more[3], actor)
   end
-  call('HSET', key, unpack(set))
+  if #set > 0 then
+    call('HSET', key, unpack(set))
+    new.more = '+'
+  end
+  change(id, r, new)
   count(lane, state, -1)
   count(lane, to, 1)
   stopped = stopped or was_running
   freed = freed or was_running
-  add_history(id, state, to, actor, reason, t[2] or '0', attempt, was_running and claimed_at,
-    was_running and worker)
-  changes[#changes + 1] = { id, lane, state, to, t[2] or '0', attempt, reason, 1 }
+  add_history(id, state, to, actor, reason, r.token, new.attempt, was_running and r.claimed,
+    was_running and r.worker)
+  changes[#changes + 1] = { id, lane, state, to, r.token, new.attempt, reason, 1 }
+end
+
+local function ask_to_stop(id, r)
+  call('HSET', P .. 't:' .. id, 'x', 1)
+  has_unusual(id, r)
+  add_history(id, RUNNING, RUNNING, actor, reason_to_stop, r.token, r.attempt, r.claimed, r.worker)
+  asked = asked + 1
+  stopped = true
 end
 
 for _ = 1, take_number() do
   local id = take()
-  local t = call('HMGET', P .. 't:' .. id, 's', 't', 'l', 'o', 'h', 'a', 'u', 'uk', 'd', 'x', 'r')
-  if t[1] == RUNNING and ask then
-    if not t[10] then
-      call('HSET', P .. 't:' .. id, 'x', 1)
-      local worker, claimed_at = holder_of(t[5])
-      add_history(id, RUNNING, RUNNING, actor, reason_to_stop, t[2], t[6] or '0', claimed_at, worker)
-      asked = asked + 1
-      stopped = true
-    end
-  elseif t[1] then
+  local r = task_of(id)
+  local more = r and unusual(id, r, 'u', 'uk', 'd', 'x')
+  if r and r.state == RUNNING and ask then
+    if not more[4] then ask_to_stop(id, r) end
+  elseif r then
     local to = target
     if to == PENDING and call('EXISTS', P .. 'waits:' .. id) == 1 then to = BLOCKED end
     local sources = to == BLOCKED and from_to_blocked or from
     -- Where another unfinished task has the key by now, running both would break what it promises.
-    local key_taken = finished[t[1]] and not finished[to] and t[8]
-      and call('HEXISTS', P .. 'unique', t[8]) == 1
-    if string.find(sources, t[1], 1, true) and not key_taken then apply(id, t, to) end
+    local key_taken = finished[r.state] and not finished[to] and more[2]
+      and call('HEXISTS', P .. 'unique', more[2]) == 1
+    if string.find(sources, r.state, 1, true) and not key_taken then apply(id, r, more, to) end
   end
 end
 work_off_cascade()

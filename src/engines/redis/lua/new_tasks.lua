@@ -1,21 +1,27 @@
 -- Inserting tasks: first everything is looked at, then everything is written, because a script that
 -- stops half-way is not undone.
 --
--- A task among the arguments: id, whether the id was made for it just now (1, 0), lane, priority,
--- delay, at ('' or a time), unique key, body (see keys.hpp), number of tasks that it waits for,
--- their ids.
-local function take_task()
-  local at = taken
-  local t = { id = ARGV[at + 1], new_id = ARGV[at + 2] == '1', lane = ARGV[at + 3],
-    priority = ARGV[at + 4], delay = tonumber(ARGV[at + 5]), at = ARGV[at + 6],
-    key = ARGV[at + 7], body = ARGV[at + 8] }
-  local waits = tonumber(ARGV[at + 9])
-  taken = at + 9
-  if waits > 0 then
-    t.after = {}
-    for i = 1, waits do t.after[i] = take() end
+-- Tasks among the arguments: number of runs; of each run: how many tasks it has, whether their ids
+-- were made for them just now (1, 0), lane, priority, delay, at ('' or a time), unique key, number
+-- of tasks that they wait for, their ids; then id and body (see keys.hpp) of each task. One that
+-- has a key or waits for others is a run of its own.
+local function take_tasks()
+  local list, n = {}, 0
+  for _ = 1, take_number() do
+    local last = n + take_number()
+    local head = { new_ids = take() == '1', lane = take(), priority = take_number(),
+      delay = take_number(), at = take(), key = take() }
+    for i = 1, take_number() do
+      head.after = head.after or {}
+      head.after[i] = take()
+    end
+    while n < last do
+      n = n + 1
+      list[n] = { id = ARGV[taken + 1], body = ARGV[taken + 2], head = head }
+      taken = taken + 2
+    end
   end
-  return t
+  return list
 end
 
 local function queue_and_kind(lane) return string.match(lane, '^[^\31]*\31[^\31]*') end
@@ -29,52 +35,72 @@ local fresh, fresh_keys = {}, {}
 -- Nothing, or what is wrong and the id that it is about. `t.existing` is set if there is nothing to
 -- write.
 local function check_task(t)
-  local same = fresh[t.id]
-  if same then
-    if queue_and_kind(same.lane) ~= queue_and_kind(t.lane)
-      or payload_of(same.body) ~= payload_of(t.body) then
-      return 'exists', t.id
+  local id, head, same = t.id, t.head, fresh[t.id]
+  local there = not same and not head.new_ids and task_of(id)
+  if same or there then
+    local lane = same and same.head.lane or there.lane
+    local body = same and same.body or call('GET', P .. 'p:' .. id)
+    if queue_and_kind(lane) ~= queue_and_kind(head.lane) or payload_of(body) ~= payload_of(t.body)
+    then
+      return 'exists', id
     end
-    t.existing = t.id
+    t.existing = id
     return
   end
-  local known = not t.new_id and call('HGET', P .. 't:' .. t.id, 'l')
-  if known then
-    if queue_and_kind(known) ~= queue_and_kind(t.lane)
-      or payload_of(call('GET', P .. 'p:' .. t.id)) ~= payload_of(t.body) then
-      return 'exists', t.id
-    end
-    t.existing = t.id
-    return
-  end
-  if t.key ~= '' then
-    t.existing = fresh_keys[t.key] or call('HGET', P .. 'unique', t.key)
+  if head.key ~= '' then
+    t.existing = fresh_keys[head.key] or call('HGET', P .. 'unique', head.key)
     if t.existing then return end
-    fresh_keys[t.key] = t.id
+    fresh_keys[head.key] = id
   end
-  for _, on in ipairs(t.after or {}) do
+  for _, on in ipairs(head.after or {}) do
     if not fresh[on] then
-      local state = call('HGET', P .. 't:' .. on, 's')
-      if not state then return 'unknown', on end
-      if state == CANCELLED then return 'cancelled', on end
+      local r = task_of(on)
+      if not r then return 'unknown', on end
+      if r.state == CANCELLED then return 'cancelled', on end
     end
   end
-  fresh[t.id] = t
+  fresh[id] = t
 end
-
-local function write_links(t, waits)
-  call('SADD', P .. 'waits:' .. t.id, unpack(waits))
-  for _, on in ipairs(waits) do
-    call('SADD', P .. 'after:' .. on, t.id)
-    call('HSET', P .. 't:' .. on, 'd', 1)
+local function check_tasks(list)
+  local named, n = {}, 0
+  for _, t in ipairs(list) do
+    if not t.head.new_ids then
+      n = n + 1
+      named[n] = t.id
+    end
+  end
+  look_up(named)
+  for i = 1, #list do
+    local t = list[i]
+    local head, id = t.head, t.id
+    local plain = head.key == '' and not head.after
+    if plain and (head.new_ids or (known[id] == false and not fresh[id])) then
+      if not head.new_ids then fresh[id] = t end
+    else
+      local wrong, about = check_task(t)
+      if wrong then return wrong, about end
+    end
   end
 end
 
--- What it still waits for.
-local function unfinished(t)
+local function write_links(id, waits)
+  call('SADD', P .. 'waits:' .. id, unpack(waits))
+  for _, on in ipairs(waits) do
+    local r = task_of(on)
+    call('SADD', P .. 'after:' .. on, id)
+    if r then
+      call('HSET', P .. 't:' .. on, 'd', 1)
+      has_unusual(on, r)
+    end
+  end
+end
+
+-- Which of these are yet to complete.
+local function unfinished(after)
   local waits = {}
-  for _, on in ipairs(t.after or {}) do
-    local state = call('HGET', P .. 't:' .. on, 's')
+  for _, on in ipairs(after) do
+    local r = not fresh[on] and task_of(on)
+    local state = r and r.state
     if state ~= COMPLETED then waits[#waits + 1] = on end
     -- Only a settlement can end a task between the check and this: see exchange.lua.
     if state == CANCELLED then cascade[#cascade + 1] = { 'cancel', on, 'system/dependency' } end
@@ -82,44 +108,66 @@ local function unfinished(t)
   return waits
 end
 
--- Returns for each: the id that it has now, and whether it was created.
+-- What the tasks of a run have in common.
+local function prepare(head)
+  head.waits = head.after and unfinished(head.after) or {}
+  head.state = #head.waits > 0 and BLOCKED or PENDING
+  local run_at = head.at ~= '' and tonumber(head.at) or (head.delay > 0 and now + head.delay or 0)
+  local order = head.priority * ONE_PRIORITY
+  head.text = table.concat({ head.state, head.key ~= '' and '+' or '', '0', '0',
+    digits(order + now), digits(run_at), '', '', '', '', '', head.lane }, '\31')
+  if head.state == BLOCKED then
+    head.index, head.score = 'blocked', now_text
+  elseif run_at > now then
+    head.index, head.score = 'later:' .. head.lane, digits(run_at)
+  else
+    head.index, head.score = 'ready:' .. head.lane, digits(order + (run_at > 0 and run_at or now))
+  end
+  if head.state == PENDING then lanes[head.lane] = true end
+end
+
+local function write_key(id, key)
+  call('HSET', P .. 't:' .. id, 'uk', key)
+  call('HSET', P .. 'unique', key, id)
+end
+
+-- Returns of those that were there already: place in the list (from 0), id.
 local function write_tasks(list)
-  local answers, bodies, all = {}, {}, {}
-  local n = call('INCRBY', P .. 'seq', #list) - #list
-  for i, t in ipairs(list) do
-    answers[2 * i - 1] = t.existing or t.id
-    answers[2 * i] = t.existing and 0 or 1
-    if not t.existing then
-      local run_at = t.at ~= '' and tonumber(t.at) or (t.delay > 0 and now + t.delay or 0)
-      local waits = t.after and unfinished(t) or {}
-      local state = #waits > 0 and BLOCKED or PENDING
-      local order = digits(tonumber(t.priority) * ONE_PRIORITY + now)
-      local key = P .. 't:' .. t.id
-      if run_at == 0 and t.key == '' then
-        call('HSET', key, 's', state, 'l', t.lane, 'o', order)
-      else
-        call('HSET', key, 's', state, 'l', t.lane, 'o', order, 'r', digits(run_at))
-        if t.key ~= '' then
-          call('HSET', key, 'uk', t.key)
-          call('HSET', P .. 'unique', t.key, t.id)
-        end
+  local others, heads, linked, places = {}, {}, {}, {}
+  local records, bodies, all, n = {}, {}, {}, 0
+  local number = call('INCRBY', P .. 'seq', #list) - #list
+  for i = 1, #list do
+    local t = list[i]
+    local id, head = t.id, t.head
+    if t.existing then
+      others[#others + 1] = i - 1
+      others[#others + 1] = t.existing
+    else
+      if not head.text then
+        prepare(head)
+        head.written, heads[#heads + 1] = 0, head
+        places[head.index] = places[head.index] or { n = 0 }
       end
-      bodies[#bodies + 1] = P .. 'p:' .. t.id
-      bodies[#bodies + 1] = t.body
-      all[#all + 1] = n + i
-      all[#all + 1] = t.id
-      count(t.lane, state, 1)
-      if state == PENDING then
-        index_pending(t.id, t.lane, order, run_at, false)
-      else
-        put('blocked', t.id, now_text)
-        write_links(t, waits)
-      end
+      head.written = head.written + 1
+      records[n + 1], records[n + 2] = id, head.text
+      bodies[n + 1], bodies[n + 2] = P .. 'p:' .. id, t.body
+      all[n + 1], all[n + 2] = number + i, id
+      n = n + 2
+      local place = places[head.index]
+      place[place.n + 1], place[place.n + 2] = head.score, id
+      place.n = place.n + 2
+      if not head.new_ids then known[id] = head.text end
+      if head.key ~= '' then write_key(id, head.key) end
+      if #head.waits > 0 then linked[#linked + 1] = t end
     end
   end
-  for first = 1, #bodies, 2000 do
-    call('MSET', unpack(bodies, first, math.min(first + 1999, #bodies)))
+  in_portions('HSET', P .. 'tasks', records)
+  for first = 1, n, 2000 do
+    call('MSET', unpack(bodies, first, math.min(first + 1999, n)))
   end
   in_portions('ZADD', P .. 'all', all)
-  return answers
+  for key, place in pairs(places) do in_portions('ZADD', P .. key, place) end
+  for _, head in ipairs(heads) do count(head.lane, head.state, head.written) end
+  for _, t in ipairs(linked) do write_links(t.id, t.head.waits) end
+  return others
 end

@@ -8,15 +8,14 @@ local begin_report = take_report()
 local function is_orphan(id, worker, expired)
   if call('HGET', P .. 'w:' .. worker, 's') ~= '0' then return true end
   if not expired then return false end
-  local lease_until = call('ZSCORE', P .. 'held:' .. worker, id)
-  return not lease_until or tonumber(lease_until) < steady
+  local one = held_by(worker)[id]
+  return not one or one.lease_end < steady
 end
 
-local function take_back(v, t)
-  local key, to, lane = P .. 't:' .. v.id, v.to, t[3]
-  local worker, claimed_at = holder_of(t[5])
+local function take_back(v, r, more)
+  local key, to, set = P .. 't:' .. v.id, v.to, { 'v', tonumber(more[1] or 0) + 1 }
+  local new = { state = to, more = '+', token = next_token(), attempt = v.attempt }
   local max = string.match(call('GET', P .. 'p:' .. v.id) or '', '^%d+') or 0
-  local set = { 's', to, 't', next_token(v.token), 'a', v.attempt, 'v', (tonumber(t[6] or 0) + 1) }
   local function add(field, value) set[#set + 1] = field; set[#set + 1] = value end
   if v.crashes ~= '0' then add('y', v.crashes) end
   if v.suspect then add('u', 1) end
@@ -24,22 +23,23 @@ local function take_back(v, t)
   call('HDEL', key, 'x', not v.suspect and 'u' or 'x', v.crashes == '0' and 'y' or 'x')
   if to == PENDING then
     local run_at = v.delay > 0 and now + v.delay or 0
-    add('r', digits(run_at))
-    index_pending(v.id, lane, t[4], run_at, v.suspect)
+    new.run_at = digits(run_at)
+    index_pending(v.id, r.lane, r.order, run_at, v.suspect)
   elseif to == HELD then
     put('on_hold', v.id, now_text)
   else
-    add('f', now_text)
+    new.finished = now_text
     add('e', v.reason)
-    end_task(v.id, to, t[7], t[8], 'system/recovery')
+    end_task(v.id, to, more[2], more[3], 'system/recovery')
   end
   call('HSET', key, unpack(set))
-  drop('held:' .. worker, v.id)
-  count(lane, RUNNING, -1)
-  count(lane, to, 1)
-  add_history(v.id, RUNNING, to, 'system/recovery', v.reason, v.token, v.attempt,
-    claimed_at, worker)
-  add_to_report(v.id, to, v.attempt, max, worker, v.reason)
+  change(v.id, r, new)
+  release(r.worker, r.number, { v.id })
+  count(r.lane, RUNNING, -1)
+  count(r.lane, to, 1)
+  add_history(v.id, RUNNING, to, 'system/recovery', v.reason, v.token, v.attempt, r.claimed,
+    r.worker)
+  add_to_report(v.id, to, v.attempt, max, r.worker, v.reason)
 end
 
 local answers, any = {}, false
@@ -47,15 +47,16 @@ for i = 1, take_number() do
   local v = { id = take(), token = take(), expired = take() == '1', cancel = take() == '1',
     to = take(), attempt = take(), crashes = take(), suspect = take() == '1',
     delay = take_number(), reason = take(), cause = take() }
-  local t = call('HMGET', P .. 't:' .. v.id, 's', 't', 'l', 'o', 'h', 'v', 'uk', 'd', 'x')
-  local asked = t[9] and true or false
+  local r = task_of(v.id)
   answers[i] = 0
-  if t[1] == RUNNING and t[2] == v.token and asked == v.cancel
-    and is_orphan(v.id, (holder_of(t[5])), v.expired) then
-    if not any then begin_report() end
-    any = true
-    take_back(v, t)
-    answers[i] = 1
+  if r and r.state == RUNNING and r.token == v.token and is_orphan(v.id, r.worker, v.expired) then
+    local more = unusual(v.id, r, 'v', 'uk', 'd', 'x')
+    if (more[4] and true or false) == v.cancel then
+      if not any then begin_report() end
+      any = true
+      take_back(v, r, more)
+      answers[i] = 1
+    end
   end
 end
 continue_cascade()

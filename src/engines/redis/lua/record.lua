@@ -6,13 +6,13 @@
 local answers, refused = {}, 0
 for i = 1, take_number() do
   local id, token, what, first, second = take(), take(), take(), take(), take()
-  local t = call('HMGET', P .. 't:' .. id, 's', 't')
-  local accepted, value = 1, ''
-  if t[1] ~= '1' or t[2] ~= token then
+  local r, accepted, value = task_of(id), 1, ''
+  if not r or r.state ~= RUNNING or r.token ~= token then
     accepted = 0
     refused = refused + 1
   elseif what == 'progress' then
     call('HSET', P .. 't:' .. id, 'gf', first, 'gt', second)
+    has_unusual(id, r)
   elseif what == 'log' then
     call('RPUSH', P .. 'log:' .. id, digits(now) .. '\31' .. first .. '\31' .. second)
   else
@@ -22,5 +22,6 @@ for i = 1, take_number() do
   answers[#answers + 1] = accepted
   answers[#answers + 1] = value
 end
+write_records()
 if refused > 0 then call('HINCRBY', P .. 'totals', 'refused', refused) end
 return answers

@@ -5,9 +5,8 @@
 local answers, refused = {}, 0
 for _ = 1, take_number() do
   local id, token, from, step = take(), take(), take(), take_step()
-  local t = call('HMGET', P .. 't:' .. id, 's', 't')
-  local recorded = {}
-  local accepted = t[1] == '1' and t[2] == token
+  local r, recorded = task_of(id), {}
+  local accepted = r and r.state == RUNNING and r.token == token
   if accepted then
     local x = P .. 'x:' .. id
     if call('HSETNX', x, 's', from) == 1 then

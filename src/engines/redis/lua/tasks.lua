@@ -1,8 +1,5 @@
 -- What the scripts that change tasks share: the indexes, the history, and what waits for what.
--- Fields of a task and the keys of the indexes are described in keys.hpp.
-local PENDING, RUNNING, COMPLETED, FAILED, CANCELLED, BLOCKED, HELD =
-  '0', '1', '2', '3', '4', '5', '6'
-local finished = { [COMPLETED] = true, [FAILED] = true, [CANCELLED] = true }
+-- The keys of the indexes are described in keys.hpp.
 
 -- Changes of indexes are collected and written once for each index: the last word on a member
 -- counts.
@@ -24,7 +21,19 @@ local function count(lane, state, by)
   end
   of_state[lane] = (of_state[lane] or 0) + by
 end
+-- Completed tasks are in the order of their ends: '=' and a time, then those that ended then. Who
+-- leaves that state leaves a trace here, which `prune` passes over.
+local completed = {}
+local function write_completed(ids, at)
+  if #ids == 0 then return end
+  call('RPUSH', P .. 'completed', '=' .. at)
+  in_portions('RPUSH', P .. 'completed', ids)
+end
 local function flush()
+  write_completed(completed, now_text)
+  completed = {}
+  write_records()
+  write_releases()
   for key, members in pairs(index) do
     local add, remove = {}, {}
     for id, score in pairs(members) do
@@ -75,12 +84,6 @@ local function drop_pending(id, lane)
   drop('later:' .. lane, id)
 end
 
--- Who holds a task, or held it last, and since when.
-local function holder_of(h)
-  if not h then return '', '' end
-  return string.sub(h, 1, 26), string.match(h, '\31(%d*)\31')
-end
-
 local function add_history(id, from, to, actor, reason, token, attempt, claimed, worker)
   call('RPUSH', P .. 'h:' .. id, table.concat({ from, to, actor, token, attempt, claimed or '',
     worker or '', now_text, reason }, '\31'))
@@ -93,31 +96,32 @@ local dependents_cancelled = {}
 local function release_one(id, on)
   call('SREM', P .. 'waits:' .. id, on)
   if call('EXISTS', P .. 'waits:' .. id) == 1 then return end
-  local t = call('HMGET', P .. 't:' .. id, 's', 'l', 'o', 'r', 'u')
-  if t[1] ~= BLOCKED then return end
-  call('HSET', P .. 't:' .. id, 's', PENDING)
+  local r = task_of(id)
+  if not r or r.state ~= BLOCKED then return end
+  change(id, r, { state = PENDING })
   drop('blocked', id)
-  local lane = t[2]
-  index_pending(id, lane, t[3], tonumber(t[4] or 0), t[5])
-  count(lane, BLOCKED, -1)
-  count(lane, PENDING, 1)
+  index_pending(id, r.lane, r.order, tonumber(r.run_at), unusual(id, r, 'u')[1])
+  count(r.lane, BLOCKED, -1)
+  count(r.lane, PENDING, 1)
   add_history(id, BLOCKED, PENDING, 'system/dependency',
     'Everything it waited for has completed.', 0, 0)
 end
 local function cancel_one(id, on, actor)
   call('SREM', P .. 'waits:' .. id, on)
-  local t = call('HMGET', P .. 't:' .. id, 's', 'l', 'uk', 'd')
-  if t[1] ~= BLOCKED then return end
-  local lane, reason = t[2], 'waited for ' .. on .. ', which was cancelled'
-  call('HSET', P .. 't:' .. id, 's', CANCELLED, 'f', now_text, 'e', reason)
+  local r = task_of(id)
+  if not r or r.state ~= BLOCKED then return end
+  local lane, reason = r.lane, 'waited for ' .. on .. ', which was cancelled'
+  local more = unusual(id, r, 'uk', 'd')
+  call('HSET', P .. 't:' .. id, 'e', reason)
+  change(id, r, { state = CANCELLED, more = '+', finished = now_text })
   drop('blocked', id)
   put('done:' .. CANCELLED, id, now_text)
   count(lane, BLOCKED, -1)
   count(lane, CANCELLED, 1)
-  if t[3] then call('HDEL', P .. 'unique', t[3]) end
+  if more[1] then call('HDEL', P .. 'unique', more[1]) end
   add_history(id, BLOCKED, CANCELLED, actor, reason, 0, 0)
   dependents_cancelled[#dependents_cancelled + 1] = { id, lane, reason }
-  if t[4] then cascade[#cascade + 1] = { 'cancel', id, actor } end
+  if more[2] then cascade[#cascade + 1] = { 'cancel', id, actor } end
 end
 local function work_off_cascade()
   local at = 1
@@ -145,9 +149,13 @@ local function continue_cascade()
   work_off_cascade()
 end
 
--- `t` has come to an end: its key is free, and what waits for it hears of it.
+-- A task has come to an end: its key is free, and what waits for it hears of it.
 local function end_task(id, state, unique_key, has_dependents, actor)
-  put('done:' .. state, id, now_text)
+  if state == COMPLETED then
+    completed[#completed + 1] = id
+  else
+    put('done:' .. state, id, now_text)
+  end
   if unique_key then call('HDEL', P .. 'unique', unique_key) end
   if not has_dependents then return end
   if state == COMPLETED then

@@ -1,0 +1,85 @@
+-- The record of a task: what changes in the plain life of a task, as one text in the hash of all
+-- tasks, so that one command reads or writes many of them. Its parts, with \31 between them: state,
+-- '+' if it also has a hash of what is unusual about it (see keys.hpp), token, attempts, order, not
+-- before (0: at once), worker, claimed at, number of the claim, finished at, result if that is
+-- short, lane.
+--
+-- Tasks that were inserted, claimed and settled together have equal records, and to Lua equal texts
+-- are one: what was worked out for a text is found again for all others by looking it up.
+local PENDING, RUNNING, COMPLETED, FAILED, CANCELLED, BLOCKED, HELD =
+  '0', '1', '2', '3', '4', '5', '6'
+local finished = { [COMPLETED] = true, [FAILED] = true, [CANCELLED] = true }
+
+local RECORD = '^(%d)\31(%+?)\31(%d*)\31(%d*)\31(%-?%d*)\31(%d*)\31([^\31]*)\31(%d*)\31(%d*)' ..
+  '\31(%d*)\31([^\31]*)\31(.*)$'
+local parsed = {}
+local function parse(text)
+  local r = parsed[text]
+  if not r then
+    r = {}
+    r.state, r.more, r.token, r.attempt, r.order, r.run_at, r.worker, r.claimed, r.number,
+      r.finished, r.result, r.lane = string.match(text, RECORD)
+    parsed[text] = r
+  end
+  return r
+end
+
+-- `r` as it becomes with `new`.
+local function record_text(r, new)
+  return table.concat({ new.state or r.state, new.more or r.more, new.token or r.token,
+    new.attempt or r.attempt, new.order or r.order, new.run_at or r.run_at, new.worker or r.worker,
+    new.claimed or r.claimed, new.number or r.number, new.finished or r.finished,
+    new.result or r.result, r.lane }, '\31')
+end
+
+-- The records of the ids between two places of a list; false where there is none.
+local function read_records(ids, first, last)
+  if last < first then return {} end
+  if last - first < 2000 then return call('HMGET', P .. 'tasks', unpack(ids, first, last)) end
+  local texts, n = {}, 0
+  for from = first, last, 2000 do
+    local some = call('HMGET', P .. 'tasks', unpack(ids, from, math.min(from + 1999, last)))
+    for i = 1, #some do texts[n + i] = some[i] end
+    n = n + #some
+  end
+  return texts
+end
+
+-- What this script knows of records, and what it has changed: that is written once, in the end.
+local known, changed = {}, {}
+local function look_up(ids)
+  local texts = read_records(ids, 1, #ids)
+  for i, id in ipairs(ids) do
+    if known[id] == nil then known[id] = texts[i] end
+  end
+end
+local function task_of(id)
+  local text = known[id]
+  if text == nil then
+    text = call('HGET', P .. 'tasks', id)
+    known[id] = text
+  end
+  return text and parse(text)
+end
+local function change(id, r, new)
+  local text = record_text(r, new)
+  known[id], changed[id] = text, text
+end
+local function write_records()
+  local list, n = {}, 0
+  for id, text in pairs(changed) do
+    list[n + 1], list[n + 2] = id, text
+    n = n + 2
+  end
+  in_portions('HSET', P .. 'tasks', list)
+  changed = {}
+end
+
+-- Fields of what is unusual about a task.
+local function unusual(id, r, ...)
+  if r.more == '' then return {} end
+  return call('HMGET', P .. 't:' .. id, ...)
+end
+local function has_unusual(id, r)
+  if r.more == '' then change(id, r, { more = '+' }) end
+end
