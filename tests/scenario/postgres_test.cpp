@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/diagnosis.hpp>
 #include <holdfast/holdfast.hpp>
 #include <holdfast/postgres.hpp>
 
@@ -164,6 +165,13 @@ TEST_F(Postgres, ReadOnlyServerIsLookedAtAndNotWrittenTo) {
   EXPECT_THROW(Tasks{read_only}.enqueue("job", Job{2}), StoreReadOnly);
 }
 
+TEST_F(Postgres, LookingForAStoreMakesNone) {
+  EXPECT_FALSE(holds_store(address_));
+  EXPECT_FALSE(holds_store(address_));
+  open_store();
+  EXPECT_TRUE(holds_store(address_));
+}
+
 TEST_F(Postgres, SecretsAreInNoMessage) {
   auto says = [](const std::string& address) -> std::string {
     try {
@@ -174,6 +182,11 @@ TEST_F(Postgres, SecretsAreInNoMessage) {
   };
   EXPECT_THAT(says("postgres://ada:sesame@localhost:1/work"), Not(HasSubstr("sesame")));
   EXPECT_THAT(says("postgres://ada:sesame@[::1/work"), Not(HasSubstr("sesame")));
+  for (auto* bad : {"ses/ame", "sesame@", "sesame/@"}) {
+    auto text = says(fmt::format("postgres://ada:{}@localhost:1/work", bad));
+    EXPECT_THAT(text, Not(HasSubstr("ses"))) << text;
+    EXPECT_THAT(text, HasSubstr("%2F"));
+  }
   EXPECT_THAT(says("postgres:host=/nowhere password=sesame what"), Not(HasSubstr("sesame")));
   EXPECT_THAT(says(address_ + " password=sesame"), Not(HasSubstr("sesame")));
 }

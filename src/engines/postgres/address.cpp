@@ -77,6 +77,14 @@ std::string shown(const PQconninfoOption* options, const std::string& schema) {
   return schema == "holdfast" ? text : text + "?schema=" + schema;
 }
 
+/// Whether what is before the host has a character that ends it for libpq, which would take the
+/// rest of a password for a port or a database, and show it.
+bool is_cut_short(std::string_view address) {
+  auto rest = address.substr(address.find("//") + 2);
+  auto at = rest.rfind('@');
+  return at != rest.npos && rest.substr(0, at).find_first_of("/@") != rest.npos;
+}
+
 }  // namespace
 
 bool is_postgres(std::string_view address) {
@@ -90,6 +98,10 @@ Address parse_address(std::string_view address, Settings& settings) {
   if (after.starts_with("//")) {
     auto question = address.find('?');
     parsed.connection = address.substr(0, question);
+    if (is_cut_short(parsed.connection))
+      throw ConfigError{
+          "the user or the password in the address of the PostgreSQL store has a / or @ in it; "
+          "write %2F and %40 (it is not shown here because it is a secret)"};
     if (question != address.npos) {
       auto rest = rest_of(address.substr(question + 1), '&', parsed, settings);
       if (!rest.empty()) parsed.connection += "?" + rest;

@@ -14,22 +14,19 @@ constexpr int most_batches = 100;
   " FROM alya.batches b WHERE b.status IN ('queued', 'inprog') AND b.doneat IS NULL" \
   " AND b.app || '/' || b.op = ANY($1) "
 
-#define HOLDFAST_NO_OPEN_ROWS                                                                 \
-  " NOT EXISTS (SELECT 1 FROM alya.batchrows r WHERE r.batch = b.id AND r.status = 'queued')" \
-  " AND NOT EXISTS (SELECT 1 FROM alya.batchrows r WHERE r.batch = b.id"                      \
-  " AND r.status = 'inprog') "
-
 /// Begins rows of the batches $1, at most $2 of each, in the name of $3, and claims them. Rows are
 /// locked, batches are not, so that nobody waits for anybody. `which` are those that come into
 /// question. What was begun comes back in rows of the first kind, its claims in those of the
 /// second.
+// clang-format off
 #define HOLDFAST_BEGIN_ROWS(which)                                                               \
   "WITH picked AS MATERIALIZED (SELECT r.rowid FROM unnest($1::uuid[], $2::bigint[])"            \
   " AS o(batch, most) CROSS JOIN LATERAL (SELECT r.rowid FROM alya.batchrows r"                  \
-  " WHERE r.batch = o.batch AND r.status = 'queued' AND " which                                  \
+  " WHERE" HOLDFAST_ROW_OF("o.batch", "queued") "AND " which                                     \
   " LIMIT o.most FOR UPDATE OF r SKIP LOCKED) r),"                                               \
   " begun AS (UPDATE alya.batchrows r SET status = 'inprog', doneby = $3 FROM picked p"          \
-  " WHERE r.rowid = p.rowid RETURNING r.rowid, r.batch, r.line, r.input::text AS input),"        \
+  " WHERE" HOLDFAST_NUMBERED("r.rowid", "p.rowid")                                               \
+  "RETURNING r.rowid, r.batch, r.line, r.input::text AS input),"                                 \
   " claimed AS (INSERT INTO hf.batch_claims AS c (batchrow, batch, token, owner, lease_until,"   \
   " claimed_at, attempt) SELECT rowid, batch, {micros}, $4, {steady} + $5, {wall}, 1 FROM begun" \
   " ON CONFLICT (batchrow, batch) DO UPDATE SET token = greatest(c.token + 1, excluded.token),"  \
@@ -38,6 +35,7 @@ constexpr int most_batches = 100;
   " RETURNING c.batchrow, c.token, c.attempt, c.suspect)"                                        \
   " SELECT rowid, batch, line::bigint, input, NULL::bigint, NULL::bigint, false FROM begun"      \
   " UNION ALL SELECT batchrow, NULL, NULL, NULL, token, attempt::bigint, suspect FROM claimed"
+// clang-format on
 
 constexpr const char* plain_rows = HOLDFAST_BEGIN_ROWS(
     "NOT EXISTS (SELECT 1 FROM hf.batch_claims c WHERE c.batchrow = r.rowid"

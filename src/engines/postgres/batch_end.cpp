@@ -39,23 +39,23 @@ class RowEnds {
         " $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],"
         " $9::boolean[], $10::bigint[]) AS s(place, batchrow, token, to_status, result, messages,"
         " output, attempt, was_attempt, delay) JOIN hf.batch_claims c"
-        " ON c.batchrow = s.batchrow AND c.token = s.token AND c.owner IS NOT NULL"
-        " FOR UPDATE OF c),"
+        " ON" HOLDFAST_NUMBERED("c.batchrow", "s.batchrow") "AND c.token = s.token"
+        " AND" HOLDFAST_HELD "FOR UPDATE OF c),"
         " ended AS (UPDATE alya.batchrows r SET status = h.to_status::alya.status_enum,"
         " doneat = CASE WHEN h.to_status <> 'queued' THEN" HOLDFAST_NOW
         "END, res = h.result::jsonb,"
         " messages = h.messages::jsonb, blobrows = h.output::jsonb,"
         " doneby = CASE WHEN h.to_status <> 'queued' THEN r.doneby END FROM held h"
-        " WHERE r.rowid = h.batchrow AND" HOLDFAST_IN_PROGRESS
+        " WHERE" HOLDFAST_NUMBERED("r.rowid", "h.batchrow") "AND" HOLDFAST_IN_PROGRESS
         " RETURNING h.place, h.to_status),"
         // Also where the row is not in progress any more because a program that knows nothing of
         // claims took it away: then there is nothing left to hold.
-        " gone AS (DELETE FROM hf.batch_claims c USING held h WHERE c.batchrow = h.batchrow"
-        " AND c.batch = h.batch AND h.to_status <> 'queued'),"
+        " gone AS (DELETE FROM hf.batch_claims c USING held h WHERE" HOLDFAST_NUMBERED(
+            "c.batchrow", "h.batchrow") "AND c.batch = h.batch AND h.to_status <> 'queued'),"
         " back AS (UPDATE hf.batch_claims c SET owner = NULL, lease_until = NULL,"
         " attempt = h.attempt, run_at = CASE WHEN h.delay > 0 THEN {wall} + h.delay ELSE 0 END,"
-        " suspect = c.suspect AND NOT h.was_attempt FROM held h WHERE c.batchrow = h.batchrow"
-        " AND c.batch = h.batch AND h.to_status = 'queued')"
+        " suspect = c.suspect AND NOT h.was_attempt FROM held h WHERE" HOLDFAST_NUMBERED(
+            "c.batchrow", "h.batchrow") "AND c.batch = h.batch AND h.to_status = 'queued')"
         " SELECT place, to_status = 'queued' FROM ended",
         places_.value(), rows_.value(), tokens_.value(), to_.value(), results_.value(),
         messages_.value(), outputs_.value(), attempts_.value(), were_attempts_.value(),
@@ -109,9 +109,7 @@ bool end_batch(Connection& db, const UnitEnd& end) {
       db.run("UPDATE alya.batches b SET status = $2::text::alya.status_enum, doneat =" HOLDFAST_NOW
              ", outputfiles = $3::text::jsonb, nsuccess = $4, nfailed = $5, naborted = $6"
              " WHERE b.id = $1 AND b.doneat IS NULL AND b.status IN ('queued', 'inprog')"
-             " AND NOT EXISTS (SELECT 1 FROM alya.batchrows r WHERE r.batch = b.id"
-             " AND r.status = 'queued') AND NOT EXISTS (SELECT 1 FROM alya.batchrows r"
-             " WHERE r.batch = b.id AND r.status = 'inprog')",
+             " AND" HOLDFAST_NO_OPEN_ROWS,
              uuid(batch), to_string(end.to), output, end.counts[BatchStatus::success],
              end.counts[BatchStatus::failed], end.counts[BatchStatus::aborted]);
   db.run("DELETE FROM hf.batch_claims WHERE batchrow = 0 AND batch = $1", uuid(batch));

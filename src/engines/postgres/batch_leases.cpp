@@ -11,15 +11,15 @@ namespace holdfast::postgres {
 namespace {
 
 /// The claim `c` that lease `s` is about.
-#define HOLDFAST_CLAIM_OF_LEASE                                                               \
-  " c.batchrow = s.batchrow AND (s.batchrow <> 0 OR c.batch = s.batch) AND c.token = s.token" \
-  " AND c.owner IS NOT NULL "
+#define HOLDFAST_CLAIM_OF_LEASE                 \
+  HOLDFAST_NUMBERED("c.batchrow", "s.batchrow") \
+  "AND (s.batchrow <> 0 OR c.batch = s.batch) AND c.token = s.token AND" HOLDFAST_HELD
 
 /// Nobody of ours has row `r`: if it is in progress, then with somebody who knows nothing of
 /// claims.
 #define HOLDFAST_NOT_CLAIMED                                                \
   " NOT EXISTS (SELECT 1 FROM hf.batch_claims c WHERE c.batchrow = r.rowid" \
-  " AND c.owner IS NOT NULL) "
+  " AND" HOLDFAST_HELD ") "
 
 Orphan read_unit(const Rows& row) {
   constexpr int rest = orphan_columns;

@@ -14,6 +14,28 @@
 /// that in mind until somebody has cleaned it up.
 #define HOLDFAST_IN_PROGRESS " r.status::text = 'inprog' "
 
+// The server plans a statement once and by what it last counted. It may have counted when no row
+// was queued or nothing was claimed; then going through all of an index looks as good as looking
+// something up, and stays the plan when there are thousands. So these leave it no choice.
+
+/// Row `r` is one of `batch` and has this status: both are compared at once, so only the index of
+/// both will do.
+#define HOLDFAST_ROW_OF(batch, status)                                                   \
+  " (r.batch, r.status) >= (" batch ", '" status "') AND (r.batch, r.status) <= (" batch \
+  ", '" status "') "
+
+/// What has this number: one of a list of one, which an index can only look up.
+#define HOLDFAST_NUMBERED(column, number) " " column " = ANY (ARRAY[" number "]) "
+
+/// Claim `c`, found by its row, is held: in words that the index of held claims does not know.
+#define HOLDFAST_HELD " num_nulls(c.owner) = 0 "
+
+/// Batch `b` has no row that is to be done.
+#define HOLDFAST_NO_OPEN_ROWS                                                                 \
+  " NOT EXISTS (SELECT 1 FROM alya.batchrows r WHERE r.batch = b.id AND r.status = 'queued')" \
+  " AND NOT EXISTS (SELECT 1 FROM alya.batchrows r WHERE r.batch = b.id"                      \
+  " AND r.status = 'inprog') "
+
 /// The steps of batches, each inside a transaction that the caller has begun.
 namespace holdfast::postgres {
 

@@ -49,6 +49,7 @@ Taken read_taken(const Rows& row, const std::string& queue, const std::string& k
   if (!row.is_null(6)) one.backoff = parse_backoff(row.text(6));
   one.payload = row.text(7);
   taken.since = row.integer(8);
+  one.ready_at = WallTime{Millis{taken.since}};
   taken.seq = row.integer(9);
   return taken;
 }

@@ -209,9 +209,13 @@ const std::string& Connection::server_run() {
   } catch (const NotAllowed&) {
     // Some who rent out servers keep it to themselves; the time of the start says almost as much.
   }
-  auto row = run("SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint");
+  // A server of which one process is killed starts its others anew, forgets who had locked what,
+  // and begins its counts again; the time of its own start stays.
+  auto row = run(
+      "SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint,"
+      " coalesce((extract(epoch FROM stats_reset) * 1000000)::bigint, 0) FROM pg_stat_bgwriter");
   row.next();
-  server_run_ = fmt::format("{}/{}", system, row.integer(0));
+  server_run_ = fmt::format("{}/{}/{}", system, row.integer(0), row.integer(1));
   return server_run_;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engines/postgres/engine.hpp"
+#include "engines/postgres/migrate.hpp"
 #include "engines/postgres/upkeep.hpp"
 
 namespace holdfast::postgres {
@@ -52,6 +53,7 @@ Diagnosis diagnose(const Address& address, const DiagnosisOptions& options, Sett
   Engine engine{parts};
   Diagnosis diagnosis;
   diagnosis.store = engine.name();
+  diagnosis.in_file = false;
   diagnosis.level = engine.run_level();
   diagnosis.reason = parts->why_read_only();
   diagnosis.integrity = parts->check_integrity(options.full, {});
@@ -63,6 +65,12 @@ Diagnosis diagnose(const Address& address, const DiagnosisOptions& options, Sett
     look_at_cleaning(db, diagnosis.advice);
   });
   return diagnosis;
+}
+
+bool holds_store(const Address& address) {
+  Connection db{std::make_shared<const Dialect>(address, system_clock()), Durability::power_safe,
+                Connection::Purpose::steps};
+  return version_of(db, address) > 0;
 }
 
 }  // namespace holdfast::postgres

@@ -5,6 +5,7 @@
 #include "engines/postgres/batch_store.hpp"
 #include "engines/postgres/check_integrity.hpp"
 #include "engines/postgres/limits.hpp"
+#include "engines/postgres/metrics_history.hpp"
 #include "engines/postgres/reports.hpp"
 #include "engines/postgres/schedules.hpp"
 #include "engines/postgres/store.hpp"
@@ -29,6 +30,7 @@ class PostgresEngine final : public EngineParts {
         reports_{store_},
         schedules_{store_},
         limits_{store_},
+        history_{store_},
         transfer_{store_, admin_},
         transactions_{store_},
         batches_{store_} {}
@@ -39,6 +41,7 @@ class PostgresEngine final : public EngineParts {
   Reports& reports() override { return reports_; }
   ScheduleStore* schedule_store() override { return &schedules_; }
   LimitStore* limit_store() override { return &limits_; }
+  MetricsHistory* metrics_history() override { return &history_; }
   TaskTransfer* task_transfer() override { return &transfer_; }
   TransactionStore* transaction_store() override { return &transactions_; }
   BatchStore* batch_store() override { return &batches_; }
@@ -68,6 +71,7 @@ class PostgresEngine final : public EngineParts {
   PostgresReports reports_;
   PostgresScheduleStore schedules_;
   PostgresLimitStore limits_;
+  PostgresMetricsHistory history_;
   PostgresTaskTransfer transfer_;
   PostgresTransactionStore transactions_;
   PostgresBatchStore batches_;

@@ -13,23 +13,11 @@ namespace holdfast::postgres {
 namespace {
 
 /// Each takes the tables from the version before to the next.
-const std::array steps = {schema_1, schema_2, schema_3, schema_transactions, schema_5};
+const std::array steps = {schema_1, schema_2, schema_3, schema_transactions, schema_5, schema_6};
 static_assert(std::tuple_size_v<decltype(steps)> == schema_version);
 
 /// Of the advisory lock that only one who migrates has.
 constexpr std::int64_t migration_lock = 0x686f6c6466617374;
-
-/// The tables of the catalogue are asked, not `to_regclass`: within a transaction that waited for
-/// another one to make the tables, that may still answer what it knew before.
-int version_of(Connection& db, const Address& address) {
-  auto there = db.run(
-      "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-      " WHERE n.nspname = $1 AND c.relname = 'meta'",
-      address.schema);
-  if (!there.next()) return 0;
-  auto version = db.run("SELECT value FROM hf.meta WHERE key = 'schema_version'");
-  return version.next() ? version.small(0) : 0;
-}
 
 bool has_batch_tables(Connection& db, const Address& address) {
   return db
@@ -86,6 +74,18 @@ void run_steps(Connection& db, const Address& address, Migrated& migrated) {
 }
 
 }  // namespace
+
+/// The tables of the catalogue are asked, not `to_regclass`: within a transaction that waited for
+/// another one to make the tables, that may still answer what it knew before.
+int version_of(Connection& db, const Address& address) {
+  auto there = db.run(
+      "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+      " WHERE n.nspname = $1 AND c.relname = 'meta'",
+      address.schema);
+  if (!there.next()) return 0;
+  auto version = db.run("SELECT value FROM hf.meta WHERE key = 'schema_version'");
+  return version.next() ? version.small(0) : 0;
+}
 
 Migrated migrate(Connection& db, const Address& address) {
   Migrated migrated{version_of(db, address)};

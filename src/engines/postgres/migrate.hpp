@@ -7,7 +7,10 @@
 namespace holdfast::postgres {
 
 /// Of the tables that this version works with.
-inline constexpr int schema_version = 5;
+inline constexpr int schema_version = 6;
+
+/// Of the tables that are there; 0: none.
+int version_of(Connection& db, const Address& address);
 
 struct Migrated {
   int before = 0;  ///< 0: there was nothing

@@ -14,6 +14,8 @@ extern const std::string_view schema_3;
 extern const std::string_view schema_transactions;
 /// schema_5.sql: from there to version 5.
 extern const std::string_view schema_5;
+/// schema_6.sql: from there to version 6.
+extern const std::string_view schema_6;
 /// batch_tables.sql: what may be there already because others made it.
 extern const std::string_view batch_tables;
 

@@ -53,6 +53,7 @@ Store::Store(const Address& address, const Settings& settings, const Clock& a_cl
       durability{settings.durability},
       writer{dialect, durability},
       claimer{dialect, durability},
+      stepper{dialect, durability},
       reader{dialect, durability},
       session{dialect, events, settings.heartbeat.lease()},
       files{""} {

@@ -55,6 +55,7 @@ struct Store {
   bool syncs = true;            ///< false: `fsync` of the server is off
   Writer writer;
   Writer claimer;  ///< for those who only claim, so that others settle at the same time
+  Writer stepper;  ///< for steps of transactions, which need not wait for claims and settlements
   Reader reader;
   Session session;
   HostFiles files;

@@ -1,6 +1,8 @@
 #include "engines/postgres/task_admin.hpp"
 
 #include <algorithm>
+#include <climits>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -45,34 +47,99 @@ void read_fate(const Rows& row, TaskRecord& record) {
   record.progress_text = row.text(25);
   record.waits_for = row.task_ids(26);
   record.limit_key = row.text(27);
+  record.payload_bytes = static_cast<std::size_t>(row.integer(28));
+  record.result_bytes = static_cast<std::size_t>(row.integer(29));
+}
+
+/// So many rows are looked at by one query where many may not fit.
+constexpr std::int64_t first_window = 2'000, largest_window = 20'000;
+/// Up to so many tasks of the wanted states, the server is quicker by their index.
+constexpr std::int64_t few_rows = 10'000;
+
+/// Ids made later sort later, and there is an index on them.
+std::vector<TaskRecord> read_page(Connection& db, const TaskFilter& filter, const TaskPage& page,
+                                  std::optional<TaskId> no_further_than) {
+  Condition condition{filter};
+  if (page.after)
+    condition.sql += (page.newest_first ? " AND t.id < " : " AND t.id > ") +
+                     condition.name(to_value(*page.after));
+  if (no_further_than)
+    condition.sql += (page.newest_first ? " AND t.id >= " : " AND t.id <= ") +
+                     condition.name(to_value(*no_further_than));
+  auto limit = condition.name(to_value(std::max(page.limit, 0)));
+  auto offset = condition.name(to_value(page.after ? 0 : std::max(page.offset, 0)));
+  auto longest = condition.name(
+      to_value(static_cast<std::int64_t>(std::min<std::size_t>(page.longest_text, INT_MAX))));
+  auto sql = fmt::format(
+      "SELECT t.id, t.queue, t.kind, t.state, t.priority, left(t.payload, {4}::int), t.tags,"
+      " t.unique_key,"
+      " t.max_attempts, t.timeout, t.created_at, t.attempt, t.recoveries, t.crashes, t.suspect,"
+      " t.cancel_requested, t.token, CASE WHEN t.run_at = 0 THEN t.created_at ELSE t.run_at END,"
+      " t.claimed_at, t.finished_at, t.owner, left(t.result, {4}::int), t.error, t.cause,"
+      " p.fraction, p.text,"
+      " ARRAY(SELECT b.on_task FROM hf.blocks b WHERE b.task = t.id ORDER BY b.on_task),"
+      " t.limit_key, octet_length(t.payload), coalesce(octet_length(t.result), 0)"
+      " FROM (SELECT * FROM hf.tasks t WHERE {0} ORDER BY t.id {1} LIMIT {2} OFFSET {3}) t"
+      " LEFT JOIN hf.progress p ON p.task = t.id ORDER BY t.id {1}",
+      condition.sql, page.newest_first ? "DESC" : "ASC", limit, offset, longest);
+  std::vector<TaskRecord> records;
+  auto rows = db.run_once(sql, condition.values);
+  while (rows.next()) {
+    auto& record = records.emplace_back();
+    read_task(rows, record);
+    read_fate(rows, record);
+  }
+  return records;
+}
+
+bool few(Connection& db, const std::vector<TaskState>& states) {
+  if (states.empty()) return false;
+  TaskFilter filter;
+  filter.states = states;
+  auto row = db.run_once(fmt::format("SELECT count(*) < {1} FROM (SELECT 1 FROM hf.tasks t"
+                                     " WHERE {0} LIMIT {1}) t",
+                                     Condition{filter}.sql, few_rows),
+                         {});
+  return row.next() && row.yes(0);
+}
+
+/// The task so many further on; nothing if there are not as many.
+std::optional<TaskId> task_ahead(Connection& db, const TaskPage& from, std::int64_t rows) {
+  TaskFilter all;
+  Condition condition{all};
+  if (from.after)
+    condition.sql += (from.newest_first ? " AND t.id < " : " AND t.id > ") +
+                     condition.name(to_value(*from.after));
+  auto found = db.run_once(
+      fmt::format("SELECT t.id FROM hf.tasks t WHERE {} ORDER BY t.id {} LIMIT 1 OFFSET {}",
+                  condition.sql, from.newest_first ? "DESC" : "ASC", rows - 1),
+      condition.values);
+  if (!found.next()) return {};
+  return found.task_id(0);
+}
+
+/// A filter that fits few of many tasks takes long, so whoever asks decides after every window
+/// whether that is enough.
+std::vector<TaskRecord> read_in_windows(Connection& db, const TaskFilter& filter, TaskPage page) {
+  std::vector<TaskRecord> records;
+  const auto limit = page.limit;
+  for (auto rows = first_window;; rows = std::min(2 * rows, largest_window)) {
+    const auto edge = task_ahead(db, page, rows);
+    page.limit = limit - static_cast<int>(records.size());
+    auto some = read_page(db, filter, page, edge);
+    std::ranges::move(some, std::back_inserter(records));
+    if (!edge || std::ssize(records) >= limit || !page.go_on(*edge)) return records;
+    page.after = edge;
+  }
 }
 
 }  // namespace
 
 std::vector<TaskRecord> PostgresTaskAdmin::search(const TaskFilter& filter, const TaskPage& page) {
-  Condition condition{filter};
-  auto limit = condition.name(to_value(std::max(page.limit, 0)));
-  auto offset = condition.name(to_value(std::max(page.offset, 0)));
-  // Ids made later sort later, and there is an index on them.
-  auto sql = fmt::format(
-      "SELECT t.id, t.queue, t.kind, t.state, t.priority, t.payload, t.tags, t.unique_key,"
-      " t.max_attempts, t.timeout, t.created_at, t.attempt, t.recoveries, t.crashes, t.suspect,"
-      " t.cancel_requested, t.token, CASE WHEN t.run_at = 0 THEN t.created_at ELSE t.run_at END,"
-      " t.claimed_at, t.finished_at, t.owner, t.result, t.error, t.cause, p.fraction, p.text,"
-      " ARRAY(SELECT b.on_task FROM hf.blocks b WHERE b.task = t.id ORDER BY b.on_task),"
-      " t.limit_key FROM (SELECT * FROM hf.tasks t WHERE {} ORDER BY t.id {} LIMIT {} OFFSET {}) t"
-      " LEFT JOIN hf.progress p ON p.task = t.id ORDER BY t.id {}",
-      condition.sql, page.newest_first ? "DESC" : "ASC", limit, offset,
-      page.newest_first ? "DESC" : "ASC");
   return store_.reader.read([&](Connection& db) {
-    std::vector<TaskRecord> records;
-    auto rows = db.run_once(sql, condition.values);
-    while (rows.next()) {
-      auto& record = records.emplace_back();
-      read_task(rows, record);
-      read_fate(rows, record);
-    }
-    return records;
+    const bool in_windows = page.go_on && filter.ids.empty() && (page.after || page.offset <= 0) &&
+                            !few(db, filter.states);
+    return in_windows ? read_in_windows(db, filter, page) : read_page(db, filter, page, {});
   });
 }
 

@@ -97,28 +97,30 @@ std::unique_ptr<Enlistment> PostgresWorkerRegistry::enlist(const WorkerProfile& 
   return enlistment;
 }
 
-bool PostgresWorkerRegistry::beat(WorkerId worker, std::span<const TaskId> holding) {
+bool PostgresWorkerRegistry::beat(WorkerId worker, std::span<const TaskId> holding,
+                                  std::string_view figures) {
   auto here = store_.clock.own_wall();
   auto now = store_.writer.write(
       {KillPoint::renew_before_commit, KillPoint::renew_after_commit}, [&](Connection& db) {
         auto row = db.run(
             "UPDATE hf.workers SET last_heartbeat = {wall}, lease_until = {steady} + lease,"
-            " holding = $2 WHERE id = $1 AND died_at IS NULL AND stopped_at IS NULL"
-            " RETURNING last_heartbeat",
-            worker, holding);
+            " holding = $2, figures = coalesce(nullif($3, ''), figures) WHERE id = $1"
+            " AND died_at IS NULL AND stopped_at IS NULL RETURNING last_heartbeat",
+            worker, holding, figures);
         return row.next() ? std::optional{row.time(0)} : std::nullopt;
       });
   if (now) store_.clock.learn(*now, here);
   return now.has_value();
 }
 
-void PostgresWorkerRegistry::retire(WorkerId worker) {
+void PostgresWorkerRegistry::retire(WorkerId worker, std::string_view figures) {
   bool goodbye = store_.writer.write(
       {KillPoint::retire_before_row, KillPoint::retire_after_row}, [&](Connection& db) {
         auto row = db.run(
-            "UPDATE hf.workers SET stopped_at = {wall}, holding = '{}' WHERE id = $1"
+            "UPDATE hf.workers SET stopped_at = {wall}, holding = '{}',"
+            " figures = coalesce(nullif($2, ''), figures) WHERE id = $1"
             " AND died_at IS NULL AND stopped_at IS NULL",
-            worker);
+            worker, figures);
         queue_forgetting(db);
         return row.changed() == 1;
       });
@@ -219,6 +221,19 @@ std::vector<WorkerStatus> PostgresWorkerRegistry::list() {
     list.push_back(gone ? row.status : judge(row).status);
   }
   return list;
+}
+
+std::vector<ToldFigures> PostgresWorkerRegistry::figures(Millis within) {
+  return store_.reader.read([&](Connection& db) {
+    auto rows = db.run(
+        "SELECT id, started_at, greatest(last_heartbeat, stopped_at), figures FROM hf.workers"
+        " WHERE figures <> '' AND greatest(last_heartbeat, stopped_at) >= {wall} - $1 ORDER BY n",
+        within);
+    std::vector<ToldFigures> told;
+    while (rows.next())
+      told.push_back({rows.worker_id(0), rows.time(1), rows.time(2), rows.text(3)});
+    return told;
+  });
 }
 
 }  // namespace holdfast::postgres

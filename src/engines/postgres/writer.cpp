@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engines/postgres/statements.hpp"
+#include "engines/postgres/steps.hpp"
 
 namespace holdfast::postgres {
 
@@ -33,6 +34,20 @@ void insert_together(Connection& db, const std::vector<Job*>& jobs) {
   }
 }
 
+template <class Job>
+void step_together(Connection& db, const std::vector<Job*>& jobs) {
+  std::vector<const Step*> all;
+  for (const auto* job : jobs)
+    for (const auto& step : job->steps) all.push_back(&step);
+  auto stepped = take_steps(db, all);
+  auto next = std::make_move_iterator(stepped.begin());
+  for (auto* job : jobs) {
+    auto end = next + std::ssize(job->steps);
+    job->stepped.assign(next, end);
+    next = end;
+  }
+}
+
 }  // namespace
 
 void Writer::submit(Job& job) {
@@ -45,6 +60,13 @@ std::vector<Inserted> Writer::insert(KillPoints points, std::span<const NewTask>
   Job job{points, {}, tasks};
   submit(job);
   return std::move(job.inserted);
+}
+
+std::vector<Stepped> Writer::step(KillPoints points, std::span<const Step> steps) {
+  if (steps.empty()) return {};
+  Job job{.points = points, .steps = steps};
+  submit(job);
+  return std::move(job.stepped);
 }
 
 bool Writer::try_commit(const Jobs& jobs) {
@@ -87,9 +109,15 @@ void Writer::run_in_transaction(const Jobs& jobs) {
         " set_config('idle_in_transaction_session_timeout', '60s', true),"
         " set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),"
         " set_config('enable_mergejoin', 'off', true)");
-  Jobs inserts;
-  for (Job* job : jobs) job->work ? job->work(db) : inserts.push_back(job);
+  Jobs inserts, steps;
+  for (Job* job : jobs) {
+    if (job->work)
+      job->work(db);
+    else
+      (job->steps.empty() ? inserts : steps).push_back(job);
+  }
   if (!inserts.empty()) insert_together(db, inserts);
+  if (!steps.empty()) step_together(db, steps);
   for (Job* job : jobs) kill_point(job->points.before_commit);
   commit(db);
   for (Job* job : jobs) kill_point(job->points.after_commit);

@@ -11,11 +11,12 @@
 #include "recovery/group_commit.hpp"
 #include "recovery/kill_point.hpp"
 #include "tasks/task_store.hpp"
+#include "transactions/transaction_store.hpp"
 
 namespace holdfast::postgres {
 
-/// A writing connection of this process. Threads that write at the same time share a commit,
-/// and those who insert tasks a statement, too.
+/// A writing connection of this process. Threads that write at the same time share a commit, and
+/// those who insert tasks or take steps of transactions share statements, too.
 ///
 /// A connection that breaks, or a transaction that gave way to another, is nothing that a caller
 /// hears of as long as the server comes back soon: the work is done again. If the connection breaks
@@ -52,13 +53,17 @@ class Writer {
   /// The same as `write` with `insert_tasks`, which for many at a time is one trip to the server
   /// instead of one for each.
   std::vector<Inserted> insert(KillPoints points, std::span<const NewTask> tasks);
+  /// The same with `take_steps`.
+  std::vector<Stepped> step(KillPoints points, std::span<const Step> steps);
 
  private:
   struct Job {
     KillPoints points;
-    std::function<void(Connection&)> work{};  ///< nothing: insert these
+    std::function<void(Connection&)> work{};  ///< nothing: insert or take these
     std::span<const NewTask> tasks{};
     std::vector<Inserted> inserted{};
+    std::span<const Step> steps{};
+    std::vector<Stepped> stepped{};
     std::exception_ptr error{};
   };
   using Jobs = GroupCommit<Job>::Jobs;
