@@ -2,6 +2,7 @@
 #include "contract/batches_contract.hpp"
 #include "contract/leases_contract.hpp"
 #include "contract/limit_store_contract.hpp"
+#include "contract/metrics_history_contract.hpp"
 #include "contract/recovery_contract.hpp"
 #include "contract/reports_contract.hpp"
 #include "contract/schedule_store_contract.hpp"
@@ -39,6 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Contract, BatchStoreContract, testing::Values(sqlite_ca
 INSTANTIATE_TEST_SUITE_P(Contract, BatchesContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LimitStoreContract, testing::Values(sqlite_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, MetricsHistoryContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, RecoveryContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, ReportsContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, ScheduleStoreContract, testing::Values(sqlite_case), case_name);

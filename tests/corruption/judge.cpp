@@ -81,9 +81,16 @@ class Trial {
       claim(engine);
       scrub_complains_ = !engine.parts().check_integrity(true, {}).passed;
     } catch (const StoreUnusable& error) {
-      open_.push_back(fmt::format("cannot be used: {}", error.what()));
-      scrub_complains_ = true;
+      expect_repair(error);
+    } catch (const StoreDamaged& error) {
+      expect_repair(error);
     }
+  }
+
+  /// It turned out while it was used: the program ends, and the next start takes care of it.
+  void expect_repair(const StoreError& error) {
+    open_.push_back(fmt::format("cannot be used: {}", error.what()));
+    scrub_complains_ = true;
   }
 
   Engine open() {

@@ -166,6 +166,19 @@ TEST_F(StartUps, AnOlderLogHaltsUntilTheLossIsAccepted) {
   expect_normal();
 }
 
+TEST_F(StartUps, ALogWithoutABeginningHaltsAndNamesWhatWasInIt) {
+  fill();
+  open_lasting();
+  fill();
+  log_.zero(0, 4096);
+  EXPECT_EQ(cli({"task", "list"}).ending.code, 4);
+  EXPECT_EQ(losses_named_by_doctor(), 10U) << "not those that are in the database";
+  ok({"doctor", "--accept-loss"});
+  EXPECT_THAT(ok({"queue", "recovery-report"}), HasSubstr("was added by a commit that is lost"));
+  EXPECT_EQ(tasks(), 10U);
+  expect_normal();
+}
+
 TEST_F(StartUps, AChangedJournalModeIsChangedBack) {
   fill();
   sqlite3* db = nullptr;

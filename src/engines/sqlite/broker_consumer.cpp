@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "transactions/message_body.hpp"
+
 namespace holdfast::sqlite {
 
 namespace {
@@ -27,7 +29,8 @@ constexpr int at_once =
 class SqliteDelivery final : public Delivery {
  public:
   SqliteDelivery(TakenMessage message, FileDescriptor file)
-      : message_{std::move(message)}, file_{std::move(file)} {}
+      : message_{std::move(message)},
+        body_{message_.bytes, std::move(message_.body), std::move(file)} {}
 
   const std::string& queue() const override { return message_.queue; }
   const std::string& id() const override { return message_.id; }
@@ -37,25 +40,12 @@ class SqliteDelivery final : public Delivery {
   const TakenMessage& message() const { return message_; }
 
   std::size_t read(std::uint64_t offset, std::span<char> into) override {
-    if (offset >= message_.bytes) return 0;
-    auto wanted = std::min<std::uint64_t>(into.size(), message_.bytes - offset);
-    if (!file_) return message_.body.copy(into.data(), wanted, offset);
-    std::size_t got = 0;
-    while (got < wanted) {
-      auto some =
-          ::pread(file_.get(), into.data() + got, wanted - got, static_cast<off_t>(offset + got));
-      if (some < 0 && errno == EINTR) continue;
-      if (some <= 0)
-        throw BrokerError{fmt::format("the body of message {} cannot be read: {}", message_.id,
-                                      some < 0 ? std::strerror(errno) : "its file is too short")};
-      got += static_cast<std::size_t>(some);
-    }
-    return got;
+    return body_.read(offset, into, message_.id);
   }
 
  private:
   TakenMessage message_;
-  FileDescriptor file_;
+  MessageBody body_;
 };
 
 const TakenMessage& taken(const DeliveryPtr& delivery) {

@@ -162,6 +162,7 @@ Claimed claimed_task(CheckedRow&& row, const Lane& lane, std::int64_t token_floo
   one.max_attempts = static_cast<int>(numbers.max_attempts);
   one.timeout = Millis{numbers.timeout};
   one.suspect = numbers.suspect != 0;
+  one.ready_at = WallTime{Millis{numbers.run_at > 0 ? numbers.run_at : numbers.created_at}};
   if (row.backoff) one.backoff = parse_backoff(*row.backoff);
   one.payload = std::move(row.payload);
   return one;

@@ -8,6 +8,7 @@
 #include "engines/sqlite/batch_store.hpp"
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/limits.hpp"
+#include "engines/sqlite/metrics_history.hpp"
 #include "engines/sqlite/open_read_only.hpp"
 #include "engines/sqlite/reports.hpp"
 #include "engines/sqlite/schedules.hpp"
@@ -38,6 +39,7 @@ class SqliteEngine final : public EngineParts {
         reports_{store_},
         schedules_{store_},
         limits_{store_},
+        history_{store_},
         transfer_{store_, admin_},
         transactions_{store_},
         batches_{store_} {}
@@ -48,6 +50,7 @@ class SqliteEngine final : public EngineParts {
   Reports& reports() override { return reports_; }
   ScheduleStore* schedule_store() override { return &schedules_; }
   LimitStore* limit_store() override { return &limits_; }
+  MetricsHistory* metrics_history() override { return &history_; }
   TaskTransfer* task_transfer() override { return &transfer_; }
   TransactionStore* transaction_store() override { return &transactions_; }
   BatchStore* batch_store() override { return &batches_; }
@@ -86,6 +89,7 @@ class SqliteEngine final : public EngineParts {
   SqliteReports reports_;
   SqliteScheduleStore schedules_;
   SqliteLimitStore limits_;
+  SqliteMetricsHistory history_;
   SqliteTaskTransfer transfer_;
   SqliteTransactionStore transactions_;
   SqliteBatchStore batches_;

@@ -132,22 +132,30 @@ std::optional<Damage> compare(Connection& db, TaskId id, const Version& lost) {
                 id};
 }
 
+Versions versions_behind_gap(const std::string& path) {
+  Versions versions;
+  auto log = ByteFile::open(path + "-wal", O_RDONLY);
+  if (!log) return versions;
+  auto read = log->reader();
+  auto scan = scan_wal(read, log->size);
+  if (scan.beyond.frames == 0) return versions;
+  TaskPages pages{scan.header.page_size};
+  scan_wal(read, log->size, [&](Bytes page) { pages.read(page, versions); });
+  return versions;
+}
+
 }  // namespace
 
 std::vector<Damage> lost_tasks(const std::string& path, Connection* left) {
   std::vector<Damage> losses;
-  auto log = ByteFile::open(path + "-wal", O_RDONLY);
-  if (!log) return losses;
-  auto read = log->reader();
-  auto scan = scan_wal(read, log->size);
-  if (scan.beyond.frames == 0) return losses;
-  TaskPages pages{scan.header.page_size};
-  Versions versions;
-  scan_wal(read, log->size, [&](Bytes page) { pages.read(page, versions); });
-  for (const auto& [id, version] : versions) {
+  for (const auto& [id, version] : versions_behind_gap(path)) {
     auto loss = left ? compare(*left, id, version) : added(id, version);
     if (loss) losses.push_back(std::move(*loss));
   }
+  if (losses.empty())
+    losses.push_back({Damage::Kind::wal,
+                      "None of the tasks that the lost commits were about can be named: compare "
+                      "what was enqueued, and what ran, since the recovery point."});
   return losses;
 }
 

@@ -236,12 +236,21 @@ CREATE TABLE holdfast_workers (
   last_heartbeat INTEGER NOT NULL,
   profile        TEXT NOT NULL,                 -- JSON: queues, kinds, concurrency, heartbeat
   holding        TEXT NOT NULL DEFAULT '[]',    -- JSON: task ids at the last heartbeat
+  figures        TEXT NOT NULL DEFAULT '',      -- JSON: what it counted; see figures.hpp
   stopped_at     INTEGER,                       -- said goodbye
   died_at        INTEGER,                       -- buried
   cleared_at     INTEGER,                       -- nothing of it is left
   cause          TEXT,
   evidence       TEXT
 );
+
+-- How the store was in a second, minute or hour, as servers saw it. Bounded by time.
+CREATE TABLE holdfast_metrics (
+  resolution INTEGER NOT NULL,                  -- seconds
+  at         INTEGER NOT NULL,
+  point      TEXT NOT NULL,                     -- see point.hpp
+  PRIMARY KEY (resolution, at)
+) WITHOUT ROWID;
 
 -- What recovery did. The row comes into being in the commit of its first entry and grows with every
 -- later one.

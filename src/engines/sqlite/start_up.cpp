@@ -185,12 +185,7 @@ class Ladder {
   /// While it is there to be read: a checkpoint forgets it.
   void name_lost_tasks(Connection* left) {
     if (!newly_lost_) return;
-    auto lost = lost_tasks(path_, left);
-    if (lost.empty())
-      lost.push_back({Damage::Kind::wal,
-                      "None of the tasks that the lost commits were about can be named: compare "
-                      "what was enqueued, and what ran, since the recovery point."});
-    for (auto& loss : lost) start_up_.losses.push_back(std::move(loss));
+    for (auto& loss : lost_tasks(path_, left)) start_up_.losses.push_back(std::move(loss));
     auto note = LossNote::read(opened_.files);
     if (!note) return;
     note->losses = start_up_.losses;
@@ -327,9 +322,13 @@ class Ladder {
   StartUp start_up_{};
 };
 
-Opened open_unchangeable(const std::string& path, std::string reason) {
+Opened open_unchangeable(const std::string& path, std::string reason, Durability durability) {
   Opened opened{.files = SideFiles::named(path), .level = RunLevel::read_only};
+  const auto lost = loss_in_log(path, durability);
+  if (!lost.empty())
+    reason += fmt::format("; and {}: what is shown is older than what there was", lost);
   opened.trouble = trouble_of(reason);
+  if (!lost.empty()) opened.trouble->losses.push_back({Damage::Kind::wal, lost});
   opened.reason = std::move(reason);
   return opened;
 }
@@ -344,7 +343,8 @@ Patience patience_of(Stay stay) {
 Opened open_database(const std::string& path, const Settings& settings, const Clock& clock,
                      const OpenOptions& options) {
   expect_readable_file(path);
-  if (auto why = why_not_ours_to_change(path)) return open_unchangeable(path, *why);
+  if (auto why = why_not_ours_to_change(path))
+    return open_unchangeable(path, *why, settings.durability);
   refuse_other_files(path);
   Opened opened{.files = SideFiles::named(path)};
   try {
@@ -352,7 +352,7 @@ Opened open_database(const std::string& path, const Settings& settings, const Cl
     opened.lock = std::make_unique<OpenLock>(opened.files, patience_of(options.stay));
   } catch (const StoreReadOnly& error) {
     if (!fs::exists(path)) throw;
-    return open_unchangeable(path, error.what());
+    return open_unchangeable(path, error.what(), settings.durability);
   }
   if (opened.lock->alone()) {
     finish_replacement(path, opened.files);

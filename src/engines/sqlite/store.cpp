@@ -49,17 +49,47 @@ std::unique_ptr<Connection> open_as_it_is(const std::string& path, Durability du
   }
 }
 
-std::unique_ptr<Connection> make_reader(const std::string& path, Writer& writer,
-                                        const Settings& settings, const std::string& why_read_only,
-                                        WallTime now) {
-  if (writer.is_read_only()) return open_as_it_is(path, settings.durability, why_read_only);
-  auto reader =
-      std::make_unique<Connection>(path, Connection::Mode::read_only, settings.durability);
-  if (!has_schema(*reader)) prepare_schema(writer, path, now);
-  return reader;
+Reader make_reader(const std::string& path, Writer& writer, const Settings& settings,
+                   const std::string& why_read_only, WallTime now) {
+  // What is opened as it is may be a copy; that is made once.
+  if (writer.is_read_only())
+    return Reader{open_as_it_is(path, settings.durability, why_read_only), {}};
+  auto open = [path, durability = settings.durability] {
+    return std::make_unique<Connection>(path, Connection::Mode::read_only, durability);
+  };
+  auto first = open();
+  if (!has_schema(*first)) prepare_schema(writer, path, now);
+  return Reader{std::move(first), open};
 }
 
+constexpr std::size_t most_readers = 4;
+
 }  // namespace
+
+Reader::Reader(std::unique_ptr<Connection> first, Open another) : another_{std::move(another)} {
+  free_.reserve(most_readers);  // giving back must not fail
+  free_.push_back(std::move(first));
+}
+
+std::unique_ptr<Connection, Reader::GiveBack> Reader::take() {
+  std::unique_lock lock{mutex_};
+  if (free_.empty() && another_ && opened_ < most_readers) {
+    free_.push_back(another_());
+    ++opened_;
+  }
+  returned_.wait(lock, [&] { return !free_.empty(); });
+  std::unique_ptr<Connection, GiveBack> taken{free_.back().release(), GiveBack{this}};
+  free_.pop_back();
+  return taken;
+}
+
+void Reader::give_back(Connection* connection) {
+  {
+    std::lock_guard lock{mutex_};
+    free_.emplace_back(connection);
+  }
+  returned_.notify_one();
+}
 
 Store::Store(const std::string& file, Opened opened, const Settings& settings, Stay stay,
              const Clock& a_clock, const Events& events)

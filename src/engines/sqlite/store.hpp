@@ -1,9 +1,12 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <holdfast/events.hpp>
 
@@ -16,21 +19,34 @@
 
 namespace holdfast::sqlite {
 
-/// The reading connection of this process, one thread at a time. Reads are short: while a snapshot
-/// is held, the WAL cannot be started anew.
+/// The reading connections of this process. A read takes one for itself; others are opened only
+/// when several threads read at once, so that a long look does not hold up short ones. Reads are
+/// short: while a snapshot is held, the WAL cannot be started anew.
 class Reader {
  public:
-  explicit Reader(std::unique_ptr<Connection> connection) : connection_{std::move(connection)} {}
+  using Open = std::function<std::unique_ptr<Connection>()>;
+  /// `another` opens one more; where it is empty, one has to do.
+  Reader(std::unique_ptr<Connection> first, Open another);
 
   template <class F>
   auto read(F&& work) {
-    std::lock_guard lock{mutex_};
-    return work(*connection_);
+    auto taken = take();
+    return work(*taken);
   }
 
  private:
+  struct GiveBack {
+    Reader* reader;
+    void operator()(Connection* connection) const { reader->give_back(connection); }
+  };
+  std::unique_ptr<Connection, GiveBack> take();
+  void give_back(Connection* connection);
+
   std::mutex mutex_;
-  std::unique_ptr<Connection> connection_;
+  std::condition_variable returned_;
+  Open another_;
+  std::size_t opened_ = 1;
+  std::vector<std::unique_ptr<Connection>> free_;
 };
 
 /// What the parts of one open store share.

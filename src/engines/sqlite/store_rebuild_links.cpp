@@ -174,6 +174,7 @@ void StoreRebuild::name_what_else_is_lost(const std::set<std::string>& damaged) 
       {"holdfast_queues", "Queues of messages"},
       {"holdfast_messages", "Messages"},
       {"holdfast_workers", "Some workers"},
+      {"holdfast_metrics", "How the store was at some times"},
       {"holdfast_buckets", "What was left of some rate limits"},
       {"holdfast_reports", "Reports of earlier recoveries"},
       {"holdfast_report_tasks", "Tasks in reports of earlier recoveries"},

@@ -14,21 +14,32 @@ namespace {
 
 constexpr std::size_t records_at_once = 200;
 
+/// The number of the task that the page begins behind; 0: there is none, or it is gone.
+std::int64_t begins_after(Reader& reader, const TaskPage& page) {
+  if (!page.after) return 0;
+  return reader.read([&](Connection& db) {
+    auto query = db.use("SELECT seq FROM holdfast_tasks WHERE id = ?");
+    return query.bind(*page.after).step() ? query.integer(0) : std::int64_t{0};
+  });
+}
+
 /// The part of all found that is on the page.
-std::vector<TaskSearch::Found> find_page(TaskSearch& search, const TaskPage& page) {
+std::vector<TaskSearch::Found> find_page(TaskSearch& search, const TaskPage& page,
+                                         std::int64_t after) {
   auto wanted = static_cast<std::size_t>(std::max(page.limit, 0));
-  auto skip = static_cast<std::size_t>(std::max(page.offset, 0));
+  auto skip = after > 0 ? std::size_t{0} : static_cast<std::size_t>(std::max(page.offset, 0));
   std::vector<TaskSearch::Found> on_page;
   auto order =
       page.newest_first ? TaskSearch::Order::newest_first : TaskSearch::Order::oldest_first;
-  search.each(order, [&](const std::vector<TaskSearch::Found>& found) {
+  auto visit = [&](const std::vector<TaskSearch::Found>& found) {
     auto passed = std::min(skip, found.size());
     skip -= passed;
     auto taken = std::min(found.size() - passed, wanted - on_page.size());
     auto first = found.begin() + static_cast<std::ptrdiff_t>(passed);
     on_page.insert(on_page.end(), first, first + static_cast<std::ptrdiff_t>(taken));
     return on_page.size() < wanted;
-  });
+  };
+  search.each(order, visit, after, page.go_on);
   return on_page;
 }
 
@@ -36,13 +47,14 @@ std::vector<TaskSearch::Found> find_page(TaskSearch& search, const TaskPage& pag
 
 std::vector<TaskRecord> SqliteTaskAdmin::search(const TaskFilter& filter, const TaskPage& page) {
   TaskSearch search{store_.reader, filter};
-  auto found = find_page(search, page);
+  auto found = find_page(search, page, begins_after(store_.reader, page));
   std::vector<TaskRecord> records;
   for (std::size_t done = 0; done < found.size(); done += records_at_once) {
     auto end = std::min(done + records_at_once, found.size());
     store_.reader.read([&](Connection& db) {
       for (auto at = done; at < end; ++at)
-        if (auto record = read_record(db, found[at].seq)) records.push_back(std::move(*record));
+        if (auto record = read_record(db, found[at].seq, page.longest_text))
+          records.push_back(std::move(*record));
     });
   }
   return records;

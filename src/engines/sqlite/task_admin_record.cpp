@@ -1,5 +1,8 @@
 #include "engines/sqlite/task_admin_record.hpp"
 
+#include <algorithm>
+#include <climits>
+
 #include <boost/json.hpp>
 
 namespace holdfast::sqlite {
@@ -62,22 +65,28 @@ void read_fate(const Statement& row, TaskRecord& record) {
 
 }  // namespace
 
-std::optional<TaskRecord> read_record(Connection& db, std::int64_t seq) {
+std::optional<TaskRecord> read_record(Connection& db, std::int64_t seq, std::size_t longest) {
   TaskRecord record;
   {
     auto query = db.use(
-        "SELECT t.id, l.queue, l.kind, t.state, t.priority, t.payload, t.tags, t.unique_key,"
+        "SELECT t.id, l.queue, l.kind, t.state, t.priority, substr(t.payload, 1, ?2), t.tags,"
+        " t.unique_key,"
         " t.max_attempts, t.timeout, t.created_at, t.attempt, t.recoveries, t.crashes, t.suspect,"
         " t.cancel_requested, t.token, iif(t.run_at = 0, t.created_at, t.run_at), t.claimed_at, "
-        "t.finished_at, w.id, t.result,"
-        " t.error, t.cause, p.fraction, p.text, l.key FROM holdfast_tasks t"
+        "t.finished_at, w.id, substr(t.result, 1, ?2),"
+        " t.error, t.cause, p.fraction, p.text, l.key, length(CAST(t.payload AS BLOB)),"
+        " length(CAST(t.result AS BLOB)) FROM holdfast_tasks t"
         " JOIN holdfast_lanes l ON l.lane = t.lane"
         " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
-        " LEFT JOIN holdfast_progress p ON p.task = t.seq WHERE t.seq = ?");
-    if (!query.bind(seq).step()) return {};
+        " LEFT JOIN holdfast_progress p ON p.task = t.seq WHERE t.seq = ?1");
+    // SQLite takes the length for an int, and a negative one for another question.
+    const auto most = static_cast<int>(std::min<std::size_t>(longest, INT_MAX));
+    if (!query.bind(seq, most).step()) return {};
     read_task(query, record);
     read_fate(query, record);
     record.limit_key = query.text(26);
+    record.payload_bytes = static_cast<std::size_t>(query.integer(27));
+    record.result_bytes = static_cast<std::size_t>(query.integer(28));
   }
   record.waits_for = read_waits_for(db, seq);
   return record;

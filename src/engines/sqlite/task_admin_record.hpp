@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include <holdfast/task.hpp>
@@ -8,7 +9,10 @@
 
 namespace holdfast::sqlite {
 
-/// The whole of one task, for people; nothing if it is gone.
-std::optional<TaskRecord> read_record(Connection& db, std::int64_t seq);
+/// The whole of one task, for people, its payload and result cut to `longest` characters; nothing
+/// if it is gone.
+std::optional<TaskRecord> read_record(
+    Connection& db, std::int64_t seq,
+    std::size_t longest = std::numeric_limits<std::size_t>::max());
 
 }  // namespace holdfast::sqlite

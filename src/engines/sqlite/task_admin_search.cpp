@@ -115,26 +115,47 @@ bool TaskSearch::few() const {
   });
 }
 
-TaskSearch::Window TaskSearch::extent() const {
-  return reader_.read([](Connection& db) {
+TaskSearch::Window TaskSearch::extent(Order order, std::int64_t after) const {
+  auto all = reader_.read([](Connection& db) {
     auto query = db.use(
         "SELECT (SELECT min(seq) FROM holdfast_tasks), (SELECT max(seq) FROM holdfast_tasks)");
     query.step();
     return query.is_null(0) ? Window{} : Window{query.integer(0), query.integer(1) + 1};
   });
+  if (after > 0 && order == Order::oldest_first) all.from = std::max(all.from, after + 1);
+  if (after > 0 && order == Order::newest_first) all.to = std::min(all.to, after);
+  return all;
 }
 
-void TaskSearch::each(Order order, const Visitor& visit) {
+/// The task of a window that was looked at last; none if it has no tasks any more.
+TaskId TaskSearch::last_of(Window window, Order order) const {
+  return reader_.read([&](Connection& db) {
+    auto query = order == Order::oldest_first
+                     ? db.use(
+                           "SELECT id FROM holdfast_tasks WHERE seq >= ? AND seq < ?"
+                           " ORDER BY seq DESC LIMIT 1")
+                     : db.use(
+                           "SELECT id FROM holdfast_tasks WHERE seq >= ? AND seq < ?"
+                           " ORDER BY seq LIMIT 1");
+    return query.bind(window.from, window.to).step() ? query.task_id(0) : TaskId{};
+  });
+}
+
+void TaskSearch::each(Order order, const Visitor& visit, std::int64_t after,
+                      const std::function<bool(TaskId)>& go_on) {
   if (nothing_can_match_) return;
+  const bool forwards = order == Order::oldest_first;
   if (!filter_.ids.empty() || few()) {
     auto found = filter_.ids.empty() ? find_by_state() : find_by_id();
     put_in_order(found, order);
     found.erase(std::unique(found.begin(), found.end()), found.end());
+    if (after > 0)
+      std::erase_if(
+          found, [&](const Found& one) { return forwards ? one.seq <= after : one.seq >= after; });
     visit(found);
     return;
   }
-  auto all = extent();
-  bool forwards = order == Order::oldest_first;
+  auto all = extent(order, after);
   for (auto rows = first_window; all.from < all.to; rows = std::min(rows * 2, largest_window)) {
     Window window = forwards ? Window{all.from, std::min(all.from + rows, all.to)}
                              : Window{std::max(all.to - rows, all.from), all.to};
@@ -143,6 +164,9 @@ void TaskSearch::each(Order order, const Visitor& visit) {
         [&](Connection& db) { return select(db, "seq >= ?5 AND seq < ?6" + states_, window); });
     put_in_order(found, order);
     if (!found.empty() && !visit(found)) return;
+    if (!go_on || all.from >= all.to) continue;
+    const auto last = last_of(window, order);
+    if (!last.is_nil() && !go_on(last)) return;
   }
 }
 

@@ -30,7 +30,9 @@ class TaskSearch {
 
   TaskSearch(Reader& reader, const TaskFilter& filter);
 
-  void each(Order order, const Visitor& visit);
+  /// Begins behind the task with the number `after` (0: at the first one). `go_on`: see `TaskPage`.
+  void each(Order order, const Visitor& visit, std::int64_t after = 0,
+            const std::function<bool(TaskId)>& go_on = {});
   std::int64_t count();
 
  private:
@@ -43,7 +45,8 @@ class TaskSearch {
   std::vector<Found> select(Connection& db, const std::string& which, Window window) const;
   std::vector<Found> find_by_id() const;
   std::vector<Found> find_by_state() const;
-  Window extent() const;
+  Window extent(Order order, std::int64_t after) const;
+  TaskId last_of(Window window, Order order) const;
 
   Reader& reader_;
   const TaskFilter& filter_;

@@ -11,9 +11,26 @@ namespace {
 
 constexpr Writer::KillPoints step_points{KillPoint::step_before_commit,
                                          KillPoint::step_after_commit};
+constexpr Writer::KillPoints move_points{KillPoint::move_before_commit,
+                                         KillPoint::move_after_commit};
 
 std::span<const std::uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+void put_out(Connection& db, std::int64_t seq, const Message& message) {
+  auto headers = headers_text(message.headers);
+  db.use("INSERT INTO holdfast_outbox (task, queue, id, headers, body) VALUES (?, ?, ?, ?, ?)")
+      .bind(seq, message.queue, message.id, headers, bytes_of(message.body))
+      .run();
+}
+
+void note_move(Connection& db, std::int64_t seq, const StateMove& move) {
+  db.use(
+        "INSERT INTO holdfast_moves VALUES (?1, (SELECT coalesce(max(n), 0) + 1 FROM"
+        " holdfast_moves WHERE task = ?1), ?2, ?3, ?4, ?5, ?6)")
+      .bind(seq, move.from, move.to, move.reason, move.token, move.at)
+      .run();
 }
 
 /// One step, inside a transaction that was begun.
@@ -46,7 +63,7 @@ class Stepping {
           .run();
     for (auto number : step_.sent)
       db_.use("DELETE FROM holdfast_outbox WHERE n = ? AND task = ?").bind(number, seq_).run();
-    for (const auto& message : step_.send) put_out(message);
+    for (const auto& message : step_.send) put_out(db_, seq_, message);
     return done;
   }
 
@@ -65,13 +82,6 @@ class Stepping {
     return read.text(0);
   }
 
-  void put_out(const Message& message) {
-    auto headers = headers_text(message.headers);
-    db_.use("INSERT INTO holdfast_outbox (task, queue, id, headers, body) VALUES (?, ?, ?, ?, ?)")
-        .bind(seq_, message.queue, message.id, headers, bytes_of(message.body))
-        .run();
-  }
-
   void move(const std::string& to) {
     progressed_ = true;
     db_.use(
@@ -79,11 +89,7 @@ class Stepping {
            " error = '' WHERE task = ?")
         .bind(to, step_.reason, now_, seq_)
         .run();
-    db_.use(
-           "INSERT INTO holdfast_moves VALUES (?1, (SELECT coalesce(max(n), 0) + 1 FROM"
-           " holdfast_moves WHERE task = ?1), ?2, ?3, ?4, ?5, ?6)")
-        .bind(seq_, step_.from, to, step_.reason, step_.lease.token, now_)
-        .run();
+    note_move(db_, seq_, {step_.from, to, step_.reason, step_.lease.token, now_});
   }
 
   Connection& db_;
@@ -101,6 +107,30 @@ Stepped step_one(Connection& db, const Step& step, WallTime now) {
     seq = find.integer(0);
   }
   return Stepping{db, seq, step, now}.run();
+}
+
+void adopt_one(Connection& db, const TransactionParcel& parcel) {
+  std::int64_t seq = 0;
+  {
+    auto find = db.use("SELECT seq FROM holdfast_tasks WHERE id = ? AND state <> 1");
+    if (!find.bind(parcel.id).step()) return;
+    seq = find.integer(0);
+  }
+  for (const char* remove :
+       {"DELETE FROM holdfast_ledger WHERE task = ?", "DELETE FROM holdfast_outbox WHERE task = ?",
+        "DELETE FROM holdfast_moves WHERE task = ?"})
+    db.use(remove).bind(seq).run();
+  const auto& row = parcel.row;
+  db.use("INSERT OR REPLACE INTO holdfast_transactions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .bind(seq, row.state, row.reason, row.data, row.error, row.failures, row.began_at,
+            row.entered_at, row.progressed_at)
+      .run();
+  for (const auto& entry : parcel.ledger)
+    db.use("INSERT INTO holdfast_ledger VALUES (?, ?, ?, ?)")
+        .bind(seq, entry.series, entry.ordinal, entry.value)
+        .run();
+  for (const auto& message : parcel.outbox) put_out(db, seq, message);
+  for (const auto& move : parcel.moves) note_move(db, seq, move);
 }
 
 std::optional<TransactionRow> find_one(Connection& db, TaskId id) {
@@ -206,6 +236,12 @@ bool SqliteTransactionStore::put_back(TaskId id, Step step) {
     }
     Stepping{db, seq, step, now}.run();
     return true;
+  });
+}
+
+void SqliteTransactionStore::adopt(std::span<const TransactionParcel> parcels) {
+  store_.writer.write(move_points, [&](Connection& db) {
+    for (const auto& parcel : parcels) adopt_one(db, parcel);
   });
 }
 

@@ -18,6 +18,7 @@ class SqliteTransactionStore final : public TransactionStore {
   std::vector<OutboxEntry> outbox(TaskId id) override;
   std::vector<StateMove> moves(TaskId id) override;
   bool put_back(TaskId id, Step step) override;
+  void adopt(std::span<const TransactionParcel> parcels) override;
 
  private:
   Store& store_;

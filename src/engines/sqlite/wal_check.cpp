@@ -12,8 +12,10 @@
 #include <holdfast/error.hpp>
 
 #include "engines/sqlite/commit_mark.hpp"
+#include "engines/sqlite/connection.hpp"
 #include "engines/sqlite/evidence.hpp"
 #include "engines/sqlite/loss_note.hpp"
+#include "engines/sqlite/lost_tasks.hpp"
 #include "engines/sqlite/wal_backfill.hpp"
 #include "recovery/kill_point.hpp"
 
@@ -189,12 +191,25 @@ std::string WalCheck::refusal() const {
   return fmt::format("{}: {}. {}", path_, verdict_.what, way_out);
 }
 
+/// Where the log cannot be used, the database alone is what is left.
+void WalCheck::name_lost_tasks(StartUp& start_up) const {
+  std::vector<Damage> lost;
+  try {
+    Connection left{path_, Connection::Mode::immutable, circumstances_.durability};
+    lost = lost_tasks(path_, &left);
+  } catch (const StoreError&) {
+    lost = lost_tasks(path_, nullptr);  // and that is no store
+  }
+  for (auto& loss : lost) start_up.losses.push_back(std::move(loss));
+}
+
 void WalCheck::lose(StartUp& start_up) {
   suspicious_ = true;
   secure_evidence(start_up, verdict_.what);
   start_up.losses.push_back({Damage::Kind::wal, verdict_.what});
   newly_lost_ = verdict_.kind == Kind::damaged;
   bool unusable = verdict_.kind == Kind::unusable;
+  if (unusable) name_lost_tasks(start_up);
   if (circumstances_.accept_loss) {
     if (unusable && !in_use()) drop_log();
     return;
@@ -205,6 +220,18 @@ void WalCheck::lose(StartUp& start_up) {
   // SQLite forgets that there was more as soon as it reads what is left, so it is noted.
   LossNote{name_of_file(path_), start_up.reason, start_up.losses}.write(files_);
   CommitMark::forget(files_);
+}
+
+std::string loss_in_log(const std::string& path, Durability durability) {
+  auto log = ByteFile::open(path + "-wal", O_RDONLY);
+  if (!log) return {};
+  auto look = [&] { return scan_wal(log->reader(), log->size); };
+  auto scan = look();
+  auto verdict = judge_wal(scan, {.durability = durability});
+  if (!verdict.is_loss()) return {};
+  auto again = look();
+  bool same = again.header.salt == scan.header.salt && again.frames == scan.frames;
+  return same ? verdict.what : std::string{};
 }
 
 }  // namespace holdfast::sqlite

@@ -48,6 +48,7 @@ class WalCheck {
   /// True: commits of this file were lost before.
   bool heed_note(StartUp& start_up) const;
   void lose(StartUp& start_up);
+  void name_lost_tasks(StartUp& start_up) const;
   std::string refusal() const;
 
   std::string path_;
@@ -61,5 +62,9 @@ class WalCheck {
   bool suspicious_ = false;
   bool newly_lost_ = false;
 };
+
+/// What is lost of a log that we may only read; empty: nothing. Nobody keeps others from writing
+/// meanwhile, so what is seen must be there twice.
+std::string loss_in_log(const std::string& path, Durability durability);
 
 }  // namespace holdfast::sqlite

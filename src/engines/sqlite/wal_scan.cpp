@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace holdfast::sqlite {
@@ -45,6 +46,38 @@ bool only_zeros(const ReadAt& read, std::uint64_t size) {
   return std::ranges::all_of(wanted, [](std::uint8_t byte) { return byte == 0; });
 }
 
+/// Whether a frame is one of this generation, and whole, if the one before has the sum `before`.
+bool is_whole(const WalHeader& header, WalSum before, std::span<const std::uint8_t> frame) {
+  auto said = FrameHeader::parse(frame);
+  if (said.salt != header.salt || said.page == 0) return false;
+  auto sum = add_to_sum(before, frame.first(FrameHeader::summed), header.big_endian);
+  return add_to_sum(sum, frame.subspan(FrameHeader::bytes), header.big_endian) == said.sum;
+}
+
+/// Whether frames `number` and the next follow each other in a log of this page size and byte
+/// order: then a header that would have them.
+std::optional<WalHeader> header_of_pair(const ReadAt& read, int number, WalHeader header) {
+  std::vector<std::uint8_t> pair(2 * (FrameHeader::bytes + header.page_size));
+  std::span<const std::uint8_t> bytes{pair};
+  auto offset = WalHeader::bytes + static_cast<std::uint64_t>(number - 1) * pair.size() / 2;
+  if (read(offset, pair) != pair.size()) return {};
+  auto first = FrameHeader::parse(bytes);
+  header.salt = first.salt;
+  if (!is_whole(header, first.sum, bytes.subspan(pair.size() / 2))) return {};
+  return header;
+}
+
+/// What a header that cannot be read must have said, as far as its frames tell.
+std::optional<WalHeader> header_by_frames(const ReadAt& read) {
+  constexpr int tries = 32;
+  for (std::uint32_t page_size = 512; page_size <= 65'536; page_size *= 2)
+    for (int number = 1; number <= tries; ++number)
+      for (bool big_endian : {false, true})
+        if (auto header = header_of_pair(read, number, {big_endian, page_size, {}, {}}))
+          return header;
+  return {};
+}
+
 /// Goes through the frames in order, with the checksum that the one before has in the file.
 class FrameWalk {
  public:
@@ -66,12 +99,7 @@ class FrameWalk {
   /// Whether the frame at hand is one of this generation, and whole.
   bool is_sound() {
     now_ = FrameHeader::parse(frame_);
-    auto expected = before_;
-    before_ = now_.sum;
-    if (now_.salt != header_.salt || now_.page == 0) return false;
-    std::span<const std::uint8_t> bytes{frame_};
-    auto sum = add_to_sum(expected, bytes.first(FrameHeader::summed), header_.big_endian);
-    return add_to_sum(sum, bytes.subspan(FrameHeader::bytes), header_.big_endian) == now_.sum;
+    return is_whole(header_, std::exchange(before_, now_.sum), frame_);
   }
   bool is_commit() const { return now_.pages_after_commit != 0; }
   int number() const { return number_; }
@@ -123,16 +151,18 @@ WalScan scan_wal(const ReadAt& read, std::uint64_t size, const BeyondVisitor& be
   std::uint8_t start[WalHeader::bytes] = {};
   if (size < sizeof start || read(0, start) != sizeof start) return scan;
   auto header = WalHeader::parse(start);
-  if (!header) {
-    if (only_zeros(read, size)) return scan;
+  bool gap = !header;
+  if (header) {
+    scan.beginning = WalScan::Beginning::sound;
+  } else {
+    header = header_by_frames(read);
+    if (!header && only_zeros(read, size)) return scan;
     scan.beginning = WalScan::Beginning::damaged;
-    return scan;
+    if (!header) return scan;
   }
-  scan.beginning = WalScan::Beginning::sound;
   scan.header = *header;
 
   FrameWalk walk{read, scan.header, size};
-  bool gap = false;
   while (walk.next()) {
     if (!walk.is_sound()) {
       gap = true;

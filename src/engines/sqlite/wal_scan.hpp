@@ -51,7 +51,9 @@ struct WalScan {
   enum class Beginning {
     empty,  ///< no header: nothing was ever written, or everything is in the database
     sound,
-    damaged,  ///< bytes that are no header; SQLite would take the log for empty
+    /// Bytes that are no header; SQLite would take the log for empty. All its frames lie behind a
+    /// gap, and `header` is what they tell of it.
+    damaged,
   };
   Beginning beginning = Beginning::empty;
   WalHeader header{};

@@ -81,7 +81,7 @@ WalVerdict not_the_log_that_it_was(const WalScan& scan, const WalIndex& index) {
                         "database (it was replaced, perhaps by an older copy)"};
   if (index.backfilled >= index.frames)
     return {Kind::superfluous, what + "; all of the last one is in the database"};
-  return {Kind::unusable, what, 1};
+  return {Kind::unusable, what, std::max(1, scan.beyond.commits)};
 }
 
 /// Starting the log anew counts its first salt up. What is in the shared memory is never ahead of
@@ -105,7 +105,8 @@ WalVerdict judge_by_index(const WalScan& scan, const WalCircumstances& known) {
     return not_the_log_that_it_was(scan, *index);
   }
   if (scan.beginning == Beginning::damaged)
-    return {Kind::unusable, "the beginning of the write-ahead log is damaged", 1};
+    return {Kind::unusable, "the beginning of the write-ahead log is damaged",
+            std::max(1, scan.beyond.commits)};
   return judge_by_what_follows(scan, known);
 }
 

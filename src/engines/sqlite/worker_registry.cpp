@@ -71,27 +71,30 @@ std::unique_ptr<Enlistment> SqliteWorkerRegistry::enlist(const WorkerProfile& pr
   return enlistment;
 }
 
-bool SqliteWorkerRegistry::beat(WorkerId worker, std::span<const TaskId> holding) {
+bool SqliteWorkerRegistry::beat(WorkerId worker, std::span<const TaskId> holding,
+                                std::string_view figures) {
   auto ids = ids_json(holding);
-  return store_.writer.write({KillPoint::renew_before_commit, KillPoint::renew_after_commit},
-                             [&](Connection& db) {
-                               db.use(
-                                     "UPDATE holdfast_workers SET last_heartbeat = ?2,"
-                                     " lease_until = ?3 + lease, holding = ?4 WHERE id = ?1"
-                                     " AND died_at IS NULL AND stopped_at IS NULL")
-                                   .bind(worker, store_.clock.wall(), store_.clock.steady(), ids)
-                                   .run();
-                               return db.changes() == 1;
-                             });
+  return store_.writer.write(
+      {KillPoint::renew_before_commit, KillPoint::renew_after_commit}, [&](Connection& db) {
+        db.use(
+              "UPDATE holdfast_workers SET last_heartbeat = ?2,"
+              " lease_until = ?3 + lease, holding = ?4,"
+              " figures = iif(?5 = '', figures, ?5) WHERE id = ?1"
+              " AND died_at IS NULL AND stopped_at IS NULL")
+            .bind(worker, store_.clock.wall(), store_.clock.steady(), ids, figures)
+            .run();
+        return db.changes() == 1;
+      });
 }
 
-void SqliteWorkerRegistry::retire(WorkerId worker) {
+void SqliteWorkerRegistry::retire(WorkerId worker, std::string_view figures) {
   bool goodbye = store_.writer.write(
       {KillPoint::retire_before_row, KillPoint::retire_after_row}, [&](Connection& db) {
         db.use(
-              "UPDATE holdfast_workers SET stopped_at = ?2, holding = '[]' WHERE id = ?1"
+              "UPDATE holdfast_workers SET stopped_at = ?2, holding = '[]',"
+              " figures = iif(?3 = '', figures, ?3) WHERE id = ?1"
               " AND died_at IS NULL AND stopped_at IS NULL")
-            .bind(worker, store_.clock.wall())
+            .bind(worker, store_.clock.wall(), figures)
             .run();
         bool said = db.changes() == 1;
         forget_old_rows(db);
@@ -193,6 +196,20 @@ std::vector<WorkerStatus> SqliteWorkerRegistry::list() {
                    .status);
   }
   return list;
+}
+
+std::vector<ToldFigures> SqliteWorkerRegistry::figures(Millis within) {
+  return store_.reader.read([&](Connection& db) {
+    auto rows = db.use(
+        "SELECT id, started_at, max(last_heartbeat, coalesce(stopped_at, 0)), figures"
+        " FROM holdfast_workers WHERE figures <> ''"
+        " AND max(last_heartbeat, coalesce(stopped_at, 0)) >= ? ORDER BY seq");
+    rows.bind(WallTime{store_.clock.wall() - within});
+    std::vector<ToldFigures> told;
+    while (rows.step())
+      told.push_back({rows.worker_id(0), rows.time(1), rows.time(2), rows.text(3)});
+    return told;
+  });
 }
 
 }  // namespace holdfast::sqlite

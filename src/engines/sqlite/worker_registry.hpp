@@ -14,13 +14,14 @@ class SqliteWorkerRegistry final : public WorkerRegistry {
   explicit SqliteWorkerRegistry(Store& store) : store_{store}, deaths_{store.files} {}
 
   std::unique_ptr<Enlistment> enlist(const WorkerProfile& profile) override;
-  bool beat(WorkerId worker, std::span<const TaskId> holding) override;
-  void retire(WorkerId worker) override;
+  bool beat(WorkerId worker, std::span<const TaskId> holding, std::string_view figures) override;
+  void retire(WorkerId worker, std::string_view figures) override;
   std::vector<Sighting> look() override;
   bool bury(const Sighting& sighting, const ReportHead& report) override;
   bool clear(WorkerId worker) override;
   bool wait_for_death(Millis timeout, std::stop_token stop) override;
   std::vector<WorkerStatus> list() override;
+  std::vector<ToldFigures> figures(Millis within) override;
 
  private:
   void forget_old_rows(Connection& db);
