@@ -34,6 +34,9 @@ struct Diagnosis {
   std::optional<IntegrityResult> integrity{};  ///< nothing: the store could not be looked into
   std::optional<StartUp> start_up{};  ///< what was found, if nobody else had the store open
 
+  /// False: it is on a server, which looks after its files itself; nothing is known of them here
+  /// but the size of the database.
+  bool in_file = true;
   std::string journal_mode{};
   std::int64_t database_bytes = 0;
   std::int64_t wal_bytes = 0;
@@ -63,5 +66,9 @@ struct DiagnosisOptions {
 /// like any other: what can be mended is mended.
 Diagnosis diagnose(std::string_view address, const DiagnosisOptions& options = {},
                    Settings settings = {});
+
+/// Whether there is a store at an address, or something that may have been one. False: `open` would
+/// begin one there, perhaps because a name is mistyped.
+bool holds_store(std::string_view address);
 
 }  // namespace holdfast

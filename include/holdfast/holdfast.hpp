@@ -8,6 +8,7 @@
 #include <holdfast/events.hpp>
 #include <holdfast/inspector.hpp>
 #include <holdfast/limit.hpp>
+#include <holdfast/log.hpp>
 #include <holdfast/metrics.hpp>
 #include <holdfast/outcome.hpp>
 #include <holdfast/report.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <optional>
 #include <stop_token>
@@ -27,6 +28,15 @@ struct TaskPage {
   int limit = 50;
   int offset = 0;
   bool newest_first = true;
+  /// Behind this task instead of behind `offset` others, however far that is; where it is gone, the
+  /// offset counts.
+  std::optional<TaskId> after{};
+  /// Payloads and results are cut to so many characters; `TaskRecord` has their whole size.
+  std::size_t longest_text = std::numeric_limits<std::size_t>::max();
+  /// Asked now and then while tasks that do not fit are passed over, with the last one that was
+  /// looked at. False: enough; what was found until then is the page, and it goes on after that
+  /// one.
+  std::function<bool(TaskId last)> go_on{};
 };
 
 struct QueueStatus {
@@ -90,7 +100,7 @@ class Inspector {
   std::vector<QueueStatus> queues() const;
   std::vector<WorkerStatus> workers() const;
   /// Workers that recovery would declare dead now.
-  std::vector<StaleWorker> stale_workers() const;
+  std::vector<StaleWorker> detect_stale_workers() const;
   /// Newest first, each with its first `tasks_of_each` tasks (its counts are of all).
   std::vector<RecoveryReport> reports(int newest = 1,
                                       int tasks_of_each = std::numeric_limits<int>::max()) const;

@@ -101,6 +101,8 @@ struct TaskRecord {
   std::string cause;    ///< why it is held
   double progress = 0;  ///< 0 to 1, as reported by the handler
   std::string progress_text;
+  std::size_t payload_bytes = 0;  ///< of the whole, where a page asked for less
+  std::size_t result_bytes = 0;
 };
 
 /// One step in a task's life. The plain steps are derived from the task itself, the unusual ones

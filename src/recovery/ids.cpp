@@ -47,6 +47,20 @@ Bytes next_bytes() {
   return last;
 }
 
+constexpr int no_digit = -1;
+
+/// The value of each character, in either case.
+constexpr auto digits_of_characters = [] {
+  std::array<std::int8_t, 256> values{};
+  values.fill(no_digit);
+  for (std::size_t i = 0; i < alphabet.size(); ++i) {
+    auto c = static_cast<unsigned char>(alphabet[i]);
+    values[c] = static_cast<std::int8_t>(i);
+    if (c >= 'A') values[c - 'A' + 'a'] = static_cast<std::int8_t>(i);
+  }
+  return values;
+}();
+
 std::string encode(const Bytes& bytes) {
   std::string text(26, '0');
   unsigned bits = 0, filled = 0;
@@ -66,9 +80,8 @@ std::optional<Bytes> decode(std::string_view text) {
   unsigned bits = 0, filled = 0;
   std::size_t at = 16;
   for (std::size_t i = 26; i-- > 0;) {
-    char c = text[i] >= 'a' && text[i] <= 'z' ? static_cast<char>(text[i] - 'a' + 'A') : text[i];
-    auto digit = alphabet.find(c);
-    if (digit == std::string_view::npos || (i == 0 && digit > 7)) return {};
+    int digit = digits_of_characters[static_cast<unsigned char>(text[i])];
+    if (digit == no_digit || (i == 0 && digit > 7)) return {};
     bits |= static_cast<unsigned>(digit) << filled;
     filled += 5;
     if (filled >= 8 && at > 0) {

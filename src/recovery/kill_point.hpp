@@ -97,6 +97,8 @@ enum class KillPoint {
   broker_after_confirm,
   broker_before_acknowledge,
   broker_after_dead_letter,
+  history_before_commit,
+  history_after_commit,
 };
 
 inline constexpr std::array kill_point_names = {
@@ -188,9 +190,11 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"broker_after_confirm"},
     std::string_view{"broker_before_acknowledge"},
     std::string_view{"broker_after_dead_letter"},
+    std::string_view{"history_before_commit"},
+    std::string_view{"history_after_commit"},
 };
 static_assert(kill_point_names.size() ==
-              static_cast<std::size_t>(KillPoint::broker_after_dead_letter) + 1);
+              static_cast<std::size_t>(KillPoint::history_after_commit) + 1);
 
 #ifdef HOLDFAST_KILL_POINTS
 void kill_point(KillPoint point);

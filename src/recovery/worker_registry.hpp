@@ -4,6 +4,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <holdfast/inspector.hpp>
@@ -56,6 +57,14 @@ struct Sighting {
   Remains remains{};         ///< of dead and buried ones
 };
 
+/// What a worker told about its work.
+struct ToldFigures {
+  WorkerId worker;
+  WallTime enlisted_at{};
+  WallTime at{};  ///< when it was last heard of
+  std::string figures{};
+};
+
 /// What a report says about a worker that is declared dead.
 DeadWorker dead_worker(const Sighting& sighting);
 
@@ -68,12 +77,14 @@ class WorkerRegistry {
   /// of it: a worker that is registered but has not beaten yet does not exist.
   virtual std::unique_ptr<Enlistment> enlist(const WorkerProfile& profile) = 0;
 
-  /// A heartbeat, with the tasks held. False: this worker was declared dead; it holds nothing any
+  /// A heartbeat, with the tasks held and what the worker has counted since it enlisted (see
+  /// figures.hpp; empty: nothing new). False: this worker was declared dead; it holds nothing any
   /// more and must enlist again under a new id.
-  virtual bool beat(WorkerId worker, std::span<const TaskId> holding) = 0;
+  virtual bool beat(WorkerId worker, std::span<const TaskId> holding,
+                    std::string_view figures = {}) = 0;
 
-  /// A clean goodbye; it holds nothing any more.
-  virtual void retire(WorkerId worker) = 0;
+  /// A clean goodbye; it holds nothing any more. What it counted last is part of it.
+  virtual void retire(WorkerId worker, std::string_view figures = {}) = 0;
 
   /// Every worker that is running, or is dead but not cleared yet.
   virtual std::vector<Sighting> look() = 0;
@@ -93,6 +104,10 @@ class WorkerRegistry {
 
   /// All workers, the dead and the stopped ones of the last days too. For people.
   virtual std::vector<WorkerStatus> list() = 0;
+
+  /// What workers counted that were heard of `within` that time, be they gone by now. Without those
+  /// who counted nothing yet.
+  virtual std::vector<ToldFigures> figures(Millis within) = 0;
 };
 
 }  // namespace holdfast

@@ -8,7 +8,7 @@
 
 #include "documents/json.hpp"
 #include "recovery/clock.hpp"
-#include "server/fields.hpp"
+#include "server/new_task.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
 #include "server/task_filter.hpp"
@@ -21,28 +21,6 @@ constexpr std::size_t most_tasks = 1'000;
 constexpr std::size_t longest_key = 200;
 constexpr std::int64_t ten_years_ms = 10LL * 365 * 24 * 3'600 * 1'000;
 constexpr int hours_remembered = 24;
-
-NewTask new_task(const Fields& fields) {
-  fields.only({"kind", "payload", "queue", "priority", "delay_ms", "at", "max_attempts",
-               "timeout_ms", "unique_key", "limit_key", "tags", "after", "id"});
-  NewTask task{fields.required_text("kind"), std::string{fields.raw("payload").value_or("{}")}};
-  auto& options = task.options;
-  options.queue = fields.text("queue").value_or(options.queue);
-  options.priority = static_cast<int>(
-      fields.number("priority", highest_priority, lowest_priority).value_or(options.priority));
-  options.delay = Millis{fields.number("delay_ms", 0, ten_years_ms).value_or(0)};
-  if (const auto at = fields.text("at")) options.at = time_of(*at, "at");
-  options.max_attempts =
-      static_cast<int>(fields.number("max_attempts", 1, 1'000).value_or(options.max_attempts));
-  options.timeout =
-      Millis{fields.number("timeout_ms", 1, ten_years_ms).value_or(options.timeout.count())};
-  options.unique_key = fields.text("unique_key").value_or("");
-  options.limit_key = fields.text("limit_key").value_or("");
-  options.tags = fields.texts("tags");
-  options.after = task_ids(fields.texts("after"));
-  if (const auto id = fields.text("id")) options.id = task_id(*id);
-  return task;
-}
 
 /// The id of the task that a request with this key makes in this hour. The same key gives the same
 /// ids, and a store takes an id once, so a repetition enqueues nothing: without a table of keys
@@ -100,6 +78,28 @@ Response enqueue(Service& service, const Request& request) {
 }
 
 }  // namespace
+
+NewTask new_task(const Fields& fields) {
+  fields.only({"kind", "payload", "queue", "priority", "delay_ms", "at", "max_attempts",
+               "timeout_ms", "unique_key", "limit_key", "tags", "after", "id"});
+  NewTask task{fields.required_text("kind"), std::string{fields.raw("payload").value_or("{}")}};
+  auto& options = task.options;
+  options.queue = fields.text("queue").value_or(options.queue);
+  options.priority = static_cast<int>(
+      fields.number("priority", highest_priority, lowest_priority).value_or(options.priority));
+  options.delay = Millis{fields.number("delay_ms", 0, ten_years_ms).value_or(0)};
+  if (const auto at = fields.text("at")) options.at = time_of(*at, "at");
+  options.max_attempts =
+      static_cast<int>(fields.number("max_attempts", 1, 1'000).value_or(options.max_attempts));
+  options.timeout =
+      Millis{fields.number("timeout_ms", 1, ten_years_ms).value_or(options.timeout.count())};
+  options.unique_key = fields.text("unique_key").value_or("");
+  options.limit_key = fields.text("limit_key").value_or("");
+  options.tags = fields.texts("tags");
+  options.after = task_ids(fields.texts("after"));
+  if (const auto id = fields.text("id")) options.id = task_id(*id);
+  return task;
+}
 
 void add_enqueue_routes(Routes& routes, Service& service) {
   routes.add({.method = "POST",

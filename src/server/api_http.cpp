@@ -43,7 +43,7 @@ Response requests(Service& service, const Request& request) {
 Response stats(Service& service, const Request& request) {
   request.query.only({"store"});
   const auto since = cleared_at(service, service.store(request));
-  auto document = http_stats_json(http_stats(service.inspector(request), {.since = since}));
+  auto document = http_stats_json(http_stats(service.store(request).engine, {.since = since}));
   document.pop_back();
   return json_response(document + ",\"since\":" +
                        (since ? json_string(iso8601(*since)) : std::string{"null"}) + "}");

@@ -6,8 +6,10 @@
 #include "documents/json.hpp"
 #include "documents/limit_json.hpp"
 #include "documents/schedule_json.hpp"
+#include "recovery/time_text.hpp"
 #include "server/fields.hpp"
 #include "server/hidden.hpp"
+#include "server/new_task.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
 
@@ -25,6 +27,35 @@ Response schedules(Service& service, const Request& request) {
     documents.push_back(schedule_json(schedule));
   }
   return json_response(JsonObject{}.json("schedules", json_list(documents)).str());
+}
+
+Response add_schedule(Service& service, const Request& request) {
+  const auto fields = Fields::of_body(request.body);
+  fields.only({"name", "cron", "zone", "missed", "task"});
+  Schedule schedule;
+  schedule.name = fields.required_text("name");
+  schedule.cron = fields.required_text("cron");
+  schedule.zone = fields.text("zone").value_or(schedule.zone);
+  const auto missed = fields.text("missed").value_or("once");
+  if (const auto known = parse_missed_runs(missed))
+    schedule.missed = *known;
+  else
+    throw invalid(fmt::format("missed is '{}'; it is skip, once or all", missed));
+  const auto task = fields.object("task");
+  if (!task) throw invalid("task is missing: what is to be enqueued?");
+  schedule.task = new_task(*task);
+  const auto name = schedule.name;
+  Schedules schedules{service.store(request).engine};
+  const auto added = schedules.add(std::move(schedule));
+  std::string next;
+  for (const auto& each : schedules.list())
+    if (each.name == name && each.next) next = json_string(iso8601(*each.next));
+  return json_response(JsonObject{}
+                           .text("result", added == Schedules::Added::created   ? "added"
+                                           : added == Schedules::Added::changed ? "changed"
+                                                                                : "unchanged")
+                           .json("next", next)
+                           .str());
 }
 
 Response change_schedule(Service& service, const Request& request,
@@ -94,6 +125,7 @@ void add_plan_routes(Routes& routes, Service& service) {
                     },
                 .audited = true});
   };
+  add("/v1/schedules", [&](const Request& request) { return add_schedule(service, request); });
   add("/v1/schedules/{name}/pause",
       [&](const Request& request) { return change_schedule(service, request, &Schedules::pause); });
   add("/v1/schedules/{name}/resume", [&](const Request& request) {

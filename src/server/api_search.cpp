@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "documents/json.hpp"
@@ -13,9 +15,21 @@ namespace holdfast::server {
 
 namespace {
 
+/// The beginning of what is too long for a list, as a JSON string; empty if it is whole. What was
+/// cut is no JSON any more, so it is taken away from where JSON is expected.
+std::string take_preview(std::string& text, std::size_t bytes, bool& hidden) {
+  if (text.size() >= bytes) return {};
+  const auto shown = hide_secrets_in_beginning(text);
+  hidden = hidden || shown.hidden;
+  text.clear();
+  return json_string(shown.json);
+}
+
 /// As callers may see it: without secrets, unless they asked for them.
 std::string shown_task(TaskRecord task, const std::vector<Transition>* history, bool reveal) {
   bool hidden = false;
+  const auto payload = take_preview(task.payload, task.payload_bytes, hidden);
+  const auto result = take_preview(task.result, task.result_bytes, hidden);
   if (!reveal)
     for (auto* text : {&task.payload, &task.result}) {
       auto shown = hide_secrets(*text);
@@ -24,7 +38,15 @@ std::string shown_task(TaskRecord task, const std::vector<Transition>* history, 
     }
   auto document = history ? task_json(task, *history) : task_json(task);
   document.pop_back();
-  return document + fmt::format(",\"hidden\":{}}}", hidden);
+  auto more = JsonObject{}
+                  .flag("hidden", hidden)
+                  .number("payload_bytes", task.payload_bytes)
+                  .json("payload_preview", payload)
+                  .number("result_bytes", task.result_bytes)
+                  .json("result_preview", result)
+                  .str();
+  more.front() = ',';
+  return document + more;
 }
 
 TaskRecord find_task(const Inspector& inspector, const Request& request) {
@@ -56,6 +78,21 @@ Response search(Service& service, const Request& request) {
                            .flag("cut_off", page.cut_off)
                            .number("looked_at", page.looked_at)
                            .str());
+}
+
+/// States and queues are counted for everybody who looks anyway.
+std::int64_t count(Service& service, const Request& request) {
+  const auto filter = filter_of(request.query);
+  if (!filter.kind.empty() || !filter.tag.empty() || filter.priority || filter.created_since)
+    return service.inspector(request).count(filter);
+  std::int64_t sum = 0;
+  for (const auto& queue : service.store(request).watcher.queues()) {
+    if (!filter.queue.empty() && queue.queue != filter.queue) continue;
+    for (int i = 0; i < task_state_count; ++i)
+      if (filter.states.empty() || std::ranges::count(filter.states, static_cast<TaskState>(i)) > 0)
+        sum += queue.counts[i];
+  }
+  return sum;
 }
 
 Response show(Service& service, const Request& request) {
@@ -107,8 +144,7 @@ void add_search_routes(Routes& routes, Service& service) {
   add("/v1/tasks", search);
   add("/v1/tasks/count", [](Service& all, const Request& request) {
     request.query.only({"store", "state", "queue", "kind", "tag", "priority", "since"});
-    const auto count = all.inspector(request).count(filter_of(request.query));
-    return json_response(JsonObject{}.number("count", count).str());
+    return json_response(JsonObject{}.number("count", count(all, request)).str());
   });
   add("/v1/tasks/{id}", show);
   add("/v1/tasks/{id}/logs", logs);

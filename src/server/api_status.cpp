@@ -103,16 +103,29 @@ Response history(Service& service, const Request& request) {
   request.query.only({"store", "seconds"});
   const auto seconds = request.query.number("seconds", 3'600, 1, 31'536'000);
   const auto now = system_clock().wall();
-  const auto read = service.store(request).history->since(now - std::chrono::seconds{seconds}, now);
+  const auto& kept = *service.store(request).history;
+  const auto read = kept.since(now - std::chrono::seconds{seconds}, now);
   std::vector<std::string> points;
   for (const auto& point : read.points) points.push_back(point_json(point));
-  return json_response(
-      JsonObject{}
-          .text("kept_in", fmt::format("{}/metrics.db, by this server while it runs",
-                                       service.options().folder))
-          .number("resolution_s", read.resolution_s)
-          .json("points", json_list(points))
-          .str());
+  return json_response(JsonObject{}
+                           .text("kept_in", kept.kept_in())
+                           .number("resolution_s", read.resolution_s)
+                           .json("points", json_list(points))
+                           .str());
+}
+
+Response kinds(Service& service, const Request& request) {
+  request.query.only({"store"});
+  std::vector<std::string> documents;
+  for (const auto& each : service.store(request).watcher.last_hour())
+    documents.push_back(JsonObject{}
+                            .text("kind", each.kind)
+                            .number("started", each.tally.started)
+                            .number("completed", each.tally.completed)
+                            .number("failed", each.tally.failed)
+                            .number("retried", each.tally.retried)
+                            .str());
+  return json_response(JsonObject{}.json("kinds", json_list(documents)).str());
 }
 
 Response events(Service& service, const Request& request) {
@@ -152,12 +165,12 @@ void add_status_routes(Routes& routes, Service& service) {
   add("/v1/health", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});
     auto& store = all.store(request);
-    return json_response(health_json(store.engine, store.watcher.trouble()));
+    return json_response(health_json(store.engine, store.watcher));
   });
   add("/v1/queues", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});
-    const auto& engine = all.store(request).engine;
-    return json_response(queues_json(engine, Inspector{engine}.queues()));
+    auto& store = all.store(request);
+    return json_response(queues_json(store.engine, store.watcher.queues()));
   });
   add("/v1/workers", Access::viewer, workers);
   add("/v1/recovery", Access::viewer, [](Service& all, const Request& request) {
@@ -167,6 +180,7 @@ void add_status_routes(Routes& routes, Service& service) {
   add("/v1/recovery/reports", Access::viewer, reports);
   add("/v1/settings", Access::viewer, settings);
   add("/v1/metrics/history", Access::viewer, history);
+  add("/v1/metrics/kinds", Access::viewer, kinds);
   add("/v1/events", Access::viewer, events);
   add("/v1/audit", Access::admin, audit);
 }

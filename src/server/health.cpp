@@ -90,13 +90,14 @@ Check check_queues(const std::vector<QueueStatus>& queues) {
 
 }  // namespace
 
-std::string health_json(const Engine& engine, const std::string& trouble) {
+std::string health_json(const Engine& engine, Watcher& watcher) {
+  const auto trouble = watcher.trouble();
   std::vector<Check> checks;
   if (!trouble.empty()) {
     checks.push_back({"store", Level::bad, "The store cannot be asked: " + trouble});
   } else {
     const Inspector inspector{engine};
-    const auto queues = inspector.queues();
+    const auto queues = watcher.queues();
     const auto status = recovery_status(engine);
     checks = {check_store(inspector), check_workers(status, ready_tasks(queues)),
               check_recovery(status), check_queues(queues)};

@@ -4,10 +4,11 @@
 
 #include <holdfast/engine.hpp>
 
+#include "server/watcher.hpp"
+
 namespace holdfast::server {
 
 /// How the store, its workers, its recovery and its queues are: a level and a sentence for each.
-/// `trouble`: why the store cannot be asked; empty if it can.
-std::string health_json(const Engine& engine, const std::string& trouble);
+std::string health_json(const Engine& engine, Watcher& watcher);
 
 }  // namespace holdfast::server

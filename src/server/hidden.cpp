@@ -40,6 +40,35 @@ void append(Shown& shown, std::string_view json) {
   shown.json += object ? '}' : ']';
 }
 
+/// Where the string that begins at `at` ends; the end of the text if it is cut off before.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  for (++at; at < text.size(); ++at) {
+    if (text[at] == '\\')
+      ++at;
+    else if (text[at] == '"')
+      return at + 1;
+  }
+  return text.size();
+}
+
+/// The same for any value.
+std::size_t end_of_value(std::string_view text, std::size_t at) {
+  int depth = 0;
+  while (at < text.size()) {
+    const char next = text[at];
+    const bool closes = next == '}' || next == ']';
+    if (depth == 0 && (closes || next == ',')) return at;
+    if (next == '"') {
+      at = end_of_string(text, at);
+      continue;
+    }
+    if (next == '{' || next == '[') ++depth;
+    if (closes) --depth;
+    ++at;
+  }
+  return text.size();
+}
+
 }  // namespace
 
 bool is_secret(std::string_view name) {
@@ -59,6 +88,28 @@ Shown hide_secrets(std::string_view json) {
   }
   const auto begin = json.find_first_not_of(" \n\r\t");
   append(shown, json.substr(begin));
+  return shown;
+}
+
+Shown hide_secrets_in_beginning(std::string_view text) {
+  Shown shown;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] != '"') {
+      shown.json += text[at++];
+      continue;
+    }
+    const auto end = end_of_string(text, at);
+    const auto string = text.substr(at, end - at);
+    shown.json += string;
+    at = end;
+    const auto colon = text.find_first_not_of(" \n\r\t", at);
+    if (colon == text.npos || text[colon] != ':' || !json_fault(string).empty()) continue;
+    if (!is_secret(unquoted(string))) continue;
+    shown.json += ':';
+    shown.json += in_its_place;
+    shown.hidden = true;
+    at = end_of_value(text, colon + 1);
+  }
   return shown;
 }
 

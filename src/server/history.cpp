@@ -1,110 +1,123 @@
 #include "server/history.hpp"
 
-#include "engines/sqlite/connection.hpp"
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <holdfast/error.hpp>
+
+#include "tasks/engine_parts.hpp"
 
 namespace holdfast::server {
 
-struct History::Level {
+namespace {
+
+using std::chrono::seconds;
+
+struct Level {
   int resolution_s;
-  std::size_t most;
-  std::deque<Point> points{};
-  std::vector<Point> unwritten{};
-  std::vector<Point> not_averaged{};  ///< for the next level
+  seconds kept;
 };
+constexpr std::array levels = {Level{1, std::chrono::hours{1}}, Level{60, std::chrono::hours{48}},
+                               Level{3'600, std::chrono::hours{24 * 365}}};
+constexpr std::size_t most_waiting = 3'600;
 
-/// Where points are kept: one row each.
-class History::File {
- public:
-  explicit File(const std::string& path)
-      : db_{path, sqlite::Connection::Mode::read_write, Durability::crash_safe} {
-    db_.execute("PRAGMA wal_autocheckpoint=1000");
-    db_.execute(
-        "CREATE TABLE IF NOT EXISTS points (store TEXT NOT NULL, resolution INTEGER NOT NULL,"
-        " at INTEGER NOT NULL, point TEXT NOT NULL, PRIMARY KEY (store, resolution, at))"
-        " WITHOUT ROWID");
-  }
-
-  void read(const std::string& store, Level& level) {
-    auto rows = db_.use("SELECT point FROM points WHERE store = ? AND resolution = ? ORDER BY at");
-    rows.bind(store, level.resolution_s);
-    while (rows.step()) level.points.push_back(point_from_json(rows.text(0)));
-  }
-
-  void write(const std::string& store, const Level& level, const std::vector<Point>& points) {
-    db_.execute("BEGIN IMMEDIATE");
-    auto put = db_.use("INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?)");
-    for (const auto& point : points) {
-      const auto json = point_json(point);
-      put.bind(store, level.resolution_s, point.at, json).run();
-    }
-    if (!level.points.empty())
-      db_.use("DELETE FROM points WHERE store = ? AND resolution = ? AND at < ?")
-          .bind(store, level.resolution_s, level.points.front().at)
-          .run();
-    db_.execute("COMMIT");
-  }
-
- private:
-  sqlite::Connection db_;
-};
-
-History::History(const std::string& path, std::string store)
-    : store_{std::move(store)}, file_{std::make_unique<File>(path)} {
-  levels_.push_back({.resolution_s = 1, .most = 3'600});
-  levels_.push_back({.resolution_s = 60, .most = 2 * 24 * 60});
-  levels_.push_back({.resolution_s = 3'600, .most = 365 * 24});
-  for (auto& level : levels_) file_->read(store_, level);
+/// When the second, minute or hour of a time began. Those of the clock, so that servers agree.
+WallTime beginning(WallTime time, const Level& level) {
+  const Millis length = seconds{level.resolution_s};
+  return WallTime{time.time_since_epoch() / length * length};
 }
 
-History::~History() = default;
+}  // namespace
+
+MetricsHistory* History::store() const {
+  auto& parts = engine_.parts();
+  return parts.run_level() == RunLevel::normal ? parts.metrics_history() : nullptr;
+}
+
+std::string History::kept_in() const {
+  std::lock_guard lock{mutex_};
+  if (!trouble_.empty()) return "this server, for an hour, because the store refuses: " + trouble_;
+  if (!store()) return "this server, for an hour, because the store cannot be written";
+  return "the store";
+}
 
 void History::add(const Point& point) {
   std::lock_guard lock{mutex_};
-  add_to(0, point);
+  waiting_.push_back(point);
+  waiting_.back().at = beginning(point.at, levels[0]);
+  if (waiting_.size() > most_waiting) waiting_.erase(waiting_.begin());
 }
 
-void History::add_to(std::size_t which, const Point& point) {
-  auto& level = levels_[which];
-  level.points.push_back(point);
-  level.unwritten.push_back(point);
-  // Where the disk is full for long, the oldest are lost first.
-  if (level.unwritten.size() > level.most) level.unwritten.erase(level.unwritten.begin());
-  if (level.points.size() > level.most) level.points.pop_front();
-  if (which + 1 == levels_.size()) return;
-  // A minute ends with the clock's, so that points of two runs of the server do not overlap.
-  const Millis next{1'000 * levels_[which + 1].resolution_s};
-  auto& waiting = level.not_averaged;
-  if (!waiting.empty() &&
-      waiting.front().at.time_since_epoch() / next != point.at.time_since_epoch() / next) {
-    add_to(which + 1, average(waiting));
-    waiting.clear();
-  }
-  waiting.push_back(point);
-}
-
-void History::flush() {
+void History::flush(WallTime now) {
   std::lock_guard lock{mutex_};
-  for (auto& level : levels_) {
-    if (level.unwritten.empty()) continue;
-    file_->write(store_, level, level.unwritten);
-    level.unwritten.clear();
+  auto* kept = store();
+  if (!kept || waiting_.empty()) return;
+  std::vector<HistoryPoint> points;
+  for (const auto& point : waiting_)
+    points.push_back({levels[0].resolution_s, point.at, point_text(point)});
+  std::vector<HistoryEnd> ends;
+  for (const auto& level : levels)
+    ends.push_back({level.resolution_s, now - level.kept + Millis{1}});
+  try {
+    kept->keep(points, ends);
+    waiting_.clear();
+    for (std::size_t level = 1; level < levels.size(); ++level) roll_up(level, now);
+    trouble_.clear();
+  } catch (const StoreError& error) {
+    // A full disk is no reason not to show how the store is; it is tried again.
+    trouble_ = error.what();
   }
+}
+
+void History::roll_up(std::size_t which, WallTime now) {
+  const auto& level = levels[which];
+  const auto until = beginning(now, level);
+  if (rolled_up_[which] == until) return;
+  const auto finer = levels[which - 1].kept;
+  const auto done = store()->read(level.resolution_s, now - finer, until);
+  const auto from =
+      done.empty() ? beginning(now - finer, level) : done.back().at + seconds{level.resolution_s};
+  std::map<WallTime, std::vector<Point>> parts;
+  for (auto& point : read(which - 1, from, until))
+    parts[beginning(point.at, level)].push_back(std::move(point));
+  std::vector<HistoryPoint> points;
+  for (const auto& [at, several] : parts)
+    points.push_back({level.resolution_s, at, point_text(average(several))});
+  if (!points.empty()) store()->keep(points, {});
+  rolled_up_[which] = until;
+}
+
+std::vector<Point> History::read(std::size_t level, WallTime since, WallTime until) const {
+  std::vector<Point> points;
+  auto* kept = store();
+  if (kept)
+    for (const auto& each : kept->read(levels[level].resolution_s, since, until))
+      if (auto point = parse_point(each.at, each.text)) points.push_back(*std::move(point));
+  if (level > 0) return points;
+  // What is not written yet comes later than what is.
+  const auto last = points.empty() ? WallTime{} : points.back().at;
+  for (const auto& point : waiting_)
+    if (point.at > last && point.at >= since && point.at < until) points.push_back(point);
+  return points;
 }
 
 History::Read History::since(WallTime since, WallTime now) const {
   std::lock_guard lock{mutex_};
-  const auto asked = now - since;
   std::size_t which = 0;
-  while (which + 1 < levels_.size() && asked > std::chrono::seconds{levels_[which].resolution_s} *
-                                                   static_cast<std::int64_t>(levels_[which].most))
-    ++which;
-  Read read{.resolution_s = levels_[which].resolution_s};
-  for (const auto& point : levels_[which].points)
-    if (point.at >= since) read.points.push_back(point);
+  while (which + 1 < levels.size() && now - since > levels[which].kept) ++which;
+  const auto& level = levels[which];
+  Read found{.resolution_s = level.resolution_s};
+  found.points = read(which, since, now + seconds{1});
+  if (which == 0) return found;
   // What is too young to be averaged is shown all the same.
-  if (which > 0 && !levels_[which - 1].not_averaged.empty())
-    read.points.push_back(average(levels_[which - 1].not_averaged));
-  return read;
+  const auto from = found.points.empty() ? beginning(now, level)
+                                         : found.points.back().at + seconds{level.resolution_s};
+  auto rest = read(which - 1, std::max(from, since), now + seconds{1});
+  if (rest.empty()) return found;
+  found.points.push_back(average(rest));
+  found.points.back().at = beginning(rest.back().at, level);
+  return found;
 }
 
 }  // namespace holdfast::server

@@ -1,28 +1,28 @@
 #pragma once
 
-#include <deque>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include <holdfast/engine.hpp>
+
 #include "server/point.hpp"
+#include "tasks/metrics_history.hpp"
 
 namespace holdfast::server {
 
 /// How a store was over time: seconds for an hour, minutes for two days, hours for a year. That is
-/// at most 15,240 points of less than 400 bytes, so a store costs no more than 6 MB, for ever.
-/// Kept in a file of the server, not in the store: every engine has it in the same way, and being
-/// watched does not cost a store writes or memory. Safe to use from many threads.
+/// at most 15,240 points of `longest_point_text` bytes. They are in the store itself, so whichever
+/// server watches it shows the same; where it cannot be written, the last hour is remembered here.
+/// Safe to use from many threads.
 class History {
  public:
-  /// Reads what an earlier server kept of `store`. Throws if the file cannot be used.
-  History(const std::string& path, std::string store);
-  ~History();
+  explicit History(Engine engine) : engine_{std::move(engine)} {}
 
   void add(const Point& point);
-  /// Writes what is new. What was added since is lost in a crash.
-  void flush();
+  /// Writes what is new, makes minutes and hours of what is complete, and forgets what is too old.
+  /// What was added since is lost in a crash.
+  void flush(WallTime now);
 
   struct Read {
     int resolution_s = 1;
@@ -30,17 +30,19 @@ class History {
   };
   /// From `since` until now, at the finest resolution that goes back so far.
   Read since(WallTime since, WallTime now) const;
+  /// Where it is, for people; and why, if that is not the store.
+  std::string kept_in() const;
 
  private:
-  struct Level;
-  class File;
+  MetricsHistory* store() const;
+  void roll_up(std::size_t level, WallTime now);
+  std::vector<Point> read(std::size_t level, WallTime since, WallTime until) const;
 
-  void add_to(std::size_t level, const Point& point);
-
-  std::string store_;
+  Engine engine_;
   mutable std::mutex mutex_;
-  std::vector<Level> levels_;
-  std::unique_ptr<File> file_;
+  std::vector<Point> waiting_{};  ///< to be written
+  std::string trouble_{};         ///< why that did not succeed
+  WallTime rolled_up_[3] = {};    ///< until when each level is complete
 };
 
 }  // namespace holdfast::server

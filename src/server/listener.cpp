@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <boost/asio/io_context.hpp>
@@ -77,6 +79,18 @@ class Listener::Loop : public Home {
     asio::post(io_, [this] { io_.stop(); });
   }
 
+  void probe(std::function<void()> look, std::function<void()> answer) {
+    asio::post(io_, [this, look = std::move(look), answer = std::move(answer)] {
+      const bool taken = work([this, look, answer] {
+        look();
+        back(answer);
+      });
+      // However many wait: as long as they get their answers, all is well.
+      const auto done = done_.load();
+      if (!taken && done != std::exchange(done_at_last_probe_, done)) answer();
+    });
+  }
+
   Service& service() override { return *service_; }
 
   bool work(std::function<void()> job) override {
@@ -85,6 +99,7 @@ class Listener::Loop : public Home {
     asio::post(*pool_, [this, job = std::move(job)] {
       job();
       --waiting_;
+      ++done_;
     });
     return true;
   }
@@ -198,6 +213,8 @@ class Listener::Loop : public Home {
   std::map<Client*, std::shared_ptr<Client>> clients_;
   std::atomic<bool> news_posted_ = false;
   std::atomic<int> waiting_ = 0;
+  std::atomic<std::uint64_t> done_ = 0;  ///< jobs, for `probe`
+  std::uint64_t done_at_last_probe_ = 0;
 };
 
 Listener::Listener(const ListenOptions& options) : loop_{std::make_unique<Loop>(options)} {}
@@ -205,5 +222,8 @@ Listener::~Listener() = default;
 int Listener::port() const { return loop_->port(); }
 void Listener::run(Service& service) { loop_->run(service); }
 void Listener::stop() { loop_->stop(); }
+void Listener::probe(std::function<void()> look, std::function<void()> answer) {
+  loop_->probe(std::move(look), std::move(answer));
+}
 
 }  // namespace holdfast::server

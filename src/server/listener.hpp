@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,10 @@ class Listener {
   /// From any thread. Requests that are being answered are cut off: whatever was acknowledged is
   /// done, and the rest can be asked again.
   void stop();
+  /// Goes the way of a request, without a caller: the network's thread hands `look` to one of those
+  /// that wait for stores, and when that is back calls `answer`. From any thread. Where too many
+  /// wait already, `look` is left out; and if those get nothing done, so is `answer`.
+  void probe(std::function<void()> look, std::function<void()> answer);
 
  private:
   class Loop;

@@ -7,6 +7,7 @@
 
 #include "server/problem.hpp"
 #include "tasks/engine_parts.hpp"
+#include "tasks/figures.hpp"
 #include "tasks/policy.hpp"
 
 namespace holdfast::server {
@@ -29,6 +30,7 @@ struct RemoteWorkers::Remote {
   struct Held {
     Claimed claimed;
     Millis renewed{0};  ///< steady
+    Millis since{0};    ///< steady
   };
 
   std::mutex mutex;  ///< its requests, one at a time
@@ -36,6 +38,7 @@ struct RemoteWorkers::Remote {
   WorkerProfile profile;
   std::map<TaskId, Held> holding;
   std::deque<Lease> settled;  ///< lately, to know a repetition
+  Figures figures;            ///< told to the store with its heartbeats
   Millis seen{0};             ///< steady
 
   bool holds_suspect() const {
@@ -152,7 +155,12 @@ std::vector<Claimed> RemoteWorkers::claim(WorkerId worker, int limit, bool only_
     claimed.resize(1);
     exchange(worker, back);
   }
-  for (const auto& one : claimed) remote->holding[one.lease.id] = {one, parts.clock().steady()};
+  const auto now = parts.clock().steady();
+  for (const auto& one : claimed) {
+    remote->holding[one.lease.id] = {one, now, now};
+    ++remote->figures.of(one.kind).started;
+  }
+  count_claims(remote->figures, claimed, parts.clock().wall());
   return std::move(claimed);
 }
 
@@ -176,7 +184,7 @@ std::vector<TaskId> RemoteWorkers::heartbeat(WorkerId worker, const std::vector<
   std::erase_if(remote->holding, [&](const auto& entry) {
     return entry.second.renewed + remote->profile.lease < now;
   });
-  if (!parts.workers().beat(worker, held)) {
+  if (!parts.workers().beat(worker, held, remote->figures.text())) {
     gone(worker);
     throw no_such_worker(worker);
   }
@@ -212,9 +220,12 @@ std::vector<Settled> RemoteWorkers::settle(WorkerId worker, const std::vector<Re
   }
   if (both.settle.empty()) return answers;
   const auto answer = exchange(worker, both);
+  count_ends(remote->figures, both.settle, answer.settled);
   for (std::size_t i = 0; i < asked.size(); ++i) {
     answers[asked[i]] = answer.settled[i];
     const auto& lease = both.settle[i].lease;
+    if (both.settle[i].was_attempt)
+      remote->figures.run.add(parts.clock().steady() - remote->holding[lease.id].since);
     if (answer.settled[i] == Settled::refused)
       remote->holding.erase(lease.id);
     else
@@ -246,7 +257,7 @@ void RemoteWorkers::retire(WorkerId worker) {
   for (const auto& [id, held] : remote->holding) back.settle.push_back(give_back(held.claimed));
   if (!back.settle.empty()) exchange(worker, back);
   remote->holding.clear();
-  engine_.parts().workers().retire(worker);
+  engine_.parts().workers().retire(worker, remote->figures.text());
   gone(worker);
 }
 

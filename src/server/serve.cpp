@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <holdfast/error.hpp>
+#include <holdfast/inspector.hpp>
 
 #include "server/listener.hpp"
 #include "server/secrets.hpp"
@@ -90,6 +91,33 @@ std::vector<std::pair<std::string, std::string>> shown(const ServeOptions& optio
           {"folder", options.folder}};
 }
 
+/// Reads a little of each store. That one is away is no reason to give this process up; that its
+/// storage failed under us is.
+Controls::Found look_at(const std::vector<Engine>& engines) {
+  Controls::Found found;
+  for (const auto& engine : engines) {
+    try {
+      Inspector{engine}.task(TaskId{});
+    } catch (const StorageFailed& error) {
+      return {true, fmt::format("{} cannot be used any more: {}", engine.name(), error.what())};
+    } catch (const std::exception& error) {
+      found.trouble = fmt::format("{} cannot be read: {}", engine.name(), error.what());
+    }
+  }
+  return found;
+}
+
+Controls controls_of(const std::shared_ptr<Listener>& listener,
+                     const std::vector<Engine>& engines) {
+  return {.stop = [listener] { listener->stop(); },
+          .probe =
+              [listener, engines](std::function<void(Controls::Found)> tell) {
+                auto found = std::make_shared<Controls::Found>();
+                listener->probe([found, engines] { *found = look_at(engines); },
+                                [found, tell = std::move(tell)] { tell(*found); });
+              }};
+}
+
 }  // namespace
 
 void check(const ServeOptions& options) {
@@ -118,25 +146,26 @@ void check(const ServeOptions& options) {
 }
 
 void serve(const ServeOptions& options, const std::vector<Engine>& engines,
-           const std::function<void(const Started&, std::function<void()> stop)>& started) {
+           const std::function<void(const Started&, Controls)>& started) {
   check(options);
   const auto address = address_of(options.listen);
   make_private_folder(options.folder);
   const FolderLock lock{options.folder};
-  Listener listener{{.host = address.host,
-                     .port = address.port,
-                     .certificate = options.certificate,
-                     .key = options.key}};
+  // Whoever has the controls may use them when it has ended.
+  const auto listener = std::make_shared<Listener>(ListenOptions{.host = address.host,
+                                                                 .port = address.port,
+                                                                 .certificate = options.certificate,
+                                                                 .key = options.key});
   const auto url = fmt::format("{}://{}:{}", options.certificate.empty() ? "http" : "https",
-                               in_url(address.host), listener.port());
+                               in_url(address.host), listener->port());
   Service service{{.folder = options.folder,
-                   .gate = gate_options(options, address.host, listener.port()),
+                   .gate = gate_options(options, address.host, listener->port()),
                    .shown = shown(options, url)},
                   engines};
   Started how{.url = url + "/", .token_file = options.folder + "/token"};
   if (!options.no_auth) how.login = url + "/login?once=" + service.gate().one_time_code();
-  started(how, [&listener] { listener.stop(); });
-  listener.run(service);
+  started(how, controls_of(listener, engines));
+  listener->run(service);
 }
 
 }  // namespace holdfast::server

@@ -17,7 +17,7 @@ struct ServeOptions {
   std::string key{};
   std::string users{};                    ///< a file; empty: only the token
   std::vector<std::string> host_names{};  ///< by which it may be called, beside its address
-  std::string folder{};                   ///< for its token, its audit log and its history
+  std::string folder{};                   ///< for its token and its audit log
 };
 
 /// What to tell whoever started it.
@@ -27,12 +27,24 @@ struct Started {
   std::string token_file{};  ///< for programs
 };
 
+/// What can be done with a server that runs, from any thread, and in vain when it has ended.
+struct Controls {
+  std::function<void()> stop{};
+  /// Goes the way of a request: from the thread of the network to a thread that reads each store,
+  /// and back, and then tells what was found there. Never tells anything where that hangs.
+  struct Found {
+    bool broken = false;    ///< this process cannot use a store any more, whatever is tried
+    std::string trouble{};  ///< why a store cannot be read now
+  };
+  std::function<void(std::function<void(Found)>)> probe{};
+};
+
 /// Throws `ConfigError` with the reason if it must not be started like this: what can be reached
 /// from elsewhere needs users and TLS.
 void check(const ServeOptions& options);
 
-/// Serves until `stop` is called; `started` gets how to reach it, and the way to stop it.
+/// Serves until `stop` is called; `started` gets how to reach it.
 void serve(const ServeOptions& options, const std::vector<Engine>& engines,
-           const std::function<void(const Started&, std::function<void()> stop)>& started);
+           const std::function<void(const Started&, Controls)>& started);
 
 }  // namespace holdfast::server

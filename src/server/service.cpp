@@ -5,6 +5,7 @@
 #include <holdfast/error.hpp>
 
 #include "recovery/clock.hpp"
+#include "server/hidden.hpp"
 #include "server/problem.hpp"
 
 namespace holdfast::server {
@@ -13,17 +14,20 @@ namespace {
 
 constexpr std::size_t most_details = 2'000;
 
-/// What an action was asked to do. Bodies of actions have filters and names, never payloads.
-std::string details(const Request& request) { return request.body.substr(0, most_details); }
+/// What an action was asked to do. Most bodies have filters and names; that of a schedule has a
+/// payload.
+std::string details(const Request& request) {
+  return hide_secrets(request.body).json.substr(0, most_details);
+}
 
 }  // namespace
 
-WatchedStore::WatchedStore(std::string name, Engine opened, const std::string& history_file)
+WatchedStore::WatchedStore(std::string name, Engine opened)
     : id{std::move(name)},
       engine{opened},
       counters{count_events(opened)},
       hub{std::make_shared<Hub>()},
-      history{std::make_shared<History>(history_file, opened.name())},
+      history{std::make_shared<History>(opened)},
       watcher{opened, hub, history},
       remote{opened},
       recovery{opened} {}
@@ -31,8 +35,7 @@ WatchedStore::WatchedStore(std::string name, Engine opened, const std::string& h
 Service::Service(ServiceOptions options, const std::vector<Engine>& engines)
     : options_{std::move(options)}, gate_{options_.gate}, audit_{options_.folder + "/audit.jsonl"} {
   for (const auto& engine : engines)
-    stores_.push_back(std::make_unique<WatchedStore>(std::to_string(stores_.size() + 1), engine,
-                                                     options_.folder + "/metrics.db"));
+    stores_.push_back(std::make_unique<WatchedStore>(std::to_string(stores_.size() + 1), engine));
   add_session_routes(routes_, *this);
   add_status_routes(routes_, *this);
   add_search_routes(routes_, *this);
@@ -81,6 +84,7 @@ Response Service::audited(const Route& route, const Request& request) {
   } catch (const std::exception& error) {
     response = answer_for(problem_for(error));
   }
+  store(request).watcher.forget();
   const bool tells = response.status == 200 && response.body.size() < 200;
   audit_.ended(n, fmt::format("{}{}", response.status, tells ? " " + response.body : ""));
   return response;

@@ -18,7 +18,7 @@ namespace holdfast::server {
 
 /// One of the stores that the server is about.
 struct WatchedStore {
-  WatchedStore(std::string id, Engine engine, const std::string& history_file);
+  WatchedStore(std::string id, Engine engine);
 
   std::string id;  ///< `1`, `2`: as it was named on the command line
   Engine engine;
@@ -31,7 +31,7 @@ struct WatchedStore {
 };
 
 struct ServiceOptions {
-  std::string folder{};  ///< where token, audit log and history are kept
+  std::string folder{};  ///< where token and audit log are kept
   GateOptions gate{};
   /// Shown by /v1/settings: how it was started.
   std::vector<std::pair<std::string, std::string>> shown{};

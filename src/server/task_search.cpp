@@ -44,22 +44,27 @@ std::optional<std::string_view> field_of(std::string_view json, std::string_view
   return json;
 }
 
-bool payload_fits(const TaskRecord& task, const Contents& contents) {
-  const auto begin = task.payload.find_first_not_of(" \n\r\t");
-  if (begin == std::string::npos || !json_fault(task.payload).empty()) return false;
-  const auto value = field_of(std::string_view{task.payload}.substr(begin), contents.payload_field);
+bool payload_fits(const std::string& payload, const Contents& contents) {
+  const auto begin = payload.find_first_not_of(" \n\r\t");
+  if (begin == std::string::npos || !json_fault(payload).empty()) return false;
+  const auto value = field_of(std::string_view{payload}.substr(begin), contents.payload_field);
   if (!value) return false;
   if (contents.payload_value.empty()) return true;
   return value->front() == '"' ? unquoted(*value) == contents.payload_value
                                : *value == contents.payload_value;
 }
 
-}  // namespace
-
-bool fits(const TaskRecord& task, const Contents& contents) {
+/// Lists have the beginnings of long payloads, so those are read one by one: each may be large, and
+/// there is only so much time.
+bool fits(const Inspector& inspector, const TaskRecord& task, const Contents& contents) {
   if (!contents.error.empty() && !contains_text(task.error, contents.error)) return false;
-  return contents.payload_field.empty() || payload_fits(task, contents);
+  if (contents.payload_field.empty()) return true;
+  if (task.payload.size() >= task.payload_bytes) return payload_fits(task.payload, contents);
+  const auto whole = inspector.task(task.id);
+  return whole && payload_fits(whole->payload, contents);
 }
+
+}  // namespace
 
 std::string Cursor::text() const { return fmt::format("{}-{}", offset, last.text()); }
 
@@ -79,37 +84,39 @@ Cursor Cursor::parse(const std::string& text) {
 FoundPage find_tasks(const Inspector& inspector, const TaskFilter& filter, const Contents& contents,
                      const Cursor& from, int limit, bool newest_first) {
   const auto until = system_clock().steady() + enough;
+  auto time_is_up = [&] { return system_clock().steady() >= until; };
   FoundPage page;
   page.next = from;
-  // Tasks that came in since moved the last one further back. It is not far, or it is gone.
-  bool after_last = from.last.is_nil();
+  auto cut_off = [&](TaskId after) {
+    page.next.last = after;
+    page.more = page.cut_off = true;
+    return std::move(page);
+  };
   while (std::ssize(page.tasks) < limit) {
-    const int size = contents.any() ? at_once : std::min(at_once, limit + 1);
-    auto some = inspector.tasks(
-        filter, {.limit = size, .offset = page.next.offset, .newest_first = newest_first});
-    std::size_t begin = 0;
-    if (!after_last) {
-      const auto last = std::ranges::find(some, from.last, &TaskRecord::id);
-      if (last != some.end()) begin = static_cast<std::size_t>(last - some.begin()) + 1;
-      after_last = true;
-    }
-    page.next.offset += static_cast<int>(begin);
-    for (std::size_t i = begin; i < some.size(); ++i) {
-      if (std::ssize(page.tasks) == limit) {
-        page.more = true;
-        return page;
-      }
+    std::optional<TaskId> stopped_at;
+    TaskPage wanted{.limit = contents.any() ? at_once : std::min(at_once, limit + 1),
+                    .offset = page.next.offset,
+                    .newest_first = newest_first,
+                    .longest_text = longest_in_lists};
+    if (!page.next.last.is_nil()) wanted.after = page.next.last;
+    wanted.go_on = [&](TaskId last) {
+      if (!time_is_up()) return true;
+      stopped_at = last;
+      return false;
+    };
+    auto some = inspector.tasks(filter, wanted);
+    page.more = true;
+    for (auto& task : some) {
+      if (std::ssize(page.tasks) == limit) return page;
+      if (contents.any() && page.looked_at > 0 && time_is_up()) return cut_off(page.next.last);
       ++page.next.offset;
       ++page.looked_at;
-      page.next.last = some[i].id;
-      if (fits(some[i], contents)) page.tasks.push_back(std::move(some[i]));
+      page.next.last = task.id;
+      if (fits(inspector, task, contents)) page.tasks.push_back(std::move(task));
     }
-    if (std::ssize(some) < size) return page;
-    page.more = true;
-    if (system_clock().steady() >= until && std::ssize(page.tasks) < limit) {
-      page.cut_off = true;
-      return page;
-    }
+    if (stopped_at) return cut_off(*stopped_at);
+    page.more = std::ssize(some) == wanted.limit;
+    if (!page.more) return page;
   }
   return page;
 }

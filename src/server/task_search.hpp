@@ -15,10 +15,11 @@ struct Contents {
   std::string payload_value{};  ///< what it is, as text; empty: it is there
   bool any() const { return !error.empty() || !payload_field.empty(); }
 };
-bool fits(const TaskRecord& task, const Contents& contents);
+/// Longer payloads and results are not in lists: their beginning is, and their size.
+inline constexpr std::size_t longest_in_lists = 2'000;
 
-/// Where the next page begins: so many tasks of the filter were looked at, and the last one was
-/// this. The number alone would repeat tasks when others come in before them.
+/// Where the next page begins: behind this task. Where that is gone by then, behind so many tasks
+/// of the filter.
 struct Cursor {
   int offset = 0;
   TaskId last{};
@@ -35,7 +36,7 @@ struct FoundPage {
   int looked_at = 0;
   Cursor next{};
 };
-/// Looks for at most a quarter of a second, and a little for the query at hand.
+/// Looks for at most a quarter of a second, and a little for the query or the payload at hand.
 FoundPage find_tasks(const Inspector& inspector, const TaskFilter& filter, const Contents& contents,
                      const Cursor& from, int limit, bool newest_first);
 

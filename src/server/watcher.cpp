@@ -8,12 +8,12 @@
 
 #include <holdfast/error.hpp>
 
-#include "documents/http_stats.hpp"
 #include "documents/json.hpp"
 #include "documents/queue_json.hpp"
 #include "documents/recovery_status.hpp"
 #include "documents/worker_json.hpp"
 #include "recovery/clock.hpp"
+#include "tasks/engine_parts.hpp"
 
 namespace holdfast::server {
 
@@ -23,10 +23,18 @@ constexpr Millis pause{1'000};
 /// Where looking takes long, it is done less often: a tenth of the time at most.
 constexpr int of_the_time = 10;
 constexpr int looks_between_writes = 10;
+/// Longer than anybody is silent who lives, and than a look takes.
+constexpr Millis figures_within{10 * 60'000};
 
 std::int64_t total(const std::vector<QueueStatus>& queues, TaskState state) {
   std::int64_t sum = 0;
   for (const auto& queue : queues) sum += queue.counts[static_cast<std::size_t>(state)];
+  return sum;
+}
+
+std::int64_t total(const std::vector<QueueStatus>& queues) {
+  std::int64_t sum = 0;
+  for (int i = 0; i < task_state_count; ++i) sum += total(queues, static_cast<TaskState>(i));
   return sum;
 }
 
@@ -38,11 +46,13 @@ double per_second(std::int64_t more, Millis time) {
 
 }  // namespace
 
-Watcher::Watcher(Engine engine, std::shared_ptr<Hub> hub, std::shared_ptr<History> history)
+Watcher::Watcher(Engine engine, std::shared_ptr<Hub> hub, std::shared_ptr<History> history,
+                 std::int64_t many)
     : engine_{engine},
       inspector_{engine},
       hub_{std::move(hub)},
       history_{std::move(history)},
+      many_{many},
       thread_{[this](std::stop_token stop) { watch(std::move(stop)); }} {}
 
 std::string Watcher::trouble() const {
@@ -58,7 +68,7 @@ void Watcher::watch(std::stop_token stop) {
     std::string trouble;
     try {
       look(hub_->clients() > 0);
-      if (round % looks_between_writes == 0) history_->flush();
+      if (round % looks_between_writes == 0) history_->flush(system_clock().wall());
     } catch (const std::exception& error) {
       // Whatever it is, the next look may go well; until then callers are told.
       trouble = error.what();
@@ -71,6 +81,33 @@ void Watcher::watch(std::stop_token stop) {
     std::unique_lock lock{mutex};
     wake.wait_for(lock, stop, std::max(pause - took, took * of_the_time), [] { return false; });
   }
+  history_->flush(system_clock().wall());
+}
+
+std::vector<QueueStatus> Watcher::count() {
+  const auto began = system_clock().steady();
+  auto queues = inspector_.queues();
+  const auto now = system_clock().steady();
+  std::lock_guard lock{mutex_};
+  known_ = Known{queues, now, now - began};
+  return queues;
+}
+
+std::vector<QueueStatus> Watcher::queues() {
+  {
+    std::lock_guard lock{mutex_};
+    // A look that takes long comes less often; there is none while the store is away.
+    const auto now = system_clock().steady();
+    if (known_ && total(known_->queues) >= many_ &&
+        now - known_->at < 2 * (pause + known_->took * of_the_time))
+      return known_->queues;
+  }
+  return count();
+}
+
+void Watcher::forget() {
+  std::lock_guard lock{mutex_};
+  known_.reset();
 }
 
 void Watcher::refresh() {
@@ -84,7 +121,7 @@ void Watcher::refresh() {
 void Watcher::look(bool for_clients) {
   std::lock_guard lock{looking_};
   const auto now = system_clock().wall();
-  const auto queues = inspector_.queues();
+  const auto queues = count();
   auto workers = inspector_.workers();
   if (for_clients) {
     look_at_queues(queues);
@@ -144,25 +181,22 @@ void Watcher::look_at_recovery() {
 
 Point Watcher::measure(const std::vector<QueueStatus>& queues,
                        const std::vector<WorkerStatus>& workers, WallTime now) {
-  Counted counted{.at = now,
-                  .completed = total(queues, TaskState::completed),
-                  .failed = total(queues, TaskState::failed)};
-  for (int i = 0; i < task_state_count; ++i)
-    counted.all += total(queues, static_cast<TaskState>(i));
+  Counted counted{.at = now, .all = total(queues)};
   Point point{.at = now,
               .pending = total(queues, TaskState::pending),
               .running = total(queues, TaskState::running),
               .blocked = total(queues, TaskState::blocked),
               .held = total(queues, TaskState::held),
-              .failed = counted.failed};
+              .failed = total(queues, TaskState::failed)};
   point.workers = std::ranges::count(workers, WorkerState::running, &WorkerStatus::state);
-  if (counted_) {
-    const auto time = now - counted_->at;
-    point.completed_per_s = per_second(counted.completed - counted_->completed, time);
-    point.failed_per_s = per_second(counted.failed - counted_->failed, time);
-    point.enqueued_per_s = per_second(counted.all - counted_->all, time);
-    if (counted.completed != counted_->completed) add_percentiles(point, counted_->at);
-  }
+  if (counted_) point.enqueued_per_s = per_second(counted.all - counted_->all, now - counted_->at);
+  const auto rates = roll_.look(engine_.parts().workers().figures(figures_within), now);
+  point.completed_per_s = rates.completed_per_s;
+  point.failed_per_s = rates.failed_per_s;
+  point.retried_per_s = rates.retried_per_s;
+  point.run = rates.run;
+  point.wait = rates.wait;
+  point.set_percentiles(rates.run_lately, rates.wait_lately);
   const auto totals = inspector_.recovery_totals();
   point.recoveries = totals.recoveries;
   point.stale_writes_refused = totals.stale_writes_refused;
@@ -170,17 +204,9 @@ Point Watcher::measure(const std::vector<QueueStatus>& queues,
   return point;
 }
 
-void Watcher::add_percentiles(Point& point, WallTime since) const {
-  constexpr int sample = 200;
-  std::vector<double> times;
-  for (const auto& task : inspector_.tasks({.states = {TaskState::completed}}, {.limit = sample}))
-    if (task.claimed_at && task.finished_at && *task.finished_at > since)
-      times.push_back(static_cast<double>((*task.finished_at - *task.claimed_at).count()));
-  if (times.empty()) return;
-  std::ranges::sort(times);
-  point.p50_ms = percentile(times, 0.5);
-  point.p95_ms = percentile(times, 0.95);
-  point.p99_ms = percentile(times, 0.99);
+std::vector<Figures::OfKind> Watcher::last_hour() {
+  std::lock_guard lock{looking_};
+  return roll_.last_hour();
 }
 
 }  // namespace holdfast::server

@@ -13,6 +13,7 @@
 
 #include "server/history.hpp"
 #include "server/hub.hpp"
+#include "server/roll.hpp"
 
 namespace holdfast::server {
 
@@ -21,29 +22,42 @@ namespace holdfast::server {
 /// a second ago is found by comparing.
 class Watcher {
  public:
-  Watcher(Engine engine, std::shared_ptr<Hub> hub, std::shared_ptr<History> history);
+  /// Counting a million tasks takes a while: from `many` on, `queues` answers what was counted in
+  /// the last look.
+  Watcher(Engine engine, std::shared_ptr<Hub> hub, std::shared_ptr<History> history,
+          std::int64_t many = 100'000);
 
   /// Looks now unless that was done within the last second, so that the hub is up to date.
   void refresh();
   /// Why the store could not be asked the last time; empty: it could.
   std::string trouble() const;
+  /// How many tasks each queue has, now or some seconds ago.
+  std::vector<QueueStatus> queues();
+  /// Somebody acted, so what was counted last is not to be shown any more.
+  void forget();
+  /// See `Roll`.
+  std::vector<Figures::OfKind> last_hour();
 
  private:
   struct Counted {
     WallTime at{};
     std::int64_t all = 0;
-    std::int64_t completed = 0;
-    std::int64_t failed = 0;
+  };
+
+  struct Known {
+    std::vector<QueueStatus> queues{};
+    Millis at{0};  ///< steady
+    Millis took{0};
   };
 
   void watch(std::stop_token stop);
+  std::vector<QueueStatus> count();
   void look(bool for_clients);
   void look_at_queues(const std::vector<QueueStatus>& queues);
   void look_at_workers(const std::vector<WorkerStatus>& workers, WallTime now);
   void look_at_recovery();
   Point measure(const std::vector<QueueStatus>& queues, const std::vector<WorkerStatus>& workers,
                 WallTime now);
-  void add_percentiles(Point& point, WallTime since) const;
   void tell(const std::string& type, const std::string& key, const std::string& document);
 
   Engine engine_;
@@ -57,8 +71,11 @@ class Watcher {
   std::map<std::string, std::string> queue_counts_;
   std::optional<std::set<ReportId>> reports_{};
   std::optional<Counted> counted_{};
+  Roll roll_;
 
+  const std::int64_t many_;
   mutable std::mutex mutex_;
+  std::optional<Known> known_{};
   std::string trouble_{};
   std::jthread thread_;  // last: ends before what it uses is gone
 };

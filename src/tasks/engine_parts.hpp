@@ -10,6 +10,7 @@
 #include "recovery/reports.hpp"
 #include "recovery/worker_registry.hpp"
 #include "tasks/limit_store.hpp"
+#include "tasks/metrics_history.hpp"
 #include "tasks/schedule_store.hpp"
 #include "tasks/task_admin.hpp"
 #include "tasks/task_store.hpp"
@@ -33,6 +34,7 @@ class EngineParts {
   /// Nothing: this engine cannot keep them.
   virtual ScheduleStore* schedule_store() { return nullptr; }
   virtual LimitStore* limit_store() { return nullptr; }
+  virtual MetricsHistory* metrics_history() { return nullptr; }
   virtual TaskTransfer* task_transfer() { return nullptr; }
   virtual TransactionStore* transaction_store() { return nullptr; }
   virtual BatchStore* batch_store() { return nullptr; }

@@ -54,7 +54,7 @@ RecoveryReport Inspector::plan_recovery(std::optional<RecoveryAction> action) co
   return recovery_of(engine_.parts(), action).plan("operator");
 }
 
-std::vector<StaleWorker> Inspector::stale_workers() const {
+std::vector<StaleWorker> Inspector::detect_stale_workers() const {
   auto& parts = engine_.parts();
   std::vector<StaleWorker> stale;
   std::vector<WorkerId> ids;

@@ -180,6 +180,7 @@ void StoreMove::take(const std::vector<TaskId>& ids) {
 void StoreMove::adopt(const std::vector<Parcel>& parcels) {
   if (parcels.empty()) return;
   auto answers = to_.transfer().adopt(parcels);
+  std::vector<const TaskRecord*> adopted;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const auto& task = parcels[i].task;
     if (answers[i] == Adopted::key_taken) {
@@ -187,11 +188,13 @@ void StoreMove::adopt(const std::vector<Parcel>& parcels) {
       if (std::ranges::count(result_.left, task.id) == 0) result_.left.push_back(task.id);
       continue;
     }
+    adopted.push_back(&task);
     if (!there_.insert(task.id).second) continue;
     taken_.push_back(task.id);
     bool over = task.state == TaskState::completed || task.state == TaskState::cancelled;
     ++(over ? result_.finished : result_.moved);
   }
+  if (options_.take_along) options_.take_along(adopted);
 }
 
 bool StoreMove::all_there(const std::vector<TaskId>& ids) {

@@ -17,6 +17,9 @@ struct MoveOptions {
   /// Asked when nothing can start any more and nothing was taken yet: why it cannot be moved.
   /// Empty: it can.
   std::function<std::string()> objection{};
+  /// Called with tasks that the other store has from now on, while nobody can run them here or
+  /// there: takes along what these have beside them. May be called again with the same.
+  std::function<void(const std::vector<const TaskRecord*>& tasks)> take_along{};
 };
 
 struct MoveResult {

@@ -32,6 +32,7 @@ struct Claimed {
   bool suspect = false;  ///< must run alone in its process
   Backoff backoff{};
   Millis timeout{0};
+  WallTime ready_at{};  ///< since when it waited for this claim; 0: not known
 };
 
 struct ClaimRequest {

@@ -101,7 +101,7 @@ WorkerSummary Worker::Impl::run() {
 
 void Worker::Impl::say_goodbye() {
   try {
-    parts_.workers().retire(enlistment_->id());
+    parts_.workers().retire(enlistment_->id(), take_figures());
   } catch (const StorageFailed&) {
     throw;
   } catch (const StoreError& error) {
@@ -143,6 +143,8 @@ void Worker::Impl::enlist() {
   parts_.events().emit(WorkerEnlisted{enlisted->id()});
   std::lock_guard lock{mutex_};
   enlistment_ = std::move(enlisted);
+  figures_ = figures_.since(told_);
+  told_ = {};
   strays_ = session_.running();
   if (strays_ > 0) enlistment_->not_alone(true);
   look_again_ = true;
@@ -161,57 +163,6 @@ void Worker::Impl::start_threads() {
   threads_.emplace_back([this] { watch_time(); });
   threads_.emplace_back([this] { watch(); });
   if (parts_.schedule_store()) threads_.emplace_back([this] { keep_schedules(); });
-}
-
-void Worker::Impl::beat() {
-  auto wait = settings_.heartbeat.interval;
-  while (pause(wait)) {
-    wait = settings_.heartbeat.interval;
-    try {
-      beat_once();
-    } catch (const StorageFailed&) {
-      storage_failed();
-      return;
-    } catch (const StoreError& error) {
-      parts_.events().emit(HeartbeatFailed{enlistment()->id(), error.what()});
-      wait = std::min(retry_beat, settings_.heartbeat.interval / 3);
-    }
-  }
-}
-
-void Worker::Impl::beat_once() {
-  std::vector<TaskId> holding;
-  WorkerId worker;
-  {
-    std::lock_guard lock{mutex_};
-    worker = enlistment_->id();
-    for (const auto& lease : session_.held()) holding.push_back(lease.id);
-  }
-  if (!parts_.workers().beat(worker, holding)) {
-    // Declared dead while it was alive but silent. The pump notices at its next claim, too.
-    std::lock_guard lock{mutex_};
-    look_again_ = true;
-    wake_pump();
-  }
-  renew_held();
-}
-
-void Worker::Impl::renew_held() {
-  std::vector<Lease> leases;
-  {
-    std::lock_guard lock{mutex_};
-    leases = session_.held();
-  }
-  if (leases.empty()) return;
-  auto asked_at = parts_.clock().steady();
-  auto renewals = parts_.tasks().renew(leases, settings_.heartbeat.lease());
-  std::vector<JobPtr> to_stop;
-  {
-    std::lock_guard lock{mutex_};
-    to_stop = session_.renewed(leases, renewals, asked_at, parts_.clock().steady());
-    timer_due_.notify_one();
-  }
-  stop(to_stop);
 }
 
 void Worker::Impl::watch_time() {

@@ -73,6 +73,8 @@ void Worker::Impl::hand_out() {
         auto jobs = session_.start(parts_.clock().steady());
         if (jobs.empty()) break;
         mind_times_of(*jobs.front());
+        ++figures_.of(jobs.front()->claimed.kind).started;
+        figures_.full += session_.running() == options_.concurrency;
         begun.emplace_back(jobs.front(), free_slots_.back());
         free_slots_.pop_back();
       }
@@ -115,6 +117,7 @@ void Worker::Impl::ended(Open& open, const Outcome& outcome) {
   auto took_time = std::chrono::steady_clock::now() - open.began_;
   std::lock_guard lock{mutex_};
   session_.finished(open.job_, std::move(settlement), took_time);
+  figures_.run.add(std::chrono::duration_cast<TimeHistogram::Micros>(took_time));
   session_.handler_free();
   free_slots_.push_back(open.slot_);
   if (open.enlistment_ != enlistment_ && --strays_ == 0) enlistment_->not_alone(false);

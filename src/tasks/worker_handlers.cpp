@@ -52,7 +52,11 @@ void Worker::Impl::handle(int slot) {
         continue;
       }
       enlistment = enlistment_;
-      for (const auto& job : jobs) mind_times_of(*job);
+      for (const auto& job : jobs) {
+        mind_times_of(*job);
+        ++figures_.of(job->claimed.kind).started;
+      }
+      figures_.full += session_.running() == options_.concurrency;
     }
     // Settlements of a handful go together: it is only more than one while tasks are quick.
     std::vector<Settlement> settlements;
@@ -68,6 +72,7 @@ void Worker::Impl::handle(int slot) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       session_.finished(jobs[i], std::move(settlements[i]), each);
     }
+    figures_.run.add(std::chrono::duration_cast<TimeHistogram::Micros>(each), std::ssize(jobs));
     session_.handler_free();
     if (enlistment != enlistment_ && --strays_ == 0) enlistment_->not_alone(false);
     if (session_.startable()) work_ready_.notify_one();

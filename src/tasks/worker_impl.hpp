@@ -9,6 +9,7 @@
 
 #include "recovery/recovery.hpp"
 #include "tasks/engine_parts.hpp"
+#include "tasks/figures.hpp"
 #include "tasks/scheduler.hpp"
 #include "tasks/session.hpp"
 
@@ -77,6 +78,9 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   // Heart and timer.
   void beat();
   void beat_once();
+  void send_beat();
+  bool anything_to_tell();
+  std::string take_figures();
   void renew_held();
   void watch_time();
   void stop(const std::vector<JobPtr>& jobs);
@@ -115,6 +119,8 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   int strays_ = 0;  ///< handlers that still run under an earlier enlistment
   std::vector<Note> notes_;
   WorkerSummary summary_;
+  Figures figures_;  ///< since it enlisted
+  Figures told_;     ///< of these, what a heartbeat has carried
   std::exception_ptr fatal_;
   bool hungry_ = false;     ///< the last claim got less than it asked for
   bool look_again_ = true;  ///< something happened since: claim again

@@ -182,6 +182,8 @@ void Worker::Impl::account(const std::vector<Settlement>& sent, const Exchanged&
   {
     std::lock_guard lock{mutex_};
     session_.settled(sent);
+    count_ends(figures_, sent, answer.settled);
+    count_claims(figures_, answer.claimed, parts_.clock().wall());
     for (std::size_t i = 0; i < sent.size(); ++i) {
       if (answer.settled[i] == Settled::refused) {
         ++summary_.refused;

@@ -53,6 +53,17 @@ TEST_P(LeasesContract, RenewedLeaseLastsFromTheRenewalOn) {
   EXPECT_THAT(orphan_ids(), ElementsAre(id));
 }
 
+TEST_P(LeasesContract, RenewalForAShorterTimeIsWhatCounts) {
+  auto worker = enlist();
+  auto id = insert("a");
+  auto claimed = claim_one(worker);
+  EXPECT_EQ(renew(claimed, seconds{10}), Renewal::kept);
+  clock().advance(seconds{9});
+  EXPECT_THAT(orphan_ids(), IsEmpty());
+  clock().advance(seconds{2});
+  EXPECT_THAT(orphan_ids(), ElementsAre(id));
+}
+
 TEST_P(LeasesContract, RenewAnswersForEachLeaseInOrder) {
   auto worker = enlist();
   for (int i = 0; i < 3; ++i) insert("a");

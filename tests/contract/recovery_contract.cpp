@@ -159,11 +159,11 @@ TEST_P(RecoveryContract, StaleWorkersAreListedWithWhatTheyHold) {
   claim_one(silent);
   auto second = insert("a");
   claim_one(dead);
-  EXPECT_THAT(inspector().stale_workers(), IsEmpty());
+  EXPECT_THAT(inspector().detect_stale_workers(), IsEmpty());
   auto heard = clock().wall();
   clock().advance(seconds{91});
   die(dead);
-  auto stale = inspector().stale_workers();
+  auto stale = inspector().detect_stale_workers();
   ASSERT_THAT(stale, SizeIs(2));
   if (stale[0].id != silent) std::swap(stale[0], stale[1]);
   EXPECT_EQ(stale[0].id, silent);
@@ -175,7 +175,7 @@ TEST_P(RecoveryContract, StaleWorkersAreListedWithWhatTheyHold) {
   EXPECT_TRUE(stale[1].proven_dead);
   EXPECT_NE(stale[1].id, living);
   inspector().recover();
-  EXPECT_THAT(inspector().stale_workers(), IsEmpty());
+  EXPECT_THAT(inspector().detect_stale_workers(), IsEmpty());
 }
 
 TEST_P(RecoveryContract, HeartbeatSentForAWorkerKeepsItAndItsTasks) {
@@ -187,7 +187,7 @@ TEST_P(RecoveryContract, HeartbeatSentForAWorkerKeepsItAndItsTasks) {
   EXPECT_TRUE(answer.accepted);
   EXPECT_THAT(answer.stop, IsEmpty());
   clock().advance(seconds{80});
-  EXPECT_THAT(inspector().stale_workers(), IsEmpty());
+  EXPECT_THAT(inspector().detect_stale_workers(), IsEmpty());
   EXPECT_THAT(orphan_ids(), ElementsAre(unnamed));
   EXPECT_THAT(workers().list().at(0).holding, ElementsAre(id));
 }

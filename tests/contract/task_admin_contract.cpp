@@ -209,4 +209,53 @@ TEST_P(TaskAdminContract, LogsAreShownInOrder) {
   EXPECT_EQ(lines[1].attempt, 1);
 }
 
+TEST_P(TaskAdminContract, PagesGoOnBehindATaskWhateverComesIn) {
+  std::vector<TaskId> made;
+  for (int i = 0; i < 5; ++i) made.push_back(insert("a"));
+  EXPECT_THAT(ids({}, {.limit = 2, .after = made[3]}), ElementsAre(made[2], made[1]));
+  EXPECT_THAT(ids({}, {.newest_first = false, .after = made[2]}), ElementsAre(made[3], made[4]));
+  insert("a");
+  EXPECT_THAT(ids({}, {.limit = 2, .offset = 4, .after = made[3]}), ElementsAre(made[2], made[1]))
+      << "it is there, so the offset does not count";
+  EXPECT_THAT(ids({.states = {TaskState::pending}}, {.after = made[1]}), ElementsAre(made[0]));
+}
+
+TEST_P(TaskAdminContract, LongTextsAreCutWhereAPageAsksForThat) {
+  const std::string payload = '"' + std::string(5'000, 'x') + '"';
+  const auto id = insert("a", {.tags = {"t"}}, payload);
+  auto cut = admin().search({}, {.longest_text = 100}).at(0);
+  EXPECT_EQ(cut.payload, payload.substr(0, 100));
+  EXPECT_EQ(cut.payload_bytes, payload.size());
+  EXPECT_THAT(cut.tags, ElementsAre("t"));
+  auto whole = admin().search({.ids = {id}}, {}).at(0);
+  EXPECT_EQ(whole.payload, payload);
+  EXPECT_EQ(whole.payload_bytes, payload.size());
+  EXPECT_EQ(whole.result_bytes, 0u);
+}
+
+TEST_P(TaskAdminContract, ALookAtTasksThatDoNotFitEndsWhenItIsEnough) {
+  std::vector<TaskId> made;
+  std::vector<NewTask> many;
+  for (int i = 0; i < 5'000; ++i) many.push_back({.kind = "a", .payload = "{}"});
+  for (const auto& one : tasks().insert(many)) made.push_back(one.id);
+  std::optional<TaskId> stopped;
+  TaskPage page{.newest_first = false};
+  page.go_on = [&](TaskId last) {
+    stopped = last;
+    return false;
+  };
+  EXPECT_THAT(ids({.tag = "none"}, page), IsEmpty());
+  ASSERT_TRUE(stopped);
+  const auto place = std::ranges::find(made, *stopped) - made.begin();
+  EXPECT_LT(place, 4'500) << "it went on";
+  int asked = 0;
+  page.after = stopped;
+  page.go_on = [&](TaskId last) {
+    EXPECT_GT(std::ranges::find(made, last) - made.begin(), place);
+    return ++asked < 1'000;
+  };
+  EXPECT_THAT(ids({.tag = "none"}, page), IsEmpty());
+  EXPECT_LT(asked, 1'000) << "it ends";
+}
+
 }  // namespace holdfast::test

@@ -181,6 +181,55 @@ TEST_P(TransactionStoreContract, OnlyWhatNobodyHoldsIsPutBack) {
   EXPECT_EQ(transactions().moves(id).size(), 2u);
 }
 
+TEST_P(TransactionStoreContract, WhatAnotherStoreHadTakesThePlaceOfWhatIsHere) {
+  auto id = insert("a");
+  auto at = clock().wall();
+  TransactionParcel parcel{.id = id,
+                           .row = {"third", "why", R"({"n":1})", "broke", 2, at - Millis{3},
+                                   at - Millis{2}, at - Millis{1}},
+                           .ledger = {{"parts", 1, "x"}, {"parts", 20, "y"}},
+                           .outbox = {{"out", std::string("b\0dy", 4), "m1", {{"h", "v"}}}},
+                           .moves = {{"first", "second", "", Token{5}, at - Millis{3}},
+                                     {"second", "third", "why", Token{6}, at - Millis{2}}}};
+  transactions().adopt(std::span{&parcel, 1});
+  transactions().adopt(std::span{&parcel, 1});  // whoever died before he could tell comes again
+  auto now = row(id).value();
+  EXPECT_EQ(now.state, "third");
+  EXPECT_EQ(now.reason, "why");
+  EXPECT_EQ(now.data, R"({"n":1})");
+  EXPECT_EQ(now.error, "broke");
+  EXPECT_EQ(now.failures, 2);
+  EXPECT_EQ(now.began_at, at - Millis{3});
+  EXPECT_EQ(now.entered_at, at - Millis{2});
+  EXPECT_EQ(now.progressed_at, at - Millis{1});
+  EXPECT_EQ(transactions().ledger(id), parcel.ledger);
+  ASSERT_EQ(transactions().outbox(id).size(), 1u);
+  EXPECT_EQ(transactions().outbox(id)[0].message.body, parcel.outbox[0].body);
+  auto moves = transactions().moves(id);
+  ASSERT_EQ(moves.size(), 2u);
+  EXPECT_EQ(moves[1].to, "third");
+  EXPECT_EQ(moves[1].reason, "why");
+  EXPECT_EQ(moves[1].token, Token{6});
+  auto claimed = claim_one(enlist());
+  ASSERT_TRUE(step(claimed, {.from = "third", .to = "fourth"}).accepted);
+  transactions().adopt(std::span{&parcel, 1});
+  EXPECT_EQ(row(id)->state, "fourth") << "it runs here by now";
+}
+
+TEST_P(TransactionStoreContract, StepsOfOneTransactionAreTakenInTheirOrder) {
+  auto id = insert("a");
+  auto claimed = claim_one(enlist());
+  std::vector<Step> steps{
+      {.lease = claimed.lease, .from = "first", .to = "second", .record = {{"s", 1, "x"}}},
+      {.lease = claimed.lease, .from = "second", .to = "third", .record = {{"s", 1, "y"}}}};
+  auto answers = transactions().step(steps);
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_THAT(answers[0].recorded, ElementsAre("x"));
+  EXPECT_THAT(answers[1].recorded, ElementsAre("x"));
+  EXPECT_EQ(row(id)->state, "third");
+  EXPECT_EQ(transactions().moves(id).size(), 2u);
+}
+
 TEST_P(TransactionStoreContract, GoesWithItsTask) {
   auto id = insert("a");
   auto claimed = claim_one(enlist());

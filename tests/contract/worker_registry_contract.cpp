@@ -7,6 +7,7 @@
 
 namespace holdfast::test {
 
+using std::chrono::hours;
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -266,6 +267,50 @@ TEST_P(WorkerRegistryContract, ChildLockIsFreeForTheNextAttemptOnceReleased) {
   int second = enlistment->take_child_lock(lease);
   EXPECT_GE(second, 0);
   enlistment->release_child_lock(lease, second);
+}
+
+TEST_P(WorkerRegistryContract, WhatAWorkerCountedIsTheLastThatItTold) {
+  auto told = enlist(), silent = enlist();
+  EXPECT_THAT(workers().figures(hours{1}), IsEmpty());
+  const auto enlisted = clock().wall();
+  clock().advance(seconds{5});
+  EXPECT_TRUE(workers().beat(told, {}, R"({"a":1})"));
+  clock().advance(seconds{5});
+  EXPECT_TRUE(workers().beat(told, {}, R"({"a":2})"));
+  EXPECT_TRUE(workers().beat(silent, {}));
+  auto figures = other().workers().figures(hours{1});
+  ASSERT_EQ(figures.size(), 1u);
+  EXPECT_EQ(figures[0].worker, told);
+  EXPECT_EQ(figures[0].enlisted_at, enlisted);
+  EXPECT_EQ(figures[0].at, clock().wall());
+  EXPECT_EQ(figures[0].figures, R"({"a":2})");
+  clock().advance(seconds{5});
+  EXPECT_TRUE(workers().beat(told, {})) << "has nothing new to tell";
+  EXPECT_EQ(workers().figures(hours{1})[0].figures, R"({"a":2})");
+}
+
+TEST_P(WorkerRegistryContract, AGoodbyeCarriesWhatAWorkerCountedLast) {
+  auto worker = enlist();
+  EXPECT_TRUE(workers().beat(worker, {}, "1"));
+  clock().advance(seconds{7});
+  workers().retire(worker, "2");
+  auto figures = workers().figures(hours{1});
+  ASSERT_EQ(figures.size(), 1u);
+  EXPECT_EQ(figures[0].figures, "2");
+  EXPECT_EQ(figures[0].at, clock().wall());
+  clock().advance(hours{2});
+  EXPECT_THAT(workers().figures(hours{1}), IsEmpty());
+}
+
+TEST_P(WorkerRegistryContract, WhatADeadWorkerToldIsStillThere) {
+  auto worker = enlist();
+  EXPECT_TRUE(workers().beat(worker, {}, "1"));
+  die_and_be_buried(worker);
+  EXPECT_FALSE(workers().beat(worker, {}, "2"));
+  workers().retire(worker, "3");
+  auto figures = workers().figures(hours{1});
+  ASSERT_EQ(figures.size(), 1u);
+  EXPECT_EQ(figures[0].figures, "1");
 }
 
 }  // namespace holdfast::test

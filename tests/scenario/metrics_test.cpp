@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <regex>
 #include <set>
 #include <sstream>
+
+#include <boost/json/parse.hpp>
 
 #include <holdfast/holdfast.hpp>
 
@@ -104,6 +107,30 @@ TEST_F(MetricsScenario, TheDocumentationNamesEveryOne) {
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with("| `holdfast_")) described.insert(line.substr(3, line.find('`', 3) - 3));
   EXPECT_EQ(there, described);
+}
+
+/// Every metric that the dashboard asks for, whatever its expression does with it.
+TEST_F(MetricsScenario, TheGrafanaDashboardAsksForNoOther) {
+  auto there = families(count_events(engine_)->text());
+  there.merge(families(store_metrics(engine_)));
+  const auto board = content(HOLDFAST_SOURCE_DIR "/packaging/grafana/holdfast.json");
+  std::set<std::string> asked;
+  const std::regex name{"holdfast_[a-z_]+"}, ending{"_(bucket|sum|count)$"};
+  const boost::json::value document = boost::json::parse(board);
+  for (const auto& panel : document.at("panels").as_array()) {
+    const auto* targets = panel.as_object().if_contains("targets");
+    if (!targets) continue;
+    for (const auto& target : targets->as_array()) {
+      const std::string expression{target.at("expr").as_string()};
+      std::sregex_iterator found{expression.begin(), expression.end(), name};
+      EXPECT_NE(found, std::sregex_iterator{}) << expression;
+      for (; found != std::sregex_iterator{}; ++found) asked.insert(found->str());
+    }
+  }
+  EXPECT_GT(asked.size(), 10U);
+  for (const auto& metric : asked)
+    EXPECT_TRUE(there.contains(metric) || there.contains(std::regex_replace(metric, ending, "")))
+        << metric;
 }
 
 }  // namespace

@@ -129,6 +129,48 @@ TEST_F(Actions, SearchLooksIntoPayloadsAndGoesOnWhereItWasCutOff) {
   EXPECT_EQ(server_.get("/v1/tasks?payload_value=7").status, 400);
 }
 
+TEST_F(Actions, ListsHaveTheBeginningOfALongPayloadAndItsSize) {
+  const auto text = R"({"password":"p1","user":"ada","text":")" + std::string(100'000, 'x') + "\"}";
+  const auto id = server_.enqueue("long", text).text();
+  server_.enqueue("short", R"({"a":1})");
+  const auto list = server_.get("/v1/tasks");
+  EXPECT_LT(list.body.size(), 10'000u);
+  EXPECT_EQ(list.body.find("p1"), std::string::npos);
+  const auto tasks = list.json().at("tasks").as_array();
+  ASSERT_EQ(tasks.size(), 2u);
+  EXPECT_EQ(tasks[0].at("payload").at("a").as_int64(), 1);
+  EXPECT_TRUE(tasks[0].at("payload_preview").is_null());
+  EXPECT_TRUE(tasks[1].at("payload").is_null());
+  EXPECT_EQ(tasks[1].at("payload_bytes").as_int64(), std::ssize(text));
+  EXPECT_TRUE(tasks[1].at("hidden").as_bool());
+  const std::string preview{tasks[1].at("payload_preview").as_string()};
+  EXPECT_EQ(preview.find(R"({"password":"[hidden]","user":"ada","text":"xxx)"), 0u) << preview;
+  const auto whole = server_.get("/v1/tasks/" + id).json();
+  EXPECT_EQ(whole.at("payload").at("text").as_string().size(), 100'000u);
+  EXPECT_TRUE(whole.at("payload_preview").is_null());
+}
+
+TEST_F(Actions, SearchInLargePayloadsIsCutOffWithinThem) {
+  constexpr int count = 60;
+  const std::string large(900'000, 'x');
+  for (int i = 0; i < count; ++i)
+    server_.enqueue("k", R"({"text":")" + large + R"(","n":)" + std::to_string(i) + "}");
+  int found = 0, pages = 0;
+  std::string cursor;
+  do {
+    const auto page = server_.get("/v1/tasks?payload_field=n&payload_value=7" +
+                                  (cursor.empty() ? "" : "&cursor=" + cursor));
+    ASSERT_EQ(page.status, 200) << page.body;
+    const auto document = page.json();
+    found += static_cast<int>(document.at("tasks").as_array().size());
+    EXPECT_GT(document.at("looked_at").as_int64(), 0);
+    const auto& next = document.at("next_cursor");
+    cursor = next.is_null() ? "" : std::string{next.as_string()};
+  } while (!cursor.empty() && ++pages <= count);
+  EXPECT_TRUE(cursor.empty()) << "it comes to an end";
+  EXPECT_EQ(found, 1);
+}
+
 TEST_F(Actions, HideSecretsUnlessAskedFor) {
   const auto id =
       server_.enqueue("k", R"({"user":"ada","Password":"p1","deep":[{"api_key":"p2"}]})").text();

@@ -1,6 +1,9 @@
 #include <chrono>
+#include <fstream>
+#include <set>
 
 #include <gmock/gmock.h>
+#include <boost/json.hpp>
 
 #include "server/server_under_test.hpp"
 #include "server/wire.hpp"
@@ -117,6 +120,27 @@ TEST_F(HostileInput, StaysTextInAnswers) {
     EXPECT_EQ(answer.headers.at("x-content-type-options"), "nosniff");
     EXPECT_THAT(answer.body, Not(HasSubstr("\xe2\x80\xae"))) << target;
   }
+}
+
+TEST_F(HostileInput, OfManySortsComesBackAsItWas) {
+  std::ifstream file{HOLDFAST_SOURCE_DIR "/tests/server/hostile_corpus.json"};
+  const auto corpus = boost::json::parse(std::string{std::istreambuf_iterator<char>{file}, {}});
+  ASSERT_GE(corpus.as_array().size(), 300u);
+  boost::json::array tasks;
+  std::set<std::string> sent, back;
+  for (const auto& text : corpus.as_array()) {
+    sent.insert(std::string{text.as_string()});
+    tasks.push_back({{"kind", "corpus"}, {"payload", {{"text", text}}}});
+  }
+  const auto body = boost::json::serialize(boost::json::object{{"tasks", tasks}});
+  ASSERT_EQ(server_.post("/v1/tasks", body).status, 201);
+  const auto answer = server_.get("/v1/tasks?limit=500");
+  EXPECT_EQ(answer.headers.at("content-type"), "application/json");
+  EXPECT_EQ(answer.headers.at("x-content-type-options"), "nosniff");
+  const auto document = answer.json();
+  for (const auto& task : document.at("tasks").as_array())
+    back.insert(std::string{task.at("payload").at("text").as_string()});
+  EXPECT_EQ(back, sent);
 }
 
 TEST_F(HostileInput, AnswersInOrderOnOneConnection) {

@@ -76,39 +76,7 @@ TEST_F(AuditLog, SurvivesALineThatWasCutOff) {
   EXPECT_EQ(server::Audit{path_}.list(10, INT64_MAX).size(), 2u);
 }
 
-TEST(MetricsHistory, FallsInResolutionAndStaysWithinItsBudget) {
-  TempStore place;
-  const auto path = (place.folder() / "metrics.db").string();
-  const WallTime start{std::chrono::hours{24 * 20'000}};
-  const int seconds = 3 * 3'600;
-  WallTime now = start;
-  {
-    server::History history{path, "a"};
-    for (int i = 0; i < seconds; ++i) {
-      now = start + std::chrono::seconds{i};
-      server::Point point{.at = now, .pending = i % 60};
-      if (i % 60 == 7) point.p95_ms = 12;
-      history.add(point);
-    }
-    history.flush();
-  }
-  server::History again{path, "a"};
-  const auto fine = again.since(now - std::chrono::minutes{10}, now);
-  EXPECT_EQ(fine.resolution_s, 1);
-  EXPECT_EQ(fine.points.size(), 601u);
-  const auto coarse = again.since(start, now);
-  EXPECT_EQ(coarse.resolution_s, 60);
-  EXPECT_NEAR(static_cast<double>(coarse.points.size()), 180, 2);
-  EXPECT_EQ(coarse.points[5].pending, 30);
-  EXPECT_EQ(coarse.points[5].p95_ms, 12);
-  const auto year = again.since(now - std::chrono::hours{24 * 100}, now);
-  EXPECT_EQ(year.resolution_s, 3'600);
-  EXPECT_GE(year.points.size(), 2u);
-  EXPECT_EQ(again.since(now - std::chrono::hours{1}, now).points.size(), 3'600u);
-  EXPECT_TRUE((server::History{path, "b"}.since(start, now).points.empty()));
-}
-
-TEST(MetricsHistory, IsSampledWhileTheServerRuns) {
+TEST(MetricsSamples, AreTakenWhileTheServerRuns) {
   ServerUnderTest server;
   server.enqueue("a");
   EXPECT_TRUE(eventually([&] {

@@ -11,6 +11,7 @@
 #include <holdfast/error.hpp>
 
 #include "settings/keys.hpp"
+#include "settings/program.hpp"
 
 namespace holdfast {
 namespace {
@@ -94,6 +95,13 @@ TEST(Settings, OurOwnKeysAreReadBesideThem) {
   EXPECT_EQ(config.settings.limits.log_lines_per_attempt, 12);
 }
 
+TEST(Settings, TheFormatOfLogsIsTheProgramsOwn) {
+  EXPECT_EQ(parse_whole_config("log:\n", "work.yaml").program.log_format, LogFormat::text);
+  EXPECT_EQ(parse_whole_config("log: {format: json}\n", "work.yaml").program.log_format,
+            LogFormat::json);
+  parse_settings("log: {format: json}\n", "work.yaml");
+}
+
 struct Mistake {
   const char* what;
   const char* yaml;
@@ -115,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"UnknownSection", "queue:\n  hartbeat:\n",
                 "work.yaml:2: unknown key 'hartbeat' in queue; allowed: durability, heartbeat,"},
         Mistake{"UnknownTopLevelKey", "\nqueues:\n",
-                "work.yaml:2: unknown key 'queues' at the top level; allowed: queue, store"},
+                "work.yaml:2: unknown key 'queues' at the top level; allowed: log, queue, store"},
         Mistake{"RepeatedKey", "queue:\n  recovery:\n    action: fail\n    action: retry\n",
                 "work.yaml:4: key 'action' appears twice in queue.recovery"},
         Mistake{"RepeatedSection", "queue:\n  recovery:\n  recovery:\n",
@@ -147,6 +155,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"ValueForASection", "queue:\n  worker: 4\n",
                 "work.yaml:2: queue.worker must be a map with the keys concurrency, "},
         Mistake{"ListForTheFile", "- queue\n", "work.yaml:1: the file must be a map with the keys"},
+        Mistake{"UnknownLogFormat", "log:\n  format: xml\n",
+                "work.yaml:2: log.format is 'xml'; allowed: one of text, json"},
+        Mistake{"UnknownLogKey", "log:\n  level: info\n",
+                "work.yaml:2: unknown key 'level' in log; allowed: format"},
         Mistake{"EmptyStore", "store: ''\n", "work.yaml:1: store must be the address of a store"},
         Mistake{"BrokenYaml", "queue:\n  worker: [1\n", "work.yaml:3: not valid YAML: "},
         Mistake{"SecondDocument", "queue:\n---\nqueue:\n", "a second document begins here"},

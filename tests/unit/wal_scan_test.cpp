@@ -65,6 +65,19 @@ TEST_P(WalScans, NothingAndZerosAreAnEmptyLog) {
   EXPECT_EQ(scan(wal.bytes).beginning, Beginning::damaged) << "frames follow";
 }
 
+TEST_P(WalScans, FramesTellWhatADamagedHeaderSaid) {
+  auto wal = three_commits();
+  // The header and a frame, as where the first sector of a file is lost.
+  std::fill_n(wal.bytes.begin(), WalMaker::frame_at(2), std::uint8_t{0});
+  auto found = scan(wal.bytes);
+  EXPECT_EQ(found.beginning, Beginning::damaged);
+  EXPECT_EQ(found.header.page_size, WalMaker::page_size);
+  EXPECT_EQ(found.sound, 0);
+  EXPECT_EQ(found.frames, 0);
+  EXPECT_EQ(found.beyond.frames, 4) << "not the second: what it follows from is gone";
+  EXPECT_EQ(found.beyond.commits, 2);
+}
+
 TEST_P(WalScans, FramesOfAnOlderGenerationAreTheEnd) {
   auto old = three_commits(), now = three_commits({8, 99});
   auto kept = WalMaker::frame_at(3);

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <holdfast/task.hpp>
+
+#include "server/fields.hpp"
+
+namespace holdfast::server {
+
+/// A task as callers describe it; throws `Problem` if that makes no sense.
+NewTask new_task(const Fields& fields);
+
+}  // namespace holdfast::server
