@@ -46,7 +46,10 @@ test::PostgresServer::Options as_in_earnest() {
 }
 
 Batches nothing_to_do(const std::string& address) {
-  Batches batches{open(address)};
+  Settings settings;
+  // Workers are killed here whatever they run, so nothing is to be given up for that.
+  settings.recovery.max_recovery_attempts = 1'000;
+  Batches batches{open(address, settings)};
   batches.on("bench", "nothing", [](const RowAttempt&) { return RowResult{.result = "{}"}; });
   return batches;
 }
@@ -103,9 +106,14 @@ void compare(const Options& options) {
   auto address = server.new_store();
   auto empty = our_rate(address, options.rows);
   our_rate(address, options.finished);
-  auto full = our_rate(address, options.rows);
-  fmt::print("  with {} rows finished before: {:.0f} rows/s, {:.2f} x of {:.0f} with none\n",
-             options.finished, full, full / empty, empty);
+  // Again and again, because what the server counts and cleans up meanwhile changes its plans.
+  std::vector<double> full(5);
+  for (auto& rate : full) rate = our_rate(address, options.rows);
+  std::ranges::sort(full);
+  fmt::print(
+      "  with {} rows finished before: {:.0f} rows/s, {:.2f} x of {:.0f} with none (slowest of {}: "
+      "{:.0f})\n",
+      options.finished, full[2], full[2] / empty, empty, full.size(), full[0]);
 }
 
 /// Many rows, four workers, one of which is killed again and again; nothing may show in the end.

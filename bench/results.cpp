@@ -3,6 +3,8 @@
 // (script/bench --results installs it), in one run, on servers that it starts:
 //
 //     holdfast_results_bench [SMALL PARTS] [LARGE PARTS] [TRANSACTIONS]
+//     holdfast_results_bench --takeover KILLS    how soon another instance has what one had
+//     holdfast_results_bench --flow MEGABYTES    memory while so much comes
 
 #include <amqp.h>
 #include <amqp_tcp_socket.h>
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -20,6 +23,8 @@
 
 #include <holdfast/results.hpp>
 
+#include "result_modes.hpp"
+#include "samples.hpp"
 #include "support/postgres_server.hpp"
 #include "support/rabbitmq_server.hpp"
 
@@ -30,12 +35,7 @@ using test::PostgresServer;
 using test::RabbitmqServer;
 
 constexpr int results_at_once = 4;
-
-double seconds(const auto& work) {
-  auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count();
-}
+constexpr int at_once = 10;  ///< transactions and workflows
 
 std::string id_of(int number) { return fmt::format("bench-{}", number); }
 
@@ -160,29 +160,32 @@ double dbos_rate(const PostgresServer& postgres, int count) {
   return done.ending.ok() ? std::atof(done.out.c_str()) : 0;
 }
 
-/// The same as that: each move is recorded before the next begins.
+/// The same as that: each move is recorded before the next begins. DBOS records the start of a
+/// workflow in the same time, so there is a number with the starts, too.
 void measure_moves(PostgresServer& postgres, int count) {
   auto engine = open(postgres.new_store());
   Transactions<Step> steps{engine, "steps"};
   steps.on(Step::first, [](Transaction&) { return go(Step::second); })
       .on(Step::second, [](Transaction&) { return go(Step::last); })
       .completes(Step::last);
-  {
+  auto starting = seconds([&] {
     std::vector<std::jthread> clients;
-    for (int client = 0; client < 8; ++client)
+    for (int client = 0; client < at_once; ++client)
       clients.emplace_back([&, client] {
-        for (int i = client; i < count; i += 8) steps.start("", i);
+        for (int i = client; i < count; i += at_once) steps.start("", i);
       });
-  }
-  auto took = seconds([&] {
-    TransactionRunner{engine, steps.machine(), {.threads = 10, .until_empty = true}}.run();
   });
-  auto ours = count / took, dbos = dbos_rate(postgres, count / 4);
-  fmt::print("transactions of two moves: {:.0f}/s", ours);
-  if (dbos > 0)
-    fmt::print(", workflows of two steps in DBOS {:.0f}/s, {:.1f} times\n", dbos, ours / dbos);
+  auto running = seconds([&] {
+    TransactionRunner{engine, steps.machine(), {.threads = at_once, .until_empty = true}}.run();
+  });
+  auto moves = 2 * count / running, whole = count / (starting + running);
+  fmt::print("moves of transactions: {:.0f}/s; transactions of two, started one by one: {:.0f}/s\n",
+             moves, whole);
+  if (auto dbos = dbos_rate(postgres, count / 4); dbos > 0)
+    fmt::print("steps in DBOS: {:.0f}/s, {:.1f} times; workflows of two: {:.0f}/s, {:.1f} times\n",
+               2 * dbos, moves / (2 * dbos), dbos, whole / dbos);
   else
-    fmt::print("; DBOS is not there to compare with\n");
+    fmt::print("DBOS is not there to compare with\n");
 }
 
 long peak_memory_mb() {
@@ -191,19 +194,38 @@ long peak_memory_mb() {
   return usage.ru_maxrss / 1'024;
 }
 
+void compare(int small_parts, int large_parts, int transactions) {
+  const RabbitmqServer rabbitmq;
+  PostgresServer postgres{
+      {.addresses = {our_loopback}, .settings = "fsync = on\nfull_page_writes = on\n"}};
+  if (small_parts > 0) compare_parts(rabbitmq, postgres, small_parts, 1'024, "1 KiB");
+  if (large_parts > 0) compare_parts(rabbitmq, postgres, large_parts, 4u << 20, "4 MiB");
+  if (transactions > 0) measure_moves(postgres, transactions);
+  fmt::print("peak memory {} MB\n", peak_memory_mb());
+}
+
 }  // namespace
 }  // namespace holdfast::bench
 
 int main(int argc, char** argv) {
   using namespace holdfast::bench;
-  auto count = [&](int which, int otherwise) {
-    return argc > which ? std::atoi(argv[which]) : otherwise;
+  const std::vector<std::string> words{argv + 1, argv + argc};
+  auto number = [&](std::size_t which, int otherwise) {
+    return words.size() > which ? std::atoi(words[which].c_str()) : otherwise;
   };
-  const RabbitmqServer rabbitmq;
-  PostgresServer postgres{
-      {.addresses = {our_loopback}, .settings = "fsync = on\nfull_page_writes = on\n"}};
-  compare_parts(rabbitmq, postgres, count(1, 4'000), 1'024, "1 KiB");
-  compare_parts(rabbitmq, postgres, count(2, 100), 4u << 20, "4 MiB");
-  measure_moves(postgres, count(3, 4'000));
-  fmt::print("peak memory {} MB\n", peak_memory_mb());
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // it takes minutes, and somebody watches
+  try {
+    auto mode = words.empty() ? std::string{} : words[0];
+    const std::vector<std::string> rest{words.begin() + !words.empty(), words.end()};
+    if (mode == "--hold") return hold_transactions(rest);
+    if (mode == "--collect") return collect_results(rest);
+    if (mode == "--flow") return measure_flow(argv[0], number(1, 4'096));
+    if (mode == "--takeover")
+      measure_takeovers(argv[0], number(1, 20));
+    else
+      compare(number(0, 4'000), number(1, 100), number(2, 4'000));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "holdfast_results_bench: {}\n", error.what());
+    return 2;
+  }
 }

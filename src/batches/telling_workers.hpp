@@ -15,12 +15,12 @@ class TellingWorkers final : public WorkerRegistry {
     presence_.begin(enlisted->id());
     return enlisted;
   }
-  bool beat(WorkerId worker, std::span<const TaskId> holding) override {
+  bool beat(WorkerId worker, std::span<const TaskId> holding, std::string_view figures) override {
     presence_.beat(holding);
-    return inner_.beat(worker, holding);
+    return inner_.beat(worker, holding, figures);
   }
-  void retire(WorkerId worker) override {
-    inner_.retire(worker);
+  void retire(WorkerId worker, std::string_view figures) override {
+    inner_.retire(worker, figures);
     presence_.end();
   }
   std::vector<Sighting> look() override { return inner_.look(); }
@@ -32,6 +32,7 @@ class TellingWorkers final : public WorkerRegistry {
     return inner_.wait_for_death(timeout, std::move(stop));
   }
   std::vector<WorkerStatus> list() override { return inner_.list(); }
+  std::vector<ToldFigures> figures(Millis within) override { return inner_.figures(within); }
 
  private:
   WorkerRegistry& inner_;

@@ -7,6 +7,8 @@
 
 #include "documents/http_target.hpp"
 #include "documents/json.hpp"
+#include "tasks/engine_parts.hpp"
+#include "tasks/figures.hpp"
 
 namespace holdfast {
 
@@ -53,6 +55,18 @@ std::vector<HttpStats::Process> processes(const Inspector& inspector) {
   return found;
 }
 
+/// As of their last heartbeats.
+void add_times_full(const Engine& engine, std::vector<HttpStats::Process>& processes) {
+  if (processes.empty()) return;
+  for (const auto& told : engine.parts().workers().figures(std::chrono::hours{1})) {
+    const auto process =
+        std::ranges::find(processes, told.worker.text(), &HttpStats::Process::worker);
+    if (process == processes.end()) continue;
+    if (const auto figures = Figures::parse(told.figures))
+      process->capacity_exceeded = figures->full;
+  }
+}
+
 std::string counts_json(const std::map<std::string, std::int64_t>& counts) {
   JsonObject object;
   for (const auto& [name, count] : counts) object.number(name, count);
@@ -81,6 +95,7 @@ std::string processes_json(const HttpStats& stats) {
                        .number("pid", process.pid)
                        .number("capacity", process.capacity)
                        .number("in_flight", process.in_flight)
+                       .number("capacity_exceeded", process.capacity_exceeded)
                        .fraction("utilisation", static_cast<double>(process.in_flight) /
                                                     std::max(1, process.capacity))
                        .str());
@@ -89,7 +104,8 @@ std::string processes_json(const HttpStats& stats) {
 
 }  // namespace
 
-HttpStats http_stats(const Inspector& inspector, const HttpStatsOf& which) {
+HttpStats http_stats(const Engine& engine, const HttpStatsOf& which) {
+  const Inspector inspector{engine};
   HttpStats stats;
   for (int i = 0; i < task_state_count; ++i) {
     auto state = static_cast<TaskState>(i);
@@ -104,6 +120,7 @@ HttpStats http_stats(const Inspector& inspector, const HttpStatsOf& which) {
   std::ranges::sort(stats.durations);
   for (auto& [host, endpoint] : stats.endpoints) std::ranges::sort(endpoint.durations);
   stats.processes = processes(inspector);
+  add_times_full(engine, stats.processes);
   return stats;
 }
 

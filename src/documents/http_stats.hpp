@@ -25,6 +25,7 @@ struct HttpStats {
     int pid = 0;
     int capacity = 0;
     std::int64_t in_flight = 0;
+    std::int64_t capacity_exceeded = 0;  ///< how often it became full since it started
   };
 
   std::map<std::string, Endpoint> endpoints;
@@ -38,7 +39,7 @@ struct HttpStatsOf {
   int newest = 10'000;              ///< of those that ended
   std::optional<WallTime> since{};  ///< enqueued since
 };
-HttpStats http_stats(const Inspector& inspector, const HttpStatsOf& which);
+HttpStats http_stats(const Engine& engine, const HttpStatsOf& which);
 
 /// Below this is `part` of them; 0 if there are none. They are in order.
 double percentile(const std::vector<double>& sorted, double part);

@@ -15,30 +15,51 @@ LiveTransaction::LiveTransaction(std::shared_ptr<OpenAttempt> attempt, Transacti
       words_{parse_start(attempt_->payload())},
       initial_{std::move(initial)} {}
 
+void LiveTransaction::set_row(std::optional<TransactionRow> row) {
+  known_ = true;
+  begun_ = unsent_ = row.has_value();
+  if (row) row_ = std::move(*row);
+}
+
 bool LiveTransaction::load(WallTime now) {
-  std::array ids{attempt_->task()};
-  auto found = store_.find(ids).front();
-  begun_ = found.has_value();
-  unsent_ = begun_;
-  row_ = found.value_or(TransactionRow{
-      .state = initial_, .data = "null", .began_at = now, .entered_at = now, .progressed_at = now});
+  if (!known_) {
+    std::array ids{attempt_->task()};
+    set_row(std::move(store_.find(ids).front()));
+  }
+  if (!begun_)
+    row_ = {.state = initial_,
+            .data = "null",
+            .began_at = now,
+            .entered_at = now,
+            .progressed_at = now};
   return begun_;
 }
 
-Stepped LiveTransaction::write(Step step) {
+Step LiveTransaction::filled(Step step) const {
   step.lease = {attempt_->task(), attempt_->token()};
   step.from = row_.state;
   step.data = kept_;
   step.send = out_;
-  auto stepped = store_.step(step);
-  if (!stepped.accepted)
-    throw LeaseLost{fmt::format(
-        "transaction {} is not held by this worker any more: nothing was written", words_.id)};
+  return step;
+}
+
+LeaseLost LiveTransaction::lost() const {
+  return LeaseLost{fmt::format(
+      "transaction {} is not held by this worker any more: nothing was written", words_.id)};
+}
+
+void LiveTransaction::wrote() {
   begun_ = true;
   unsent_ = unsent_ || !out_.empty();
   if (kept_) row_.data = std::move(*kept_);
   kept_.reset();
   out_.clear();
+}
+
+Stepped LiveTransaction::write(Step step) {
+  auto stepped = store_.step(filled(std::move(step)));
+  if (!stepped.accepted) throw lost();
+  wrote();
   return stepped;
 }
 
@@ -70,13 +91,22 @@ std::vector<LedgerEntry> LiveTransaction::record(std::vector<LedgerEntry> entrie
 
 void LiveTransaction::forget_ledger() { write({.forget_ledger = true}); }
 
-void LiveTransaction::move(const std::string& to, const std::string& reason, WallTime now) {
-  write({.to = to, .reason = reason});
+Step LiveTransaction::move_step(const std::string& to, const std::string& reason) const {
+  return filled({.to = to, .reason = reason});
+}
+
+void LiveTransaction::moved(const std::string& to, const std::string& reason, WallTime now) {
+  wrote();
   row_.state = to;
   row_.reason = reason;
   row_.error.clear();
   row_.failures = 0;
   row_.entered_at = row_.progressed_at = now;
+}
+
+void LiveTransaction::move(const std::string& to, const std::string& reason, WallTime now) {
+  if (!store_.step(move_step(to, reason)).accepted) throw lost();
+  moved(to, reason, now);
 }
 
 void LiveTransaction::count_failure(const std::string& error) {

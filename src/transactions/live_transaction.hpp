@@ -38,9 +38,19 @@ class LiveTransaction final : public Transaction {
 
   OpenAttempt& attempt() const { return *attempt_; }
 
-  /// Reads where it stands; `now` is when it begins, if it has not. Returns whether it had.
+  /// Where it stands according to the store; nothing: it has not begun. Whoever holds it is the
+  /// only one who changes that, so it may have been read a while ago.
+  void set_row(std::optional<TransactionRow> row);
+  bool has_row() const { return known_; }
+  /// Reads where it stands, unless that is known; `now` is when it begins, if it has not. Returns
+  /// whether it had.
   bool load(WallTime now);
   void move(const std::string& to, const std::string& reason, WallTime now);
+  /// The same in three parts, for who writes the moves of many at once: what to write, what it
+  /// means that it was refused, and that it was done.
+  Step move_step(const std::string& to, const std::string& reason) const;
+  LeaseLost lost() const;
+  void moved(const std::string& to, const std::string& reason, WallTime now);
   void count_failure(const std::string& error);
   /// Makes what was kept and sent durable, if anything was, or if it has no row yet.
   void settle_down();
@@ -48,13 +58,16 @@ class LiveTransaction final : public Transaction {
   void send_outbox(Broker* broker);
 
  private:
+  Step filled(Step step) const;
   Stepped write(Step step);
+  void wrote();
 
   std::shared_ptr<OpenAttempt> attempt_;
   TransactionStore& store_;
   StartWords words_;
   std::string initial_;
   TransactionRow row_{};
+  bool known_ = false;  ///< where it stands
   bool begun_ = false;
   bool unsent_ = true;  ///< there may be something in the outbox
   std::optional<std::string> kept_{};

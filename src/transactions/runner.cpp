@@ -44,6 +44,7 @@ WorkerSummary TransactionRunner::Impl::run() {
   std::vector<std::jthread> threads;
   for (int i = 0; i < thread_count(options_); ++i)
     threads.emplace_back([this](std::stop_token stop) { work(stop); });
+  threads.emplace_back([this](std::stop_token stop) { write_moves(stop); });
   if (consumer_) threads.emplace_back([this](std::stop_token stop) { hear(stop); });
   auto summary = worker_.run();
   for (auto& thread : threads) thread.request_stop();
@@ -52,6 +53,7 @@ WorkerSummary TransactionRunner::Impl::run() {
   {
     std::lock_guard lock{mutex_};
     ready_.clear();
+    moves_.clear();
     by_queue_.clear();
   }
   // What the worker gave up ends here, where nobody hears it any more.

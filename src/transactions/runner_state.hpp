@@ -19,6 +19,7 @@ namespace holdfast {
 ///
 ///     worker    (see `Worker`) hands attempts out: `begin`
 ///     handlers  a few; each takes the next transaction that has something to do: `turn`
+///     mover     writes the moves of all transactions that come to their next state: `write_moves`
 ///     listener  receives messages for all transactions that listen, and minds their times
 ///
 /// One transaction has one turn at a time, so its handlers never run beside each other.
@@ -38,6 +39,10 @@ class TransactionRunner::Impl {
     LiveTransaction transaction;        ///< of the turn
     bool entered = false;               ///< of the turn
     std::vector<std::string> queues{};  ///< of the turn: those listened to
+    /// Where it goes when its turn is over. The next turn begins there when that is written, or
+    /// with what went wrong.
+    std::optional<Go> going{};
+    std::exception_ptr did_not_go{};
     std::optional<std::stop_callback<std::function<void()>>> on_stop{};
 
     // Guarded by the mutex of the runner.
@@ -66,6 +71,8 @@ class TransactionRunner::Impl {
 
   // Handlers.
   void work(std::stop_token stop);
+  /// Reads where those stand that wait for their first turn, all with one question.
+  void read_ahead(const HeldPtr& first);
   void turn(const HeldPtr& held);
   void take_turn(const HeldPtr& held, News news);
   Next first_step(Held& held);
@@ -78,14 +85,19 @@ class TransactionRunner::Impl {
   void go_on(const HeldPtr& held, Next next);
   /// One step of that; nothing: it rests.
   std::optional<Next> follow(const HeldPtr& held, const Next& next);
-  std::optional<Next> move(const HeldPtr& held, const Go& go);
+  Next arrive(Held& held);
   void record_move(Held& held, const Go& go);
+  void tell_of_move(const Held& held, const std::string& from, const Go& go);
   std::optional<Next> fail_once(Held& held, const Retry& retry);
   std::optional<Next> fail_for_good(Held& held, const std::string& reason);
   std::optional<Next> listen(const HeldPtr& held, Millis at_most);
   void end(Held& held, Outcome outcome);
   const StateMachine::State& state_of(const Held& held) const;
   WallTime now() const { return engine_.parts().clock().wall(); }
+
+  // Mover.
+  void write_moves(std::stop_token stop);
+  void write_together(std::span<const HeldPtr> moves);
 
   // Listener.
   void hear(std::stop_token stop);
@@ -107,6 +119,8 @@ class TransactionRunner::Impl {
   std::mutex mutex_;  // guards everything below
   std::condition_variable_any ready_changed_;
   std::deque<HeldPtr> ready_;
+  std::condition_variable_any moves_changed_;
+  std::deque<HeldPtr> moves_;
   std::unordered_map<TaskId, HeldPtr> held_;
   std::unordered_map<std::string, HeldPtr> by_queue_;
   std::multimap<Clock::time_point, std::weak_ptr<Held>> wakes_;

@@ -17,6 +17,8 @@ namespace {
 constexpr Millis while_something_is_away{1'000};
 /// Another version of the program may know a state that this one does not.
 constexpr Millis for_another_version{10'000};
+/// So many are read from the store at once.
+constexpr std::size_t a_handful = 100;
 
 double random01() {
   thread_local std::minstd_rand source{std::random_device{}()};
@@ -43,8 +45,31 @@ void TransactionRunner::Impl::work(std::stop_token stop) {
       held = std::move(ready_.front());
       ready_.pop_front();
     }
+    if (!held->transaction.has_row()) read_ahead(held);
     turn(held);
   }
+}
+
+void TransactionRunner::Impl::read_ahead(const HeldPtr& first) {
+  std::vector<HeldPtr> some{first};
+  {
+    std::lock_guard lock{mutex_};
+    while (some.size() < a_handful && !ready_.empty() && !ready_.front()->transaction.has_row()) {
+      some.push_back(std::move(ready_.front()));
+      ready_.pop_front();
+    }
+  }
+  std::vector<TaskId> ids;
+  for (const auto& held : some) ids.push_back(held->transaction.attempt().task());
+  try {
+    auto rows = store_.find(ids);
+    for (std::size_t i = 0; i < some.size(); ++i) some[i]->transaction.set_row(std::move(rows[i]));
+  } catch (const std::exception&) {
+    // Each asks for itself in its turn, and what is wrong is said there.
+  }
+  std::lock_guard lock{mutex_};
+  ready_.insert(ready_.begin(), std::next(some.begin()), some.end());
+  if (some.size() > 1) ready_changed_.notify_all();
 }
 
 void TransactionRunner::Impl::turn(const HeldPtr& held) {
@@ -74,12 +99,18 @@ void TransactionRunner::Impl::turn(const HeldPtr& held) {
   // Until its next turn it only waits: a crash meanwhile is not its fault.
   attempt.idle(true);
   std::lock_guard lock{mutex_};
+  if (held->going) {
+    moves_.push_back(held);
+    moves_changed_.notify_one();
+    return;
+  }
   held->busy = false;
   bool more = held->stop || held->wake || held->missing || !held->inbox.empty();
   if (more) schedule(held);
 }
 
 void TransactionRunner::Impl::take_turn(const HeldPtr& held, News news) {
+  if (held->going) return go_on(held, arrive(*held));
   if (news.stop) return end(*held, snooze(Millis{0}));
   if (!held->entered) return go_on(held, first_step(*held));
   if (news.missing) {
@@ -89,6 +120,22 @@ void TransactionRunner::Impl::take_turn(const HeldPtr& held, News news) {
   }
   if (!news.messages.empty()) return go_on(held, hand_over(*held, news.messages));
   if (news.wake) go_on(held, enter(*held));
+}
+
+Next TransactionRunner::Impl::arrive(Held& held) {
+  auto go = *std::exchange(held.going, {});
+  if (held.did_not_go) std::rethrow_exception(std::exchange(held.did_not_go, {}));
+  auto from = held.transaction.state();
+  held.transaction.moved(go.state, go.reason, now());
+  tell_of_move(held, from, go);
+  stop_listening(held);
+  held.transaction.send_outbox(options_.broker.get());
+  bool stop = false;
+  {
+    std::lock_guard lock{mutex_};
+    stop = held.stop;
+  }
+  return stop ? Next{Wait{Millis{0}}} : enter(held);
 }
 
 const StateMachine::State& TransactionRunner::Impl::state_of(const Held& held) const {
@@ -210,7 +257,11 @@ void TransactionRunner::Impl::go_on(const HeldPtr& held, Next next) {
 
 std::optional<Next> TransactionRunner::Impl::follow(const HeldPtr& held, const Next& next) {
   auto& transaction = held->transaction;
-  if (auto* go = std::get_if<Go>(&next)) return move(held, *go);
+  if (auto* go = std::get_if<Go>(&next)) {
+    if (!machine_.states.contains(go->state)) return no_such_state(go->state);
+    held->going = *go;
+    return {};
+  }
   if (auto* again = std::get_if<Retry>(&next)) return fail_once(*held, *again);
   if (auto* fails = std::get_if<Fail>(&next)) return fail_for_good(*held, fails->reason);
   bool known = machine_.states.contains(transaction.state());
@@ -226,25 +277,14 @@ std::optional<Next> TransactionRunner::Impl::follow(const HeldPtr& held, const N
   return {};
 }
 
-std::optional<Next> TransactionRunner::Impl::move(const HeldPtr& held, const Go& go) {
-  if (!machine_.states.contains(go.state)) return no_such_state(go.state);
-  auto& transaction = held->transaction;
-  record_move(*held, go);
-  stop_listening(*held);
-  transaction.send_outbox(options_.broker.get());
-  bool stop = false;
-  {
-    std::lock_guard lock{mutex_};
-    stop = held->stop;
-  }
-  if (!stop) return enter(*held);
-  end(*held, snooze(Millis{0}));
-  return {};
-}
-
 void TransactionRunner::Impl::record_move(Held& held, const Go& go) {
   auto from = held.transaction.state();
   held.transaction.move(go.state, go.reason, now());
+  tell_of_move(held, from, go);
+}
+
+void TransactionRunner::Impl::tell_of_move(const Held& held, const std::string& from,
+                                           const Go& go) {
   engine_.events().emit(
       TransactionMoved{held.transaction.id(), machine_.name, from, go.state, go.reason});
 }

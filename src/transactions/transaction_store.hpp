@@ -49,6 +49,15 @@ struct OutboxEntry {
   Message message{};
 };
 
+/// What a transaction has beside its task, on its way to another store.
+struct TransactionParcel {
+  TaskId id{};
+  TransactionRow row{};
+  std::vector<LedgerEntry> ledger{};
+  std::vector<Message> outbox{};
+  std::vector<StateMove> moves{};
+};
+
 /// State, ledger and outbox of transactions. A transaction is a task; this is what it has beside
 /// that. Every write of its holder names the token of the claim.
 class TransactionStore {
@@ -74,6 +83,9 @@ class TransactionStore {
   /// A step of a transaction that nobody holds (its task is failed, held or cancelled); `lease` and
   /// `from` are what they are then. False: it is not so, or it has not begun.
   virtual bool put_back(TaskId id, Step step) = 0;
+  /// Writes what transactions of another store have, in place of what they have here. One whose
+  /// task is not here or is running is left as it is.
+  virtual void adopt(std::span<const TransactionParcel> parcels) = 0;
 };
 
 }  // namespace holdfast

@@ -1,6 +1,6 @@
 #include <malloc.h>
+#include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -11,6 +11,7 @@
 #include "blobs/servers.hpp"
 #include "engines/azure/target.hpp"
 #include "engines/azure/upload.hpp"
+#include "support/memory.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -175,24 +176,16 @@ TEST_F(AzureBlobs, OfTwoThatWriteBlocksOneWins) {
   EXPECT_EQ(bytes_of_pattern(*blobs_, "key"), 17'000'000);
 }
 
-/// The most memory that this process had since it was last asked to forget it.
-std::int64_t most_memory(bool forget) {
-  if (forget) std::ofstream{"/proc/self/clear_refs"} << "5";
-  std::ifstream status{"/proc/self/status"};
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmHWM:")) return std::atol(line.c_str() + 6) * 1024;
-  return 0;
-}
-
 TEST_F(AzureBlobs, OneBlockIsInMemoryAtATime) {
   constexpr std::uint64_t size = 100'000'000;
   blobs_->put("warm", "up");
   ::malloc_trim(0);  // what other tests had must not hide what this one needs
-  auto before = most_memory(true);
+  std::ofstream{"/proc/self/clear_refs"} << "5";  // the most that it had so far is forgotten
+  auto before = peak_memory(::getpid());
   Pattern pattern{size};
   EXPECT_TRUE(blobs_->put("key", pattern));
   EXPECT_EQ(bytes_of_pattern(*blobs_, "key"), std::int64_t{size});
-  auto more = most_memory(false) - before;
+  auto more = peak_memory(::getpid()) - before;
   EXPECT_GT(more, 4 << 20) << "it was not measured";
   EXPECT_LT(more, 32 << 20);
 }

@@ -70,7 +70,7 @@ void RabbitmqServer::configure() const {
   std::ofstream file{folder / "rabbitmq.conf"};
   file << "default_user = " << user << "\ndefault_pass = " << password << "\n"
        << "log.console = true\nlog.console.level = warning\nlog.file = false\n"
-       << "disk_free_limit.absolute = 1MB\n";
+       << "disk_free_limit.absolute = 1MB\nmax_message_size = 268435456\n";
   file << "listeners.tcp.1 = 127.0.0.1:" << port_ << "\n"
        << "listeners.ssl.1 = 127.0.0.1:" << tls_port_ << "\n"
        << "ssl_options.certfile = " << certificate() << "\n"

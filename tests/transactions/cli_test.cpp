@@ -95,22 +95,42 @@ TEST_F(TransactionCommands, RefuseWhatMakesNoSense) {
               HasSubstr("sqlite:FILE"));
 }
 
-TEST_F(TransactionCommands, StoresWithTransactionsThatHaveBegunAreNotMoved) {
+TEST_F(TransactionCommands, TransactionsThatHaveBegunAreMovedWhereverTheMoveDies) {
   auto to = "sqlite:" + (store_.folder() / "other.db").string();
+  const std::vector<std::string> move{"move", "--from", store_.address(), "--to", to};
   start("tx");
   {
     auto running = run(options());
     ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+    broker_->publish(part_message("tx", "A", 1, "x"));
+    ASSERT_TRUE(eventually([&] { return inspector_.ledger("tx").size() == 1; }));
+    EXPECT_THAT(refusal(move), HasSubstr("1 transactions are running"));
+    auto queues = Inspector{engine_}.queues();
+    ASSERT_EQ(queues.size(), 1u);
+    EXPECT_FALSE(queues[0].paused) << "it is as it was";
   }
-  EXPECT_THAT(refusal({"move", "--from", store_.address(), "--to", to}),
-              HasSubstr("1 transactions that have begun, which cannot be moved"));
-  auto queues = Inspector{engine_}.queues();
-  ASSERT_EQ(queues.size(), 1u);
-  EXPECT_FALSE(queues[0].paused) << "it is as it was";
-  ASSERT_TRUE(inspector_.cancel("tx"));
   start("not-begun");
-  ok({"move", "--from", store_.address(), "--to", to});
-  EXPECT_EQ(TransactionInspector{open(to)}.find("not-begun")->task.state, TaskState::pending);
+  auto ledger = inspector_.ledger("tx");
+  auto began_at = inspector_.find("tx")->began_at;
+  for (int visit = 1;; ++visit) {
+    auto done = test::run(command(move),
+                          {{"HOLDFAST_KILL_AT", fmt::format("move_after_commit:{}", visit)}});
+    if (done.ending.ok()) break;
+    ASSERT_EQ(done.ending.signal, SIGKILL) << done.err;
+  }
+  EXPECT_FALSE(inspector_.find("tx"));
+  auto engine = open(to);
+  const TransactionInspector there{engine};
+  EXPECT_EQ(there.find("not-begun")->task.state, TaskState::pending);
+  EXPECT_EQ(there.find("tx")->state, "awaiting_results");
+  EXPECT_EQ(there.find("tx")->began_at, began_at);
+  EXPECT_EQ(there.ledger("tx"), ledger);
+  EXPECT_EQ(there.moves("tx").size(), 1u);
+  const Running running{engine, results::machine(options()), {.broker = broker_}};
+  broker_->publish(part_message("tx", "A", 2, "y"));
+  broker_->publish(header_message("tx", R"([{"name":"A","count":2}])"));
+  EXPECT_TRUE(eventually([&] { return there.find("tx")->task.state == TaskState::completed; },
+                         std::chrono::seconds{60}));
 }
 
 }  // namespace

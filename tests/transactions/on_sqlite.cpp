@@ -5,6 +5,9 @@ namespace holdfast::test {
 
 std::string address_of_results(const TempStore& store) { return store.address(); }
 std::string broker_of_results(const TempStore& store) { return store.address(); }
+std::string blobs_of_results(const TempStore& store) {
+  return "dir:" + (store.folder() / "blobs").string();
+}
 
 std::vector<std::string_view> kill_points_of_results() {
   std::vector<std::string_view> points{"exchange_before_commit", "exchange_after_commit",

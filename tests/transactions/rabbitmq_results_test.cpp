@@ -1,5 +1,8 @@
+#include <atomic>
 #include <fstream>
 
+#include "blobs/servers.hpp"
+#include "support/memory.hpp"
 #include "support/postgres_server.hpp"
 #include "support/rabbitmq_server.hpp"
 #include "transactions/results_scenario.hpp"
@@ -7,7 +10,7 @@
 namespace holdfast::test {
 namespace {
 
-/// Results by way of RabbitMQ and PostgreSQL, when these are not well.
+/// Results by way of RabbitMQ, PostgreSQL and Azurite, when these are not well.
 class ResultTrouble : public ResultsScenario {
  protected:
   void header(const std::string& id, int count) const {
@@ -60,6 +63,49 @@ TEST_F(ResultTrouble, ServersThatAreStartedAnewAreFoundAgain) {
   EXPECT_EQ(inspector_.ledger("tx").size(), 3u);
   EXPECT_EQ(blobs_->list("tx/").size(), 3u);
   EXPECT_EQ(take("notices", 1).at(0)->id(), "tx");
+}
+
+TEST_F(ResultTrouble, WhileTheBlobsAreAwayPartsWait) {
+  std::atomic<int> troubles = 0;
+  engine_.events().subscribe([&](const Event& event) {
+    auto* trouble = std::get_if<StoreTrouble>(&event);
+    troubles += trouble && trouble->what == "running a transaction";
+  });
+  auto running = run();
+  start("tx");
+  ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  part("tx", 1);
+  ASSERT_TRUE(has("tx", 1));
+  shared_azurite().stop();
+  part("tx", 2);
+  part("tx", 3);
+  header("tx", 3);
+  // More often than a request is repeated: the transaction lets go of its messages and comes again.
+  EXPECT_TRUE(eventually([&] { return troubles >= 2; }, std::chrono::minutes{2}));
+  shared_azurite().start();
+  EXPECT_TRUE(completes("tx"));
+  EXPECT_EQ(inspector_.ledger("tx").size(), 3u);
+  EXPECT_EQ(blobs_->list("tx/").size(), 3u);
+  EXPECT_LE(messages_in(dead_letter_queue), 0) << "it was nobody's fault";
+}
+
+TEST_F(ResultTrouble, MemoryStaysBoundedWhileMuchComes) {
+  constexpr int parts = 64;
+  constexpr std::int64_t part_bytes = 4 << 20, ahead_mb = 16;
+  const Process program{{HOLDFAST_PROGRAM, "--store", address_, "results", "run", "--broker",
+                         broker_address_, "--blobs", "dir:" + (store_.folder() / "parts").string(),
+                         "--request-queue", "requests", "--notify-queue", "notices", "--prefetch",
+                         std::to_string(ahead_mb)}};
+  start("tx");
+  ASSERT_TRUE(gets_to("tx", "awaiting_results")) << program.err();
+  auto before = peak_memory(program.pid());
+  const std::string content(part_bytes, 'x');
+  for (int i = 1; i <= parts; ++i) broker_->publish(part_message("tx", "A", i, content));
+  header("tx", parts);
+  ASSERT_TRUE(completes("tx")) << program.err();
+  auto more = (peak_memory(program.pid()) - before) >> 20;
+  EXPECT_GT(more, 4) << "it was not measured";
+  EXPECT_LT(more, 4 * ahead_mb) << "MB, while " << parts * part_bytes / 1'000'000 << " MB came";
 }
 
 TEST_F(ResultTrouble, FourInstancesShareTheWorkAndNeverOneTransaction) {

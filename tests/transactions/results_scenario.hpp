@@ -29,10 +29,12 @@ inline Message part_message(const std::string& id, const std::string& series, in
 std::string address_of_results(const TempStore& store);
 /// Where their messages are; may be the same.
 std::string broker_of_results(const TempStore& store);
+/// Where their parts are.
+std::string blobs_of_results(const TempStore& store);
 /// The kill points on the way of a result that are worth a visit there.
 std::vector<std::string_view> kill_points_of_results();
 
-/// A store, a broker, a folder of blobs, and whoever is at the other ends.
+/// A store, a broker, a place for blobs, and whoever is at the other ends.
 class ResultsScenario : public testing::Test {
  protected:
   /// A server that tests share is left as it was.
@@ -101,7 +103,7 @@ class ResultsScenario : public testing::Test {
   std::string broker_address_ = broker_of_results(store_);
   std::shared_ptr<Broker> broker_ =
       address_ == broker_address_ ? open_broker(engine_) : open_broker(broker_address_);
-  std::string blobs_address_ = "dir:" + (store_.folder() / "blobs").string();
+  std::string blobs_address_ = blobs_of_results(store_);
   std::shared_ptr<BlobStore> blobs_ = open_blobs(blobs_address_);
 };
 

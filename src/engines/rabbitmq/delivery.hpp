@@ -3,7 +3,7 @@
 #include <holdfast/broker.hpp>
 
 #include "engines/rabbitmq/properties.hpp"
-#include "recovery/file_lock.hpp"
+#include "transactions/message_body.hpp"
 
 namespace holdfast::rabbitmq {
 
@@ -22,9 +22,11 @@ class RabbitDelivery final : public Delivery {
   const std::string& queue() const override { return queue_; }
   const std::string& id() const override { return properties_.id; }
   const MessageHeaders& headers() const override { return properties_.headers; }
-  std::uint64_t size() const override { return size_; }
+  std::uint64_t size() const override { return body_.size; }
   int deliveries() const override { return deliveries_; }
-  std::size_t read(std::uint64_t offset, std::span<char> into) override;
+  std::size_t read(std::uint64_t offset, std::span<char> into) override {
+    return body_.read(offset, into, properties_.id);
+  }
 
   Tag tag() const { return tag_; }
   /// Before the first piece: where they go. An empty folder: memory.
@@ -32,17 +34,15 @@ class RabbitDelivery final : public Delivery {
   void append(std::string_view piece);
   /// A piece that nobody wants.
   void skip(std::size_t bytes) { written_ += bytes; }
-  bool whole() const { return written_ == size_; }
+  bool whole() const { return written_ == body_.size; }
 
  private:
   std::string queue_;
   Tag tag_;
   ReceivedProperties properties_;
-  std::uint64_t size_;
+  MessageBody body_;
   int deliveries_;
   std::uint64_t written_ = 0;
-  std::string body_;
-  FileDescriptor file_;
 };
 
 }  // namespace holdfast::rabbitmq
