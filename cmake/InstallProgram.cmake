@@ -1,12 +1,14 @@
 # The program, its manual page and the completions of the shells.
 if(TARGET holdfast_program)
-  install(TARGETS holdfast_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS holdfast_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    COMPONENT program)
 endif()
 
 function(install_if_there file)
   cmake_parse_arguments(arg "" "TO;AS" "" ${ARGN})
   if(EXISTS ${PROJECT_SOURCE_DIR}/${file})
-    install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/${arg_TO} RENAME ${arg_AS})
+    install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/${arg_TO} RENAME ${arg_AS}
+      COMPONENT program)
   endif()
 endfunction()
 

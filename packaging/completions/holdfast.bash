@@ -71,6 +71,7 @@ _holdfast() {
       "user add") path=$next ;;
       "user list") path=$next ;;
       "user remove") path=$next ;;
+      "top") path=$next ;;
       "config") path=$next ;;
       "config check") path=$next ;;
       "doctor") path=$next ;;
@@ -85,7 +86,7 @@ _holdfast() {
     esac
   done
   case "$path" in
-    "") words="task queue schedule limit worker http tx results batch serve user config doctor migrate move backup restore demo version help completion --help --store --config --version --json --quiet" ;;
+    "") words="task queue schedule limit worker http tx results batch serve user top config doctor migrate move backup restore demo version help completion --help --store --config --version --json --quiet" ;;
     "task") words="add list show explain logs retry cancel --help --store --config --version --json --quiet" ;;
     "task add") words="--help --queue --priority --max-attempts --unique --limit-key --tag --delay --at --timeout --after --count --file --store --config --version --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --version --json --quiet" ;;
@@ -113,7 +114,7 @@ _holdfast() {
     "limit list") words="--help --store --config --version --json --quiet" ;;
     "limit remove") words="queue kind key --help --store --config --version --json --quiet" ;;
     "worker") words="run list --help --store --config --version --json --quiet" ;;
-    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --store --config --version --json --quiet" ;;
+    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --log-format --store --config --version --json --quiet" ;;
     "worker list") words="--help --show-heartbeat --state --store --config --version --json --quiet" ;;
     "http") words="get post put patch delete head run list stats --help --store --config --version --json --quiet" ;;
     "http get") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --print --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --store --config --version --json --quiet" ;;
@@ -122,7 +123,7 @@ _holdfast() {
     "http patch") words="--help --header --secret-header --param --data --hold --timeout --attempts --sign-with --raise --callback --context --queue --print --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --store --config --version --json --quiet" ;;
     "http delete") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --print --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --store --config --version --json --quiet" ;;
     "http head") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --print --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --store --config --version --json --quiet" ;;
-    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --user-agent --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --hold-ambiguous --until-empty --store --config --version --json --quiet" ;;
+    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --user-agent --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --hold-ambiguous --until-empty --log-format --store --config --version --json --quiet" ;;
     "http list") words="--help --limit --store --config --version --json --quiet" ;;
     "http stats") words="--help --newest --store --config --version --json --quiet" ;;
     "tx") words="start list show cancel retry cleanup --help --store --config --version --json --quiet" ;;
@@ -133,7 +134,7 @@ _holdfast() {
     "tx retry") words="--help --state --store --config --version --json --quiet" ;;
     "tx cleanup") words="--help --broker --blobs --store --config --version --json --quiet" ;;
     "results") words="run --help --store --config --version --json --quiet" ;;
-    "results run") words="--help --broker --blobs --request-queue --notify-queue --intake-queue --abandon-after --timeout --capacity --threads --prefetch --until-empty --store --config --version --json --quiet" ;;
+    "results run") words="--help --broker --blobs --request-queue --notify-queue --intake-queue --abandon-after --timeout --capacity --threads --prefetch --until-empty --log-format --store --config --version --json --quiet" ;;
     "batch") words="submit append watch release abort status rows output run recover list --help --store --config --version --json --quiet" ;;
     "batch submit") words="--help --app --op --context --format --then --wait --store --config --version --json --quiet" ;;
     "batch append") words="--help --format --release --store --config --version --json --quiet" ;;
@@ -143,14 +144,15 @@ _holdfast() {
     "batch status") words="--help --watch --store --config --version --json --quiet" ;;
     "batch rows") words="--help --status --limit --store --config --version --json --quiet" ;;
     "batch output") words="--help --output --store --config --version --json --quiet" ;;
-    "batch run") words="--help --exec --app --op --output --attempts --concurrency --liveness --queue-unclaimed-after --until-empty --store --config --version --json --quiet" ;;
+    "batch run") words="--help --exec --app --op --output --attempts --concurrency --liveness --queue-unclaimed-after --until-empty --log-format --store --config --version --json --quiet" ;;
     "batch recover") words="--help --liveness --queue-unclaimed-after --store --config --version --json --quiet" ;;
     "batch list") words="--help --app --op --status --limit --store --config --version --json --quiet" ;;
-    "serve") words="--help --store --listen --no-auth --users --cert --key --behind-proxy --allow-host --state --store --config --version --json --quiet" ;;
+    "serve") words="--help --store --listen --no-auth --users --cert --key --behind-proxy --allow-host --state --log-format --store --config --version --json --quiet" ;;
     "user") words="add list remove --help --store --config --version --json --quiet" ;;
     "user add") words="--help --users --role --store --config --version --json --quiet" ;;
     "user list") words="--help --users --store --config --version --json --quiet" ;;
     "user remove") words="--help --users --store --config --version --json --quiet" ;;
+    "top") words="--help --interval --once --store --config --version --json --quiet" ;;
     "config") words="check --help --store --config --version --json --quiet" ;;
     "config check") words="--help --store --config --version --json --quiet" ;;
     "doctor") words="--help --full --accept-loss --store --config --version --json --quiet" ;;
@@ -221,6 +223,7 @@ _holdfast() {
     "worker run "--queue) return ;;
     "worker run "--concurrency) return ;;
     "worker run "--metrics-file) compopt -o default; return ;;
+    "worker run "--log-format) words="text json" ;;
     "worker list "--state) words="running stopped dead" ;;
     "http get "--header) return ;;
     "http get "--secret-header) return ;;
@@ -341,6 +344,7 @@ _holdfast() {
     "http run "--orphan-threshold) return ;;
     "http run "--shutdown-timeout) return ;;
     "http run "--retries) return ;;
+    "http run "--log-format) words="text json" ;;
     "http list "--limit) return ;;
     "http stats "--newest) return ;;
     "tx start "--id) return ;;
@@ -361,6 +365,7 @@ _holdfast() {
     "results run "--capacity) return ;;
     "results run "--threads) return ;;
     "results run "--prefetch) return ;;
+    "results run "--log-format) words="text json" ;;
     "batch submit "--app) return ;;
     "batch submit "--op) return ;;
     "batch submit "--context) return ;;
@@ -385,6 +390,7 @@ _holdfast() {
     "batch run "--concurrency) return ;;
     "batch run "--liveness) return ;;
     "batch run "--queue-unclaimed-after) return ;;
+    "batch run "--log-format) words="text json" ;;
     "batch recover "--liveness) return ;;
     "batch recover "--queue-unclaimed-after) return ;;
     "batch list "--app) return ;;
@@ -398,10 +404,12 @@ _holdfast() {
     "serve "--key) compopt -o default; return ;;
     "serve "--allow-host) return ;;
     "serve "--state) return ;;
+    "serve "--log-format) words="text json" ;;
     "user add "--users) compopt -o default; return ;;
     "user add "--role) words="viewer operator admin" ;;
     "user list "--users) compopt -o default; return ;;
     "user remove "--users) compopt -o default; return ;;
+    "top "--interval) return ;;
     "move "--from) return ;;
     "move "--to) return ;;
     "move "--patience) return ;;

@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'serve' 'user' 'user add' 'user list' 'user remove' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'serve' 'user' 'user add' 'user list' 'user remove' 'top' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -20,6 +20,7 @@ complete -c holdfast -n '__holdfast_at \'\'' -a results -d 'Collect large result
 complete -c holdfast -n '__holdfast_at \'\'' -a batch -d 'Process many rows in many workers, with one result'
 complete -c holdfast -n '__holdfast_at \'\'' -a serve -d 'Serve the HTTP API and the dashboard, and recover'
 complete -c holdfast -n '__holdfast_at \'\'' -a user -d 'Who may log in to \'holdfast serve\''
+complete -c holdfast -n '__holdfast_at \'\'' -a top -d 'Watch queues, workers and recoveries live; q ends it'
 complete -c holdfast -n '__holdfast_at \'\'' -a config -d 'Configuration files'
 complete -c holdfast -n '__holdfast_at \'\'' -a doctor -d 'Say how the store is, what is wrong with it, and what to do'
 complete -c holdfast -n '__holdfast_at \'\'' -a migrate -d 'Make the tables of a store on PostgreSQL, or bring them to this version'
@@ -157,6 +158,7 @@ complete -c holdfast -n '__holdfast_at \'worker run\'' -l queue -d 'Take from th
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l concurrency -d 'So many at once; default: the configuration\'s, else one for each core' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l metrics-file -d 'Keep this file up to date with what this worker counts, for Prometheus' -r -F
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l until-empty -d 'End when nothing is left to run'
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l show-heartbeat -d 'Also when each was last heard of, what it holds, and how we know'
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l state -d 'Only workers in this state' -x -a 'running stopped dead'
@@ -320,6 +322,7 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l shutdown-timeout -d 'Sid
 complete -c holdfast -n '__holdfast_at \'http run\'' -l retries -d 'Sidekiq: try connections that fail again; default: 3 times' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l hold-ambiguous -d 'Sidekiq: do not send a POST or PATCH again whose process died meanwhile'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l until-empty -d 'End when no request is left'
+complete -c holdfast -n '__holdfast_at \'http run\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'http list\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http list\'' -l limit -d 'At most so many; default: 50' -x
 complete -c holdfast -n '__holdfast_at \'http stats\'' -l help -d 'Print this help message and exit'
@@ -363,6 +366,7 @@ complete -c holdfast -n '__holdfast_at \'results run\'' -l capacity -d 'Results 
 complete -c holdfast -n '__holdfast_at \'results run\'' -l threads -d 'Default: one for each core' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l prefetch -d 'Megabytes of messages taken ahead; a larger one comes alone; default: 64' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l until-empty -d 'End when no result is left'
+complete -c holdfast -n '__holdfast_at \'results run\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'batch\'' -a submit -d 'Submit the rows of a file as a batch; prints its id'
 complete -c holdfast -n '__holdfast_at \'batch\'' -a append -d 'Add rows to a batch that waits'
 complete -c holdfast -n '__holdfast_at \'batch\'' -a watch -d 'Submit every file that comes into a folder as a batch'
@@ -413,6 +417,7 @@ complete -c holdfast -n '__holdfast_at \'batch run\'' -l concurrency -d 'So many
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l liveness -d 'The Redis of the services that share the tables of batches, such as redis://HOST:PORT' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l queue-unclaimed-after -d 'Queue rows again that workers of another make left in progress, when they have been known for so long; default: 3m with --liveness, else never' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l until-empty -d 'End when nothing is left to process'
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'batch recover\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'batch recover\'' -l liveness -d 'The Redis of the services that share the tables of batches, such as redis://HOST:PORT' -x
 complete -c holdfast -n '__holdfast_at \'batch recover\'' -l queue-unclaimed-after -d 'Queue rows again that workers of another make left in progress, when they have been known for so long; default: 3m with --liveness, else never' -x
@@ -430,7 +435,8 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l cert -d 'Certificate for TL
 complete -c holdfast -n '__holdfast_at \'serve\'' -l key -d 'Its key (PEM)' -r -F
 complete -c holdfast -n '__holdfast_at \'serve\'' -l behind-proxy -d 'A proxy does TLS and says who calls'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l allow-host -d 'A name by which the server may be called; repeatable' -x
-complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for token, audit log and history; default: beside the store' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for token and audit log; default: beside the store' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'user\'' -a add -d 'Let somebody log in; reads the password from standard input'
 complete -c holdfast -n '__holdfast_at \'user\'' -a list -d 'List who may log in'
 complete -c holdfast -n '__holdfast_at \'user\'' -a remove -d 'Let somebody log in no more'
@@ -442,6 +448,9 @@ complete -c holdfast -n '__holdfast_at \'user list\'' -l help -d 'Print this hel
 complete -c holdfast -n '__holdfast_at \'user list\'' -l users -d 'The file that \'holdfast serve --users\' reads' -r -F
 complete -c holdfast -n '__holdfast_at \'user remove\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'user remove\'' -l users -d 'The file that \'holdfast serve --users\' reads' -r -F
+complete -c holdfast -n '__holdfast_at \'top\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'top\'' -l interval -d 'How often it looks, such as 5s; default: 1s' -x
+complete -c holdfast -n '__holdfast_at \'top\'' -l once -d 'Look once, print it and end'
 complete -c holdfast -n '__holdfast_at \'config\'' -a check -d 'Check a configuration file and print what is in force'
 complete -c holdfast -n '__holdfast_at \'config\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'config check\'' -l help -d 'Print this help message and exit'

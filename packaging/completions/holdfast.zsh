@@ -78,6 +78,7 @@ _holdfast() {
       "user add") path_=$next ;;
       "user list") path_=$next ;;
       "user remove") path_=$next ;;
+      "top") path_=$next ;;
       "config") path_=$next ;;
       "config check") path_=$next ;;
       "doctor") path_=$next ;;
@@ -149,6 +150,7 @@ _holdfast() {
     "worker run --queue") return ;;
     "worker run --concurrency") return ;;
     "worker run --metrics-file") _files; return ;;
+    "worker run --log-format") compadd -- text json; return ;;
     "worker list --state") compadd -- running stopped dead; return ;;
     "http get --header") return ;;
     "http get --secret-header") return ;;
@@ -269,6 +271,7 @@ _holdfast() {
     "http run --orphan-threshold") return ;;
     "http run --shutdown-timeout") return ;;
     "http run --retries") return ;;
+    "http run --log-format") compadd -- text json; return ;;
     "http list --limit") return ;;
     "http stats --newest") return ;;
     "tx start --id") return ;;
@@ -289,6 +292,7 @@ _holdfast() {
     "results run --capacity") return ;;
     "results run --threads") return ;;
     "results run --prefetch") return ;;
+    "results run --log-format") compadd -- text json; return ;;
     "batch submit --app") return ;;
     "batch submit --op") return ;;
     "batch submit --context") return ;;
@@ -313,6 +317,7 @@ _holdfast() {
     "batch run --concurrency") return ;;
     "batch run --liveness") return ;;
     "batch run --queue-unclaimed-after") return ;;
+    "batch run --log-format") compadd -- text json; return ;;
     "batch recover --liveness") return ;;
     "batch recover --queue-unclaimed-after") return ;;
     "batch list --app") return ;;
@@ -326,10 +331,12 @@ _holdfast() {
     "serve --key") _files; return ;;
     "serve --allow-host") return ;;
     "serve --state") return ;;
+    "serve --log-format") compadd -- text json; return ;;
     "user add --users") _files; return ;;
     "user add --role") compadd -- viewer operator admin; return ;;
     "user list --users") _files; return ;;
     "user remove --users") _files; return ;;
+    "top --interval") return ;;
     "move --from") return ;;
     "move --to") return ;;
     "move --patience") return ;;
@@ -352,6 +359,7 @@ _holdfast() {
         'batch:Process many rows in many workers, with one result'
         'serve:Serve the HTTP API and the dashboard, and recover'
         'user:Who may log in to '\''holdfast serve'\'''
+        'top:Watch queues, workers and recoveries live; q ends it'
         'config:Configuration files'
         'doctor:Say how the store is, what is wrong with it, and what to do'
         'migrate:Make the tables of a store on PostgreSQL, or bring them to this version'
@@ -597,7 +605,8 @@ _holdfast() {
         '--queue:Take from this queue only; repeatable'
         '--concurrency:So many at once; default\: the configuration'\''s, else one for each core'
         '--metrics-file:Keep this file up to date with what this worker counts, for Prometheus'
-        '--until-empty:End when nothing is left to run')
+        '--until-empty:End when nothing is left to run'
+        '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
     "worker list")
       commands=()
@@ -796,7 +805,8 @@ _holdfast() {
         '--shutdown-timeout:Sidekiq\: so long may requests in flight take at the end; default\: 23s'
         '--retries:Sidekiq\: try connections that fail again; default\: 3 times'
         '--hold-ambiguous:Sidekiq\: do not send a POST or PATCH again whose process died meanwhile'
-        '--until-empty:End when no request is left')
+        '--until-empty:End when no request is left'
+        '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
     "http list")
       commands=()
@@ -883,7 +893,8 @@ _holdfast() {
         '--capacity:Results in progress; default\: 1000'
         '--threads:Default\: one for each core'
         '--prefetch:Megabytes of messages taken ahead; a larger one comes alone; default\: 64'
-        '--until-empty:End when no result is left')
+        '--until-empty:End when no result is left'
+        '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
     "batch")
       commands=(
@@ -973,7 +984,8 @@ _holdfast() {
         '--concurrency:So many programs at once; default\: the configuration'\''s, else one for each core'
         '--liveness:The Redis of the services that share the tables of batches, such as redis\://HOST\:PORT'
         '--queue-unclaimed-after:Queue rows again that workers of another make left in progress, when they have been known for so long; default\: 3m with --liveness, else never'
-        '--until-empty:End when nothing is left to process')
+        '--until-empty:End when nothing is left to process'
+        '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
     "batch recover")
       commands=()
@@ -1003,7 +1015,8 @@ _holdfast() {
         '--key:Its key (PEM)'
         '--behind-proxy:A proxy does TLS and says who calls'
         '--allow-host:A name by which the server may be called; repeatable'
-        '--state:Folder for token, audit log and history; default\: beside the store')
+        '--state:Folder for token and audit log; default\: beside the store'
+        '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
     "user")
       commands=(
@@ -1031,6 +1044,13 @@ _holdfast() {
       options=(
         '--help:Print this help message and exit'
         '--users:The file that '\''holdfast serve --users'\'' reads')
+      ;;
+    "top")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--interval:How often it looks, such as 5s; default\: 1s'
+        '--once:Look once, print it and end')
       ;;
     "config")
       commands=(

@@ -12,6 +12,7 @@
 #include "cli/interrupts.hpp"
 #include "cli/report_text.hpp"
 #include "cli/row_program.hpp"
+#include "cli/worker_service.hpp"
 #include "documents/json.hpp"
 
 namespace holdfast::cli {
@@ -32,6 +33,7 @@ struct Options {
   std::vector<std::string> ops;
   int attempts = 3;
   WorkerOptions worker;
+  LogOptions log;
 };
 
 struct RecoverOptions {
@@ -54,10 +56,12 @@ void set_others(const Others& others, BatchOptions& options) {
 }
 
 Exit run(Context& context, const Options& options) {
+  begin_log(context, options.log);
   Interrupts interrupts;
   RowProgram program{options.line};
   const Engine engine = context.engine(Stay::lasting);
-  log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info);
+  log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info, context.log_format);
+  const WorkerService service{context.systemd, engine};
   BatchOptions how{.blobs = output_store(context, options.output),
                    .max_attempts = options.attempts};
   set_others(options.others, how);
@@ -109,6 +113,7 @@ void add_batch_run(CLI::App& parent, Context& context) {
   add_others(*command, options->others);
   command->add_flag("--until-empty", options->worker.until_empty,
                     "End when nothing is left to process");
+  add_log_options(*command, options->log);
   chosen(*command, context, options, run);
 }
 

@@ -60,6 +60,7 @@ void add_user_remove(CLI::App& parent, Context& context);
 void add_move(CLI::App& parent, Context& context);
 void add_migrate(CLI::App& parent, Context& context);
 void add_doctor(CLI::App& parent, Context& context);
+void add_top(CLI::App& parent, Context& context);
 void add_backup(CLI::App& parent, Context& context);
 void add_restore(CLI::App& parent, Context& context);
 void add_config_check(CLI::App& parent, Context& context);

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/diagnosis.hpp>
 #include <holdfast/error.hpp>
 
+#include "cli/log.hpp"
 #include "engines/sqlite/is_store.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/plain_text.hpp"
@@ -26,16 +28,20 @@ std::optional<std::string> sqlite_file(std::string_view address) {
   return std::string{address.substr(0, address.find('?'))};
 }
 
-const ConfigFile& Context::config() {
+const WholeConfig& Context::whole_config() {
   if (config_) return *config_;
-  config_ = config_path.empty() ? ConfigFile{} : load_config(config_path);
+  config_ = config_path.empty() ? WholeConfig{} : load_whole_config(config_path);
+  const auto& file = config_->file;
   try {
-    if (!config_->store.empty()) check_address(config_->store);
+    if (!file.store.empty()) check_address(file.store);
   } catch (const ConfigError& error) {
-    throw ConfigError{fmt::format("{}:{}: {}", config_path, config_->store_line, error.what())};
+    throw ConfigError{fmt::format("{}:{}: {}", config_path, file.store_line, error.what())};
   }
   return *config_;
 }
+
+const ConfigFile& Context::config() { return whole_config().file; }
+const ProgramSettings& Context::program_settings() { return whole_config().program; }
 
 std::string Context::store_address() {
   if (!store_option.empty()) return store_option;
@@ -47,12 +53,18 @@ Engine Context::engine(Stay stay) {
   engine_ = open(store_address(), config().settings, stay);
   // What is shown may not be all that there was.
   if (engine_->run_level() == RunLevel::read_only && !quiet)
-    fmt::print(stderr, "holdfast: the store can only be read now; 'holdfast doctor' says why\n");
+    log_line(*this, Severity::warning, "store_read_only",
+             "the store can only be read now; 'holdfast doctor' says why");
   return *engine_;
 }
 
 void Context::require_store() {
   const auto file = sqlite_file(store_address());
+  if (!file && !holds_store(store_address()))
+    throw InvalidRequest{fmt::format(
+        "there is no store at {}; is a name in it mistyped? Whoever adds work there, or works "
+        "there, begins one",
+        check_address(store_address()))};
   std::error_code unknown;
   if (file && !file->empty() && !std::filesystem::exists(*file, unknown) && !unknown)
     throw InvalidRequest{fmt::format(

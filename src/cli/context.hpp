@@ -8,10 +8,12 @@
 
 #include <holdfast/engine.hpp>
 #include <holdfast/inspector.hpp>
-#include <holdfast/settings.hpp>
+#include <holdfast/log.hpp>
 
 #include "cli/failure.hpp"
+#include "cli/systemd.hpp"
 #include "cli/terminal.hpp"
+#include "settings/program.hpp"
 
 namespace holdfast::cli {
 
@@ -23,16 +25,21 @@ class Context {
   std::string config_path;   ///< --config
   bool json = false;
   bool quiet = false;
+  /// Of what goes to standard error while a command runs that has a log; see cli/log.hpp.
+  LogFormat log_format = LogFormat::text;
   /// What followed a lone `--`: another program's words, never looked into.
   std::vector<std::string> program;
   /// What the command line asked for. Set while it is read, run afterwards.
   std::function<Exit()> command;
 
+  Systemd systemd{};
   Terminal out = Terminal::of(1);
   Terminal err = Terminal::of(2);
 
   /// The configuration file, or the defaults where none was named.
   const ConfigFile& config();
+  /// What it says to the program rather than to the store.
+  const ProgramSettings& program_settings();
   std::string store_address();
 
   /// Opens the store, creating it if it is not there.
@@ -53,7 +60,9 @@ class Context {
   void print_json(std::string_view document) const;
 
  private:
-  std::optional<ConfigFile> config_;
+  const WholeConfig& whole_config();
+
+  std::optional<WholeConfig> config_;
   std::optional<Engine> engine_;
 };
 

@@ -58,6 +58,24 @@ std::string unclean_json(const Diagnosis& diagnosis) {
   return diagnosis.start_up->unclean ? "true" : "false";
 }
 
+/// What is beside a store in a file, and who has it.
+template <class Line>
+void add_files(const Diagnosis& diagnosis, Line line) {
+  line("database",
+       fmt::format("{}, journal mode {}", bytes_text(diagnosis.database_bytes),
+                   diagnosis.journal_mode.empty() ? "unknown" : diagnosis.journal_mode));
+  line("write-ahead log",
+       bytes_text(diagnosis.wal_bytes) +
+           (diagnosis.wal_frames == 0 ? "" : fmt::format(", {} frames", diagnosis.wal_frames)));
+  line("open by", list_of(diagnosis.open_by));
+  if (!diagnosis.foreign.empty()) line("other programs", list_of(diagnosis.foreign));
+  line("writing", diagnosis.writing ? process_text(*diagnosis.writing) : "nobody for long");
+  line("disk", fmt::format("{} free, {} reserved for running work", bytes_text(diagnosis.disk_free),
+                           bytes_text(diagnosis.disk_reserve)));
+  line("evidence", list_of(diagnosis.evidence));
+  if (!diagnosis.kept_aside.empty()) line("kept aside", list_of(diagnosis.kept_aside));
+}
+
 std::string processes_json(const std::vector<ProcessSighting>& processes) {
   std::vector<std::string> documents;
   for (const auto& process : processes)
@@ -114,19 +132,10 @@ std::string diagnosis_text(const Diagnosis& diagnosis) {
     if (diagnosis.level != RunLevel::halted) line("last time", start_up_text(*diagnosis.start_up));
     for (const auto& loss : diagnosis.start_up->losses) line("lost", loss.what);
   }
-  line("database",
-       fmt::format("{}, journal mode {}", bytes_text(diagnosis.database_bytes),
-                   diagnosis.journal_mode.empty() ? "unknown" : diagnosis.journal_mode));
-  line("write-ahead log",
-       bytes_text(diagnosis.wal_bytes) +
-           (diagnosis.wal_frames == 0 ? "" : fmt::format(", {} frames", diagnosis.wal_frames)));
-  line("open by", list_of(diagnosis.open_by));
-  if (!diagnosis.foreign.empty()) line("other programs", list_of(diagnosis.foreign));
-  line("writing", diagnosis.writing ? process_text(*diagnosis.writing) : "nobody for long");
-  line("disk", fmt::format("{} free, {} reserved for running work", bytes_text(diagnosis.disk_free),
-                           bytes_text(diagnosis.disk_reserve)));
-  line("evidence", list_of(diagnosis.evidence));
-  if (!diagnosis.kept_aside.empty()) line("kept aside", list_of(diagnosis.kept_aside));
+  if (diagnosis.in_file)
+    add_files(diagnosis, line);
+  else
+    line("database", bytes_text(diagnosis.database_bytes));
   for (const auto& advice : diagnosis.advice) line("to do", advice);
   if (diagnosis.healthy()) line("to do", "nothing");
   return text;

@@ -1,5 +1,7 @@
 #include "cli/foreground.hpp"
 
+#include <fmt/format.h>
+
 #include "documents/json.hpp"
 
 namespace holdfast::cli {

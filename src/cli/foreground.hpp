@@ -4,11 +4,10 @@
 
 #include <string_view>
 
-#include <fmt/format.h>
-
 #include <holdfast/worker.hpp>
 
 #include "cli/context.hpp"
+#include "cli/log.hpp"
 
 namespace holdfast::cli {
 
@@ -24,8 +23,9 @@ template <class Worker>
 auto winding_down(Worker& worker, const Context& context, EndWords words) {
   return [&worker, &context, words](int count) {
     if (count > 2) ::_exit(static_cast<int>(Exit::interrupted));
+    context.systemd.stopping();
     if (!context.quiet)
-      fmt::print(stderr, "holdfast: {}\n", count == 1 ? words.finishing : words.stopping);
+      log_line(context, Severity::info, "ending", count == 1 ? words.finishing : words.stopping);
     count == 1 ? worker.drain() : worker.hurry();
   };
 }

@@ -11,6 +11,8 @@
 #include "cli/http_options.hpp"
 #include "cli/http_sidekiq.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/log.hpp"
+#include "cli/worker_service.hpp"
 #include "documents/json.hpp"
 
 namespace holdfast::cli {
@@ -22,6 +24,7 @@ struct Options {
   std::string timeout, connect_timeout;
   EgressFlags egress;
   SidekiqFlags sidekiq;
+  LogOptions log;
 };
 
 void print_summary(const Context& context, const http::ProcessorSummary& summary) {
@@ -41,14 +44,16 @@ void print_summary(const Context& context, const http::ProcessorSummary& summary
 
 void wind_down(http::Processor& processor, const Context& context, int count) {
   if (count > 2) ::_exit(static_cast<int>(Exit::interrupted));
+  context.systemd.stopping();
   if (!context.quiet)
-    fmt::print(stderr, "holdfast: {}\n",
-               count == 1 ? "finishing what is in flight; once more to give it back now"
-                          : "giving back what is in flight");
+    log_line(context, Severity::info, "ending",
+             count == 1 ? "finishing what is in flight; once more to give it back now"
+                        : "giving back what is in flight");
   count == 1 ? processor.quiet() : processor.stop();
 }
 
 Exit run(Context& context, const Options& options) {
+  begin_log(context, options.log);
   auto processing = options.processor;
   apply(options.egress, processing);
   if (!options.timeout.empty())
@@ -61,7 +66,8 @@ Exit run(Context& context, const Options& options) {
         "an option for Sidekiq was given, and the store is not Sidekiq's Redis (sidekiq+redis://)"};
   Interrupts interrupts;
   const Engine engine = context.engine(Stay::lasting);
-  log_to_stderr(engine, Severity::warning);
+  log_to_stderr(engine, Severity::warning, context.log_format);
+  const WorkerService service{context.systemd, engine};
   http::Processor processor{engine, processing};
   const InterruptWatch watch{interrupts, [&](int count) { wind_down(processor, context, count); }};
   print_summary(context, processor.run());
@@ -103,6 +109,7 @@ void add_http_run(CLI::App& parent, Context& context) {
   add_egress_flags(*command, options->egress);
   add_sidekiq_flags(*command, options->sidekiq);
   command->add_flag("--until-empty", options->processor.until_empty, "End when no request is left");
+  add_log_options(*command, options->log);
   chosen(*command, context, options, run);
 }
 

@@ -11,6 +11,7 @@
 
 #include "cli/duration.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/log.hpp"
 #include "cli/table.hpp"
 #include "documents/http_target.hpp"
 #include "documents/json.hpp"
@@ -27,25 +28,12 @@ void set(Millis& value, const std::string& text, const char* option) {
 
 void wind_down(http::SidekiqProcessor& processor, const Context& context, int count) {
   if (count > 2) ::_exit(static_cast<int>(Exit::interrupted));
+  context.systemd.stopping();
   if (!context.quiet)
-    fmt::print(stderr, "holdfast: {}\n",
-               count == 1 ? "finishing what is in flight; once more to give it back now"
-                          : "giving back what is in flight");
+    log_line(context, Severity::info, "ending",
+             count == 1 ? "finishing what is in flight; once more to give it back now"
+                        : "giving back what is in flight");
   count == 1 ? processor.quiet() : processor.stop();
-}
-
-std::string_view name_of(Severity severity) {
-  switch (severity) {
-    case Severity::debug:
-      return "debug";
-    case Severity::info:
-      return "info";
-    case Severity::warning:
-      return "warning";
-    case Severity::error:
-      return "error";
-  }
-  return "";
 }
 
 void print_summary(const Context& context, const http::SidekiqSummary& summary) {
@@ -113,13 +101,20 @@ Exit run_sidekiq(Context& context, const http::ProcessorOptions& processing,
   set(options.orphan_threshold, flags.orphans, "--orphan-threshold");
   set(options.shutdown_timeout, flags.shutdown, "--shutdown-timeout");
   const auto least = context.quiet ? Severity::warning : Severity::info;
-  options.log = [least](Severity severity, const std::string& sentence) {
-    if (severity >= least) fmt::print(stderr, "{}: {}\n", name_of(severity), plain(sentence));
+  options.log = [least, &context](Severity severity, const std::string& sentence) {
+    if (severity < least) return;
+    if (context.log_format == LogFormat::json)
+      log_line(context, severity, "sidekiq", sentence);
+    else
+      fmt::print(stderr, "{}: {}\n", to_string(severity), plain(sentence));
   };
   Interrupts interrupts{Interrupts::Of::ends_and_rest};
   http::SidekiqProcessor processor{context.store_address(), options};
   const InterruptWatch watch{interrupts, [&](int count) { wind_down(processor, context, count); },
                              [&] { processor.rest(); }};
+  // Its heartbeats are the gem's, in keys that only its processes judge.
+  context.systemd.unwatched();
+  context.systemd.ready(fmt::format("working on {}", check_address(context.store_address())));
   print_summary(context, processor.run());
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
 }

@@ -39,13 +39,14 @@ void print_text(const Context& context, const HttpStats& stats) {
                             percentile(stats.durations, 0.99)));
   print_endpoints(context, stats);
   for (const auto& process : stats.processes)
-    context.say(fmt::format("{} (process {} on {}): {} of {} in flight", process.worker,
-                            process.pid, process.host, process.in_flight, process.capacity));
+    context.say(fmt::format("{} (process {} on {}): {} of {} in flight, full {} times",
+                            process.worker, process.pid, process.host, process.in_flight,
+                            process.capacity, process.capacity_exceeded));
 }
 
 Exit run(Context& context, const Options& options) {
   if (is_sidekiq(context)) return count_sidekiq(context);
-  const auto stats = http_stats(context.inspector(), {.newest = options.newest});
+  const auto stats = http_stats(context.existing_engine(), {.newest = options.newest});
   if (context.json)
     context.print_json(http_stats_json(stats));
   else

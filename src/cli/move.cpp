@@ -9,6 +9,7 @@
 #include "cli/duration.hpp"
 #include "documents/json.hpp"
 #include "tasks/store_move.hpp"
+#include "transactions/take_along.hpp"
 
 namespace holdfast::cli {
 
@@ -32,25 +33,23 @@ void say(Context& context, const std::string& from, const std::string& to, const
   context.confirm("start workers there; who enqueues at the old address is told the new one");
 }
 
-/// States and ledgers of transactions that have begun are not tasks, and would stay behind.
+/// A transaction that listens runs as long as its worker does, so nobody need wait for its end.
 std::string objection(const Engine& from, const Engine& to) {
-  const TransactionFilter unfinished{
-      .states = {TaskState::pending, TaskState::running, TaskState::held, TaskState::failed}};
-  auto count = Inspector{from}.count({.states = unfinished.states, .kind = transaction_kind});
-  if (count == 0) return {};
-  std::int64_t begun = 0;
+  auto count = [&](std::vector<TaskState> states) {
+    return Inspector{from}.count({.states = std::move(states), .kind = transaction_kind});
+  };
+  if (count({}) == 0) return {};
   try {
     TransactionInspector{to}.list({}, {.limit = 1});
-    for (const auto& each :
-         TransactionInspector{from}.list(unfinished, {.limit = static_cast<int>(count)}))
-      begun += !each.state.empty() || each.task.state == TaskState::running;
   } catch (const InvalidRequest& error) {
     return error.what();  // an engine that has none
   }
-  if (begun == 0) return {};
+  auto running = count({TaskState::running});
+  if (running == 0) return {};
   return fmt::format(
-      "{} has {} transactions that have begun, which cannot be moved; let them end, or cancel them",
-      from.name(), begun);
+      "{} transactions are running in {}; those that listen do so as long as their workers: stop "
+      "these workers (SIGTERM) and move the store then",
+      running, from.name());
 }
 
 Exit run(Context& context, const Options& options) {
@@ -60,6 +59,7 @@ Exit run(Context& context, const Options& options) {
   const auto from = context.existing_engine();
   const auto to = open(options.to, context.config().settings);
   how.objection = [&] { return objection(from, to); };
+  how.take_along = [&](const auto& tasks) { take_transactions_along(from, to, tasks); };
   StoreMove move{from, to, how, [&](const std::string& line) {
                    if (!context.json) context.confirm(line);
                  }};

@@ -18,6 +18,7 @@
 #include "cli/batch_commands.hpp"
 #include "cli/commands.hpp"
 #include "documents/json.hpp"
+#include "documents/log_json.hpp"
 #include "recovery/plain_text.hpp"
 
 namespace holdfast::cli {
@@ -95,6 +96,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_batch_recover(batch, context);
   add_batch_list(batch, context);
   add_server_commands(app, context);
+  add_top(app, context);
   CLI::App& config = add_group(app, "config", "Configuration files");
   add_config_check(config, context);
   add_doctor(app, context);
@@ -116,7 +118,11 @@ std::string named_command(const CLI::App& app) {
 
 void complain(const Context& context, std::string_view what, Exit code) {
   std::string line;
-  if (context.json)
+  if (context.log_format == LogFormat::json)
+    line = log_line_json(wall_now(), Severity::error, "failed", what)
+               .number("exit", static_cast<int>(code))
+               .str();
+  else if (context.json)
     line = JsonObject{}.text("error", what).number("exit", static_cast<int>(code)).str();
   else
     line = painted(context.err, Colour::red, "holdfast:") + " " + plain(what);

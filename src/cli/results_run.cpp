@@ -9,7 +9,9 @@
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/log.hpp"
 #include "cli/results_options.hpp"
+#include "cli/worker_service.hpp"
 #include "documents/json.hpp"
 
 namespace holdfast::cli {
@@ -25,6 +27,7 @@ struct Options {
   std::string intake_queue;
   std::string abandon_after, timeout;
   std::uint64_t memory = 64;
+  LogOptions log;
 };
 
 /// Cancelled transactions leave their queues and parts behind. Somebody has to look now and then.
@@ -70,21 +73,24 @@ void print_summary(const Context& context, const WorkerSummary& summary) {
 
 void wind_down(TransactionRunner& runner, const Context& context, int count) {
   if (count > 2) ::_exit(static_cast<int>(Exit::interrupted));
+  context.systemd.stopping();
   if (!context.quiet)
-    fmt::print(stderr, "holdfast: {}\n",
-               count == 1 ? "finishing; once more to stop now" : "stopping");
+    log_line(context, Severity::info, "ending",
+             count == 1 ? "finishing; once more to stop now" : "stopping");
   count == 1 ? runner.drain() : runner.hurry();
 }
 
 Exit run(Context& context, const Options& given) {
   auto options = given;
+  begin_log(context, options.log);
   if (!options.abandon_after.empty())
     options.results.abandon_after = parse_duration(options.abandon_after, "--abandon-after");
   if (!options.timeout.empty())
     options.results.timeout = parse_duration(options.timeout, "--timeout");
   Interrupts interrupts;
   const Engine engine = context.engine(Stay::lasting);
-  log_to_stderr(engine, Severity::info);
+  log_to_stderr(engine, Severity::info, context.log_format);
+  const WorkerService service{context.systemd, engine};
   options.results.broker = open_broker_of(context, engine, options.places);
   options.results.blobs = open_blobs(options.places.blobs);
   options.running.broker = options.results.broker;
@@ -138,6 +144,7 @@ void add_results_run(CLI::App& parent, Context& context) {
       ->type_name("QUEUE");
   add_limits(*command, *options);
   command->add_flag("--until-empty", options->running.until_empty, "End when no result is left");
+  add_log_options(*command, options->log);
   chosen(*command, context, options, run);
 }
 

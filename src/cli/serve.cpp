@@ -2,15 +2,18 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <mutex>
+#include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <holdfast/error.hpp>
 
 #include "cli/command.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/log.hpp"
+#include "cli/watchdog.hpp"
 #include "documents/json.hpp"
 
 namespace holdfast::cli {
@@ -20,6 +23,7 @@ namespace {
 struct Options {
   server::ServeOptions serve;
   std::vector<std::string> stores;
+  LogOptions log;
 };
 
 /// Beside the file of a SQLite store, whose owner is the server's; else where programs of a user
@@ -51,33 +55,52 @@ void tell(const Context& context, const server::Started& started, const std::vec
   std::fflush(stdout);
 }
 
+std::vector<std::string> addresses_of(const std::vector<Engine>& engines) {
+  std::vector<std::string> names;
+  for (const auto& engine : engines) names.push_back(engine.name());
+  return names;
+}
+
+Watchdog::Question question(const server::Controls& controls) {
+  return [probe = controls.probe](std::function<void(Pulse)> answer) {
+    probe([answer = std::move(answer)](const server::Controls::Found& found) {
+      answer({!found.broken, found.trouble});
+    });
+  };
+}
+
 Exit run(Context& context, const Options& options) {
+  begin_log(context, options.log);
   auto serve = options.serve;
   auto addresses = options.stores;
   if (addresses.empty()) addresses.push_back(context.store_address());
   if (serve.folder.empty()) serve.folder = folder_for(addresses.front());
   server::check(serve);
   Interrupts interrupts;  // before the engines, which start threads
-  std::mutex mutex;
-  std::function<void()> stop;
   std::vector<Engine> engines;
   for (const auto& address : addresses) {
     engines.push_back(open(address, context.config().settings));
-    if (!context.quiet) log_to_stderr(engines.back(), Severity::warning);
+    if (!context.quiet) log_to_stderr(engines.back(), Severity::warning, context.log_format);
   }
+  std::mutex mutex;
+  server::Controls controls;
   const InterruptWatch watch{interrupts, [&](int count) {
-                               std::lock_guard lock{mutex};
-                               if (stop) stop();
                                if (count > 1) std::_Exit(static_cast<int>(Exit::interrupted));
+                               context.systemd.stopping();
+                               std::lock_guard lock{mutex};
+                               if (controls.stop) controls.stop();
                              }};
-  server::serve(serve, engines, [&](const server::Started& started, std::function<void()> end) {
+  std::optional<Watchdog> watchdog;
+  server::serve(serve, engines, [&](const server::Started& started, server::Controls given) {
     tell(context, started, engines);
+    const auto status =
+        fmt::format("serving {} at {}", fmt::join(addresses_of(engines), ", "), started.url);
+    context.systemd.ready(status);
+    watchdog.emplace(context.systemd, status, question(given));
     std::lock_guard lock{mutex};
-    stop = std::move(end);
-    if (interrupts.first() != 0) stop();
+    controls = std::move(given);
+    if (interrupts.first() != 0) controls.stop();
   });
-  std::lock_guard lock{mutex};
-  stop = {};
   return Exit::ok;
 }
 
@@ -106,8 +129,9 @@ void add_serve(CLI::App& parent, Context& context) {
       ->type_name("NAME");
   command
       ->add_option("--state", serve.folder,
-                   "Folder for token, audit log and history; default: beside the store")
+                   "Folder for token and audit log; default: beside the store")
       ->type_name("DIR");
+  add_log_options(*command, options->log);
   chosen(*command, context, options, run);
 }
 

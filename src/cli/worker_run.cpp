@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/foreground.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/worker_service.hpp"
 #include "exec/exec_handler.hpp"
 
 namespace holdfast::cli {
@@ -25,6 +26,7 @@ struct Options {
   std::vector<std::string> kinds;
   std::string metrics_file;
   WorkerOptions worker;
+  LogOptions log;
 };
 
 std::vector<std::string> command_of(const Options& options, const Context& context) {
@@ -53,10 +55,12 @@ Handler program_handler(const Options& options, Context& context) {
 }
 
 Exit run(Context& context, const Options& options) {
+  begin_log(context, options.log);
   const Handler handler = program_handler(options, context);
   Interrupts interrupts;
   const Engine engine = context.engine(Stay::lasting);
-  log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info);
+  log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info, context.log_format);
+  const WorkerService service{context.systemd, engine};
   std::optional<MetricsFile> metrics;
   if (!options.metrics_file.empty()) metrics.emplace(engine, options.metrics_file);
   Tasks tasks{engine};
@@ -95,6 +99,7 @@ void add_worker_run(CLI::App& parent, Context& context) {
       ->type_name("FILE");
   command->add_flag("--until-empty", options->worker.until_empty,
                     "End when nothing is left to run");
+  add_log_options(*command, options->log);
   chosen(*command, context, options, run);
 }
 

@@ -11,6 +11,7 @@
 #include <holdfast/error.hpp>
 
 #include "settings/keys.hpp"
+#include "settings/program.hpp"
 
 namespace holdfast {
 
@@ -22,7 +23,7 @@ void Settings::validate() const {
   check_together(*this);
 }
 
-ConfigFile load_config(const std::string& path) {
+WholeConfig load_whole_config(const std::string& path) {
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown))
     throw ConfigError{fmt::format("{} is a directory; name a YAML file", path)};
@@ -33,8 +34,10 @@ ConfigFile load_config(const std::string& path) {
                     std::strerror(errno))};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
   if (file.bad()) throw ConfigError{fmt::format("cannot read {}: {}", path, std::strerror(errno))};
-  return parse_config(text, path);
+  return parse_whole_config(text, path);
 }
+
+ConfigFile load_config(const std::string& path) { return load_whole_config(path).file; }
 
 Settings load_settings(const std::string& path) { return load_config(path).settings; }
 

@@ -12,6 +12,7 @@
 #include <holdfast/settings.hpp>
 
 #include "settings/keys.hpp"
+#include "settings/program.hpp"
 
 namespace holdfast {
 
@@ -23,7 +24,8 @@ constexpr std::size_t largest_file = 1'000'000;
 class Reader {
  public:
   explicit Reader(const std::string& name) : name_{name} {
-    children_[""] = {"queue", "store"};
+    children_[""] = {"log", "queue", "store"};
+    children_["log"] = {"format"};
     for (const Key& key : setting_keys()) {
       keys_[key.path()] = &key;
       std::string parent{key.section};
@@ -33,7 +35,7 @@ class Reader {
     }
   }
 
-  ConfigFile read(const YAML::Node& document) {
+  WholeConfig read(const YAML::Node& document) {
     if (document && !document.IsNull()) read_map("", document);
     return std::move(config_);
   }
@@ -71,6 +73,7 @@ class Reader {
   void read_entry(const std::string& path, const YAML::Node& key, const YAML::Node& value) {
     lines_[path] = key.Mark().line + 1;
     if (path == "store") return read_store(key, value);
+    if (path == "log.format") return read_log_format(key, value);
     if (children_.contains(path)) {
       // A section whose every line is commented out is an empty value, not a mistake.
       if (!value.IsNull()) read_map(path, value);
@@ -83,14 +86,24 @@ class Reader {
     if (!number || !setting.fits(*number))
       refuse(value,
              fmt::format("{} is '{}'; allowed: {}", path, value.Scalar(), setting.allowed()));
-    setting.set(config_.settings, *number);
+    setting.set(config_.file.settings, *number);
   }
 
   void read_store(const YAML::Node& key, const YAML::Node& value) {
     if (!value.IsScalar() || value.Scalar().empty())
       refuse(key, "store must be the address of a store, such as sqlite:work.db");
-    config_.store = value.Scalar();
-    config_.store_line = value.Mark().line + 1;
+    config_.file.store = value.Scalar();
+    config_.file.store_line = value.Mark().line + 1;
+  }
+
+  void read_log_format(const YAML::Node& key, const YAML::Node& value) {
+    const std::string text = value.IsScalar() ? value.Scalar() : "";
+    for (const auto format : {LogFormat::text, LogFormat::json}) {
+      if (text != to_string(format)) continue;
+      config_.program.log_format = format;
+      return;
+    }
+    refuse(key, fmt::format("log.format is '{}'; allowed: one of text, json", text));
   }
 
   static std::optional<double> read_value(const Key& key, const std::string& text) {
@@ -112,7 +125,7 @@ class Reader {
   }
 
   const std::string& name_;
-  ConfigFile config_;
+  WholeConfig config_;
   std::map<std::string, const Key*> keys_;
   std::map<std::string, std::set<std::string>> children_;
   std::map<std::string, int> lines_;
@@ -120,7 +133,13 @@ class Reader {
 
 }  // namespace
 
+std::string_view to_string(LogFormat format) { return format == LogFormat::json ? "json" : "text"; }
+
 ConfigFile parse_config(const std::string& yaml, const std::string& name) {
+  return parse_whole_config(yaml, name).file;
+}
+
+WholeConfig parse_whole_config(const std::string& yaml, const std::string& name) {
   if (yaml.size() > largest_file)
     throw ConfigError{fmt::format("{}: {} bytes are too many for a configuration file; allowed: {}",
                                   name, yaml.size(), largest_file)};
@@ -130,9 +149,9 @@ ConfigFile parse_config(const std::string& yaml, const std::string& name) {
       throw ConfigError{fmt::format("{}:{}: a second document begins here; allowed: one in a file",
                                     name, documents[1].Mark().line + 1)};
     Reader reader{name};
-    ConfigFile config = reader.read(documents.empty() ? YAML::Node{} : documents.front());
+    WholeConfig config = reader.read(documents.empty() ? YAML::Node{} : documents.front());
     try {
-      config.settings.validate();
+      config.file.settings.validate();
     } catch (const ConfigError& error) {
       // Each value fits by itself, so the culprit is a combination: its message begins with a key.
       const std::string what = error.what();

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include <holdfast/log.hpp>
+#include <holdfast/settings.hpp>
+
+namespace holdfast {
+
+/// What a configuration file says to the program `holdfast`. It is nothing that a store has to
+/// know, so it is no part of `Settings`.
+struct ProgramSettings {
+  LogFormat log_format = LogFormat::text;
+};
+
+/// All of a file.
+struct WholeConfig {
+  ConfigFile file{};
+  ProgramSettings program{};
+};
+/// Throw `ConfigError` like `load_config` and `parse_config`.
+WholeConfig load_whole_config(const std::string& path);
+WholeConfig parse_whole_config(const std::string& yaml, const std::string& name);
+
+std::string_view to_string(LogFormat format);
+
+}  // namespace holdfast

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using CURL = void;
+struct curl_slist;
+
+namespace holdfast {
+
+/// What became of a document that was sent.
+enum class Delivery {
+  taken,
+  refused,  ///< it would be refused again
+  away,     ///< nobody there, or too busy: try again later
+};
+
+/// The address of traces at a collector, from what people write. Throws `ConfigError` for what is
+/// no address.
+std::string traces_address(const std::string& endpoint);
+
+/// Sends documents to a collector, one at a time, over a connection that is kept.
+class Collector {
+ public:
+  Collector(std::string address, const std::vector<std::pair<std::string, std::string>>& headers);
+  ~Collector();
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+
+  Delivery send(const std::string& document, std::chrono::milliseconds limit);
+
+ private:
+  std::string address_;
+  CURL* handle_;
+  curl_slist* headers_ = nullptr;
+};
+
+}  // namespace holdfast
