@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fill, start_worker } from "./fill.mjs";
-import { hostile_texts, large_number, store_hostile } from "./hostile.mjs";
+import { corpus, hostile_texts, large_number, store_corpus, store_hostile } from "./hostile.mjs";
 import { Place, until } from "./place.mjs";
 import { launch, Visitor } from "./visitor.mjs";
 
@@ -71,7 +71,7 @@ describe("the dashboard", () => {
     assert.equal(await chip.getAttribute("aria-pressed"), "true");
 
     await chip.click();
-    await page.getByLabel("Kind").fill("resize");
+    await page.getByRole("form", { name: "Filter of tasks" }).getByLabel("Kind").fill("resize");
     await page.getByRole("button", { name: "Filter", exact: true }).click();
     await page.getByRole("heading", { name: "120 tasks" }).waitFor();
     assert.match(page.url(), /#\/tasks\?kind=resize$/);
@@ -249,6 +249,66 @@ describe("the dashboard", () => {
     }
     assert.equal(await page.evaluate(() => window.harmed), undefined);
     assert.deepEqual(await operator.trouble(), []);
+  });
+
+  test("hundreds of hostile texts are shown as texts", async () => {
+    assert.ok(corpus.length >= 300);
+    const { page } = operator;
+    const ids = await store_corpus(place);
+    await operator.open(place.address, "tasks?kind=corpus");
+    const seen = new Set();
+    const next = page.getByRole("button", { name: "Next page" });
+    for (let last = ""; ;) {
+      const first = page.locator("tbody a").first();
+      await until("the next page", async () => (await first.getAttribute("href")) !== last);
+      last = await first.getAttribute("href");
+      for (const row of await page.locator("tbody tr td:first-child a").all())
+        seen.add(await row.getAttribute("href"));
+      if (await next.isDisabled()) break;
+      await next.click();
+    }
+    assert.equal(seen.size, ids.length);
+
+    await operator.open(place.address, `tasks/${ids.at(-1)}`);
+    const shown = page.getByLabel("Payload");
+    await until("the payload", async () => (await shown.textContent()).length > 10_000);
+    const text = await shown.textContent();
+    const missing = corpus
+      .map((each) => JSON.stringify(each))
+      .filter((each) => /^[ -~]*$/.test(each) && !text.includes(each));
+    assert.deepEqual(missing, []);
+    assert.equal(await page.evaluate(() => window.harmed), undefined);
+    assert.deepEqual(await operator.trouble(), []);
+  });
+
+  test("tasks and schedules are made from the page", async () => {
+    const { page } = operator;
+    await operator.open(place.address, "tasks");
+    await page.getByText("Enqueue a task").click();
+    const task = page.getByRole("form", { name: "Enqueue a task" });
+    await task.getByLabel("Kind").fill("typed");
+    await task.getByLabel("Payload").fill('{"n": 12345678901234567890');
+    await task.getByRole("button", { name: "Enqueue" }).click();
+    await task.getByText("The payload is not JSON").waitFor();
+    await task.getByLabel("Payload").fill('{"n": 12345678901234567890}');
+    await task.getByRole("button", { name: "Enqueue" }).click();
+    await task.getByText("is enqueued").waitFor();
+    const [made] = await place.json("task", "list", "--kind", "typed");
+    assert.ok((await place.run("--json", "task", "show", made.id)).includes(large_number));
+
+    await operator.open(place.address, "schedules");
+    await page.getByText("Add a schedule").click();
+    const schedule = page.getByRole("form", { name: "Add a schedule" });
+    await schedule.getByLabel("Name").fill("from-the-page");
+    await schedule.getByLabel("Times", { exact: true }).fill("never");
+    await schedule.getByLabel("Kind").fill("clean");
+    await schedule.getByRole("button", { name: "Add" }).click();
+    await schedule.locator(".failed").waitFor();
+    await schedule.getByLabel("Times", { exact: true }).fill("@daily");
+    await schedule.getByRole("button", { name: "Add" }).click();
+    await schedule.getByText("is added").waitFor();
+    await page.getByRole("table").getByText("from-the-page").waitFor();
+    assert.deepEqual(await operator.barriers(), []);
   });
 
   test("a server that was started anew asks who is there", async () => {

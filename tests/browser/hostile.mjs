@@ -1,5 +1,5 @@
 // What somebody might put into a payload to harm who looks at it.
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const harm = "window.harmed=1";
@@ -24,6 +24,20 @@ export const hostile_texts = [
 
 /** More than a double can hold. */
 export const large_number = "12345678901234567890";
+
+/** Ways to get a script to run that are known from elsewhere, and texts that confuse readers. */
+export const corpus = JSON.parse(
+  readFileSync(new URL("hostile_corpus.json", import.meta.url), "utf8"),
+);
+
+/** Enqueues each in the payload of a task, and all of them in one more; answers the ids. */
+export async function store_corpus(place) {
+  const lines = [...corpus.map((text) => ({ [text]: text })), { all: corpus }];
+  const text = lines.map((line) => JSON.stringify(line)).join("\n");
+  writeFileSync(join(place.folder, "corpus.jsonl"), text + "\n");
+  const where = ["--queue", "night", "--file", "corpus.jsonl"];
+  return (await place.run("task", "add", "corpus", ...where)).split("\n");
+}
 
 /** Enqueues each as the payload of a task; answers their ids in the same order. */
 export async function store_hostile(place) {

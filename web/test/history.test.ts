@@ -18,10 +18,13 @@ function point(seconds: number, pending = seconds): Point {
     workers: 1,
     completed_per_s: 0,
     failed_per_s: 0,
+    retried_per_s: 0,
     enqueued_per_s: 0,
     p50_ms: null,
     p95_ms: null,
     p99_ms: null,
+    wait_p50_ms: null,
+    wait_p95_ms: null,
     recoveries: 0,
     stale_writes_refused: 0,
   };

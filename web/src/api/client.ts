@@ -67,16 +67,15 @@ export async function get<Answer>(path: string, signal?: AbortSignal): Promise<A
   return read<Answer>(await answer_of(path, { signal: signal ?? null }));
 }
 
-export async function post<Answer>(path: string, body?: unknown): Promise<Answer> {
+/** `json` is sent as it is: what somebody typed keeps its large numbers. */
+export async function post_text<Answer>(path: string, json: string | null): Promise<Answer> {
   const headers: Record<string, string> = { "Content-Type": "application/json" };
   if (csrf_token) headers["X-CSRF-Token"] = csrf_token;
-  return read<Answer>(
-    await answer_of(path, {
-      method: "POST",
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-    }),
-  );
+  return read<Answer>(await answer_of(path, { method: "POST", headers, body: json }));
+}
+
+export async function post<Answer>(path: string, body?: unknown): Promise<Answer> {
+  return post_text<Answer>(path, body === undefined ? null : JSON.stringify(body));
 }
 
 export type Values = Record<string, string | number | readonly string[] | undefined>;

@@ -55,6 +55,7 @@ export function Processes({ processes }: { processes: HttpStats["processes"] }) 
         { head: "Pid", as: "number", cell: (process) => process.pid },
         { head: "In flight", as: "number", cell: (process) => count(process.in_flight) },
         { head: "Capacity", as: "number", cell: (process) => count(process.capacity) },
+        { head: "Exceeded", as: "number", cell: (process) => count(process.capacity_exceeded) },
         {
           head: "Utilisation",
           as: "wide",

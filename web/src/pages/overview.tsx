@@ -1,15 +1,17 @@
 import { in_store } from "../api/client";
 import { use_resource } from "../api/resource";
-import type { Health, Queues } from "../api/types";
+import type { Health, Kinds, Queues } from "../api/types";
 import { Loaded, Page, Section } from "../parts/page";
 import { Text } from "../parts/text";
 import type { Route } from "../route";
 import { History } from "./overview_history";
+import { KindTable } from "./overview_kinds";
 import { QueueTable } from "./overview_queues";
 
 export function Overview({ route }: { route: Route }) {
   const health = use_resource<Health>(in_store("/v1/health"), ["queues", "workers", "recovery"]);
   const queues = use_resource<Queues>(in_store("/v1/queues"), ["queues"]);
+  const kinds = use_resource<Kinds>(in_store("/v1/metrics/kinds"), [], 10_000);
   return (
     <Page title="Overview">
       <Loaded from={health}>{(answer) => <HealthList health={answer} />}</Loaded>
@@ -18,6 +20,9 @@ export function Overview({ route }: { route: Route }) {
         <Loaded from={queues}>
           {(answer) => <QueueTable queues={answer.queues} changed={queues.reload} />}
         </Loaded>
+      </Section>
+      <Section title="Kinds" aside={<span class="dim">in the last hour</span>}>
+        <Loaded from={kinds}>{(answer) => <KindTable kinds={answer.kinds} />}</Loaded>
       </Section>
     </Page>
   );

@@ -91,50 +91,71 @@ function tiles_of(point: Point): Tile[] {
   ];
 }
 
+type Value = Exclude<keyof Point, "at">;
+
+interface Drawn {
+  title: string;
+  format?: (value: number) => string;
+  lines: [name: string, tone: string, value: Value][];
+}
+
+const charts: Drawn[] = [
+  {
+    title: "Tasks per second",
+    lines: [
+      ["enqueued", "quiet", "enqueued_per_s"],
+      ["completed", "good", "completed_per_s"],
+      ["retried", "warn", "retried_per_s"],
+      ["failed", "bad", "failed_per_s"],
+    ],
+  },
+  {
+    title: "Time in handlers",
+    format: duration,
+    lines: [
+      ["50 %", "busy", "p50_ms"],
+      ["95 %", "accent", "p95_ms"],
+      ["99 %", "warn", "p99_ms"],
+    ],
+  },
+  {
+    title: "Time of waiting",
+    format: duration,
+    lines: [
+      ["50 %", "busy", "wait_p50_ms"],
+      ["95 %", "accent", "wait_p95_ms"],
+    ],
+  },
+  {
+    title: "Queue depth",
+    lines: [
+      ["waiting", "accent", "pending"],
+      ["blocked", "warn", "blocked"],
+    ],
+  },
+  {
+    title: "In flight",
+    lines: [
+      ["running", "busy", "running"],
+      ["workers", "quiet", "workers"],
+    ],
+  },
+];
+
 function Charts({ points, step }: { points: Point[]; step: number }) {
   const { times, of } = useMemo(() => columns_of(points, step), [points, step]);
-  const group = "history";
   return (
     <div class="charts">
-      <Chart
-        title="Tasks per second"
-        group={group}
-        times={times}
-        lines={[
-          { name: "enqueued", tone: "quiet", values: of("enqueued_per_s") },
-          { name: "completed", tone: "good", values: of("completed_per_s") },
-          { name: "failed", tone: "bad", values: of("failed_per_s") },
-        ]}
-      />
-      <Chart
-        title="Time from claim to end"
-        group={group}
-        times={times}
-        format={duration}
-        lines={[
-          { name: "50 %", tone: "busy", values: of("p50_ms") },
-          { name: "95 %", tone: "accent", values: of("p95_ms") },
-          { name: "99 %", tone: "warn", values: of("p99_ms") },
-        ]}
-      />
-      <Chart
-        title="Queue depth"
-        group={group}
-        times={times}
-        lines={[
-          { name: "waiting", tone: "accent", values: of("pending") },
-          { name: "blocked", tone: "warn", values: of("blocked") },
-        ]}
-      />
-      <Chart
-        title="In flight"
-        group={group}
-        times={times}
-        lines={[
-          { name: "running", tone: "busy", values: of("running") },
-          { name: "workers", tone: "quiet", values: of("workers") },
-        ]}
-      />
+      {charts.map(({ title, format, lines }) => (
+        <Chart
+          key={title}
+          title={title}
+          group="history"
+          times={times}
+          {...(format && { format })}
+          lines={lines.map(([name, tone, value]) => ({ name, tone, values: of(value) }))}
+        />
+      ))}
     </div>
   );
 }

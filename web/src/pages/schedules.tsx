@@ -1,13 +1,16 @@
-import { in_store, post } from "../api/client";
+import { in_store, post, post_text } from "../api/client";
 import { use_resource } from "../api/resource";
-import type { Schedule } from "../api/types";
+import type { AddedSchedule, Schedule } from "../api/types";
 import { no_filter, query_of } from "../filter";
 import { Act } from "../parts/act";
 import type { Question } from "../parts/ask";
+import { Entry } from "../parts/entry";
+import type { EntryField } from "../parts/entry";
 import { Loaded, Page, Section } from "../parts/page";
 import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
 import { Age, State, Text } from "../parts/text";
+import { schedule_text } from "../new_task";
 import { address } from "../route";
 import { LimitSection } from "./limits";
 
@@ -86,10 +89,36 @@ function columns(changed: () => void): Column<Schedule>[] {
   ];
 }
 
+const entry: EntryField[] = [
+  { name: "name", label: "Name", hint: "nightly", required: true },
+  { name: "cron", label: "Times", hint: "30 2 * * *", required: true },
+  { name: "zone", label: "Zone", hint: "UTC" },
+  { name: "missed", label: "Missed times", initial: "once", choices: ["skip", "once", "all"] },
+  { name: "kind", label: "Kind", required: true },
+  { name: "queue", label: "Queue", hint: "default" },
+  { name: "payload", label: "Payload", initial: "{}", long: true },
+];
+
+async function add(values: Record<string, string>): Promise<string> {
+  const answer = await post_text<AddedSchedule>(in_store("/v1/schedules"), schedule_text(values));
+  const next = answer.next ? `; its next time is ${answer.next}` : "";
+  return `Schedule ${values["name"]} is ${answer.result}${next}.`;
+}
+
 export function Schedules() {
   const found = use_resource<{ schedules: Schedule[] }>(in_store("/v1/schedules"), ["tasks"]);
   return (
     <Page title="Schedules and limits">
+      <Entry
+        title="Add a schedule"
+        verb="Add"
+        fields={entry}
+        send={async (values) => {
+          const done = await add(values);
+          found.reload();
+          return done;
+        }}
+      />
       <Section title="Schedules">
         <Loaded from={found}>
           {(answer) => (

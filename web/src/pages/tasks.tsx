@@ -1,15 +1,19 @@
 import { useMemo } from "preact/hooks";
+import { in_store, post_text } from "../api/client";
 import { use_resource } from "../api/resource";
 import type { Task, TaskPage } from "../api/types";
 import { filter_from, is_empty, query_of, words_of } from "../filter";
 import type { TaskFilter } from "../filter";
 import { Act } from "../parts/act";
 import type { Question } from "../parts/ask";
+import { Entry } from "../parts/entry";
+import type { EntryField } from "../parts/entry";
 import { Loaded, Page, Section } from "../parts/page";
 import { Pager } from "../parts/pager";
 import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
 import { Age, Id, State, Text } from "../parts/text";
+import { task_text } from "../new_task";
 import { address, go } from "../route";
 import type { Route } from "../route";
 import { change_all, count_path, search_path } from "../search";
@@ -57,7 +61,7 @@ function Remark({ task }: { task: Task }) {
   if (task.cancel_requested) return <span class="cut">asked to stop</span>;
   return (
     <span class="cut dim">
-      <Text value={one_line(task.payload)} />
+      <Text value={task.payload_preview?.slice(0, 120) ?? one_line(task.payload)} />
     </span>
   );
 }
@@ -85,6 +89,21 @@ function bulk_question(
       return `${plural(number, "task")} ${done}.`;
     },
   };
+}
+
+const entry: EntryField[] = [
+  { name: "kind", label: "Kind", required: true },
+  { name: "queue", label: "Queue", hint: "default" },
+  { name: "priority", label: "Priority", initial: "3", choices: ["1", "2", "3", "4", "5"] },
+  { name: "max_attempts", label: "Most attempts", hint: "3" },
+  { name: "delay_s", label: "Delay in seconds", hint: "0" },
+  { name: "unique_key", label: "Unique key" },
+  { name: "payload", label: "Payload", initial: "{}", long: true },
+];
+
+async function enqueue(values: Record<string, string>): Promise<string> {
+  const answer = await post_text<{ ids: string[] }>(in_store("/v1/tasks"), task_text(values));
+  return `Task ${answer.ids[0]} is enqueued.`;
 }
 
 function TaskList({ route }: { route: Route }) {
@@ -117,6 +136,16 @@ function TaskList({ route }: { route: Route }) {
   );
   return (
     <Page title="Tasks" actions={actions}>
+      <Entry
+        title="Enqueue a task"
+        verb="Enqueue"
+        fields={entry}
+        send={async (values) => {
+          const done = await enqueue(values);
+          changed();
+          return done;
+        }}
+      />
       <TaskFilterForm filter={filter} />
       <Section
         title={

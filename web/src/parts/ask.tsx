@@ -32,7 +32,8 @@ export function AskProvider({ children }: { children: ComponentChildren }) {
   );
 }
 
-function sentence_of(error: unknown): string {
+/** Why something could not be done, and what to do about it. */
+export function sentence_of(error: unknown): string {
   if (!(error instanceof Problem)) throw error;
   return `${error.message} ${advice_for(error)}`.trim();
 }
