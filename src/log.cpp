@@ -1,12 +1,17 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <holdfast/engine.hpp>
+#include <holdfast/log.hpp>
+
+#include "documents/log_json.hpp"
+#include "recovery/clock.hpp"
 
 namespace holdfast {
 
@@ -29,8 +34,9 @@ spdlog::level::level_enum level_of(Severity severity) {
 /// While a server is away every thread says so several times a second. Once in a while is enough.
 class Patient {
  public:
-  /// What to say; nothing if the same was said a moment ago.
-  std::optional<std::string> say(std::string text) {
+  /// How often the same was kept back since it was last said; nothing if it is not to be said now,
+  /// because that was a moment ago.
+  std::optional<int> say(const std::string& text) {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::seconds a_moment{10};
     constexpr std::size_t enough = 100;
@@ -43,9 +49,7 @@ class Patient {
       ++kept_back;
       return {};
     }
-    if (kept_back > 0) text += fmt::format(" (and {} times since it was last said)", kept_back);
-    seen->second = {now};
-    return text;
+    return std::exchange(seen->second, Said{now}).kept_back;
   }
 
  private:
@@ -57,20 +61,41 @@ class Patient {
   std::map<std::string, Said> said_;
 };
 
+std::string text_line(const Event& event, int kept_back) {
+  auto text = to_text(event);
+  if (kept_back > 0) text += fmt::format(" (and {} times since it was last said)", kept_back);
+  return text;
+}
+
+std::string json_log_line(const Event& event, int kept_back, const std::string& store) {
+  auto line = log_json(event, system_clock().wall());
+  line.text("store", store);
+  if (kept_back > 0) line.number("kept_back", kept_back);
+  return line.str();
+}
+
 }  // namespace
 
-void log_to_stderr(const Engine& engine, Severity least) {
+void log_to_stderr(const Engine& engine, Severity least, LogFormat format) {
   auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
   auto logger = std::make_shared<spdlog::logger>("holdfast", sink);
   logger->set_level(level_of(least));
+  const bool json = format == LogFormat::json;
+  if (json) logger->set_pattern("%v");
   auto patient = std::make_shared<Patient>();
-  engine.events().subscribe([logger, patient](const Event& event) {
+  engine.events().subscribe([=, store = engine.name()](const Event& event) {
     auto level = level_of(severity(event));
     if (!logger->should_log(level)) return;
-    std::optional text{to_text(event)};
-    if (std::holds_alternative<StoreTrouble>(event)) text = patient->say(std::move(*text));
-    if (text) logger->log(level, "{}", *text);
+    std::optional<int> kept_back = 0;
+    if (std::holds_alternative<StoreTrouble>(event)) kept_back = patient->say(to_text(event));
+    if (!kept_back) return;
+    logger->log(level, "{}",
+                json ? json_log_line(event, *kept_back, store) : text_line(event, *kept_back));
   });
+}
+
+void log_to_stderr(const Engine& engine, Severity least) {
+  log_to_stderr(engine, least, LogFormat::text);
 }
 
 }  // namespace holdfast

@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <holdfast/blobs.hpp>
 #include <holdfast/broker.hpp>
@@ -20,6 +22,7 @@
 #include "engines/sqlite/broker.hpp"
 #include "engines/sqlite/diagnose.hpp"
 #include "engines/sqlite/engine.hpp"
+#include "engines/sqlite/is_store.hpp"
 
 namespace holdfast {
 
@@ -106,6 +109,16 @@ Diagnosis diagnose(std::string_view address, const DiagnosisOptions& options, Se
         "is doing"};
   auto path = file_of(address, settings);
   return sqlite::diagnose(path, options, std::move(settings));
+}
+
+bool holds_store(std::string_view address) {
+  Settings settings;
+  if (postgres::is_postgres(address))
+    return postgres::holds_store(postgres::parse_address(address, settings));
+  if (redis::is_address(address)) return redis::holds_store(address);
+  if (http::is_sidekiq_address(address)) return true;  // which `open` says more about
+  auto path = file_of(address, settings);
+  return std::filesystem::exists(path) && sqlite::may_be_store(path);
 }
 
 std::shared_ptr<BlobStore> open_blobs(std::string_view address) {

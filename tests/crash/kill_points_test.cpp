@@ -38,6 +38,7 @@ Scene scene_for(std::string_view point) {
     return {.mode = "work_programs", .words = {"until_empty=1"}, .orders = {"kind=program"}};
   if (begins(point, "schedule")) return {.mode = "fire", .with_schedule = true};
   if (begins(point, "limit")) return {.mode = "limit", .orders = orders};
+  if (begins(point, "history")) return {.mode = "history", .orders = orders};
   if (begins(point, "own_complete"))
     return {.mode = "work_own",
             .words = {"until_empty=1"},

@@ -9,8 +9,7 @@
 
 #include "engines/sqlite/file_lock.hpp"
 #include "engines/sqlite/side_files.hpp"
-#include "scenario/cli_scenario.hpp"
-#include "scenario/store_files.hpp"
+#include "scenario/start_ups.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -18,7 +17,7 @@ namespace {
 using std::chrono::steady_clock;
 using testing::HasSubstr;
 
-class Doctor : public CliScenario {
+class Doctor : public StartUps {
  protected:
   /// A process that was stopped while it was writing.
   class StoppedWriter {
@@ -130,6 +129,15 @@ TEST_F(Doctor, AStoreOnAReadOnlyDiskCanBeLookedAt) {
   const Finished another = on_read_only_disk("\"$2\" task add mail");
   EXPECT_EQ(another.ending.code, 3) << another.err;
   EXPECT_THAT(another.err, HasSubstr("cannot be changed by us"));
+}
+
+TEST_F(Doctor, DamageInTheLogOfAReadOnlyDiskIsSaid) {
+  fill();
+  log_.zero(in_the_middle(), 4096);
+  const Finished doctor = on_read_only_disk("\"$2\" doctor");
+  EXPECT_EQ(doctor.ending.code, 3) << doctor.err;
+  EXPECT_THAT(doctor.out, HasSubstr("whole commits lie behind it"));
+  EXPECT_THAT(doctor.out, HasSubstr("older than what there was"));
 }
 
 TEST_F(Doctor, AReadOnlyDiskWithoutALogToo) {

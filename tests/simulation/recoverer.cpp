@@ -110,12 +110,17 @@ class Interrupted : public Leases, public WorkerRegistry, public Reports {
   std::unique_ptr<Enlistment> enlist(const WorkerProfile& profile) override {
     return world_.engine.workers().enlist(profile);
   }
-  bool beat(WorkerId worker, std::span<const TaskId> holding) override {
-    return world_.engine.workers().beat(worker, holding);
+  bool beat(WorkerId worker, std::span<const TaskId> holding, std::string_view figures) override {
+    return world_.engine.workers().beat(worker, holding, figures);
   }
-  void retire(WorkerId worker) override { world_.engine.workers().retire(worker); }
+  void retire(WorkerId worker, std::string_view figures) override {
+    world_.engine.workers().retire(worker, figures);
+  }
   bool wait_for_death(Millis, std::stop_token) override { return false; }
   std::vector<WorkerStatus> list() override { return world_.engine.workers().list(); }
+  std::vector<ToldFigures> figures(Millis within) override {
+    return world_.engine.workers().figures(within);
+  }
 
  private:
   void pause() {
