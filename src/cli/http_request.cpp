@@ -44,7 +44,7 @@ http::Call call_of(const Options& options) {
 }
 
 Exit print_answer(const Context& context, const TaskRecord& task) {
-  if (task.state != TaskState::completed) throw Error{task.error};
+  if (task.state != TaskState::completed) throw InvalidRequest{task.error};
   auto response = http::response_from_json(parse_json(task.result).at("response"));
   if (context.json) {
     context.print_json(json_line(boost::json::serialize(to_json(response))));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <holdfast/http/client.hpp>
+#include <holdfast/http/response.hpp>
 #include <holdfast/payload.hpp>
 
 #include "documents/http_target.hpp"
@@ -14,10 +15,27 @@ namespace holdfast {
 
 namespace {
 
+/// A request without a callback has no other result than the text of its error, in which the type
+/// stands before the message.
+std::optional<http::ErrorType> type_in(std::string_view error) {
+  constexpr std::string_view between = ": ";
+  for (auto end = error.find(between); end != error.npos; end = error.find(between)) {
+    if (auto type = http::parse_error_type(error.substr(0, end))) return type;
+    error.remove_prefix(end + between.size());
+  }
+  return {};
+}
+
+void add_failure(HttpStats& stats, HttpStats::Endpoint& endpoint, const std::string& error) {
+  auto type = type_in(error);
+  if (type) ++stats.errors[std::string{to_string(*type)}];
+  if (type != http::ErrorType::http) ++endpoint.unanswered;
+}
+
 void add_result(HttpStats& stats, const TaskRecord& task) {
   auto& endpoint = stats.endpoints[target_of(task).host];
   ++endpoint.requests;
-  if (task.state == TaskState::failed) ++endpoint.unanswered;
+  if (task.state == TaskState::failed) add_failure(stats, endpoint, task.error);
   if (task.result.empty()) return;
   auto json = parse_json(task.result);
   const auto* result = json.if_object();

@@ -29,8 +29,15 @@ TEST_F(HttpCommands, PrintTheAnswerToARequest) {
       {"http", "get", server.url("/missing"), "--header", "X-A: b", "--print", "--allow-private"});
   EXPECT_EQ(missing.ending.code, 1);
   auto blocked = cli({"http", "get", server.url(), "--print"});
-  EXPECT_NE(blocked.ending.code, 0);
+  EXPECT_EQ(blocked.ending.code, 1);
   EXPECT_THAT(blocked.err, HasSubstr("loopback"));
+  auto raised = cli({"http", "get", server.url("/missing"), "--header", "X-A: b", "--raise",
+                     "--print", "--allow-private"});
+  EXPECT_EQ(raised.ending.code, 1);
+  auto stats = boost::json::parse(cli({"--json", "http", "stats"}).out);
+  EXPECT_EQ(stats.at("errors").at("blocked_address").as_int64(), 1);
+  EXPECT_EQ(stats.at("errors").at("http").as_int64(), 1);
+  EXPECT_EQ(stats.at("endpoints").at(0).at("unanswered").as_int64(), 1) << "404 is an answer";
 }
 
 TEST_F(HttpCommands, RunListAndCountRequests) {
@@ -116,6 +123,8 @@ TEST_F(HttpCommands, RefuseWhatMakesNoSense) {
   EXPECT_THAT(refusal({"get", "http://a/", "--print", "--callback", "x"}), HasSubstr("not both"));
   EXPECT_THAT(refusal({"run", "--allow", "10.0.0.0/99"}), HasSubstr("10.0.0.0/99"));
   EXPECT_THAT(refusal({"run", "--blobs", "ftp:x"}), HasSubstr("dir:FOLDER"));
+  EXPECT_THAT(refusal({"run", "--ca-file", "/nowhere"}), HasSubstr("/nowhere cannot be read"));
+  EXPECT_THAT(refusal({"run", "--secrets", "/nowhere"}), HasSubstr("is not a folder"));
 }
 
 }  // namespace
