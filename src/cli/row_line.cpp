@@ -12,12 +12,14 @@ namespace {
 
 namespace json = boost::json;
 
-/// The text of a member; empty if it is not there.
-std::string text_of(const json::object& object, std::string_view name) {
-  const auto* member = object.if_contains(name);
-  if (!member || member->is_null()) return {};
-  if (const auto* text = member->if_string()) return std::string{*text};
-  return json::serialize(*member);
+std::string text_of(const json::value& value) {
+  if (const auto* text = value.if_string()) return std::string{*text};
+  return value.is_null() ? "" : json::serialize(value);
+}
+
+const json::array& array_of(const json::value& value, const char* what) {
+  if (const auto* array = value.if_array()) return *array;
+  throw InvalidRequest{fmt::format("{} are not an array", what)};
 }
 
 RowMessage message_of(const json::value& value) {
@@ -25,14 +27,39 @@ RowMessage message_of(const json::value& value) {
   if (const auto* text = value.if_string()) return {.code = "error", .values = {text->c_str()}};
   const auto* object = value.if_object();
   if (!object) throw InvalidRequest{"a message is an object or a text"};
-  RowMessage message{.code = text_of(*object, "errcode"), .field = text_of(*object, "field")};
-  if (const auto* id = object->if_contains("msgid"); id && id->is_int64())
-    message.id = static_cast<int>(id->get_int64());
-  if (const auto* values = object->if_contains("vals"); values && values->is_array())
-    for (const auto& each : values->get_array())
-      message.values.push_back(each.is_string() ? std::string{each.get_string()}
-                                                : json::serialize(each));
+  RowMessage message;
+  for (const auto& [name, member] : *object) {
+    if (name == "id" || name == "msgid") {
+      if (!member.is_int64()) throw InvalidRequest{"the id of a message is not a number"};
+      message.id = static_cast<int>(member.get_int64());
+    } else if (name == "code" || name == "errcode") {
+      message.code = text_of(member);
+    } else if (name == "field") {
+      message.field = text_of(member);
+    } else if (name == "values" || name == "vals") {
+      for (const auto& each : array_of(member, "the values of a message"))
+        message.values.push_back(text_of(each));
+    } else {
+      throw InvalidRequest{fmt::format("a message has '{}'; it can have id, code, field and values",
+                                       std::string{name})};
+    }
+  }
   return message;
+}
+
+/// The lines of a row for one file: a text, or several in an array.
+std::string output_of(const json::value& value) {
+  const auto* lines = value.if_array();
+  if (!lines) return text_of(value);
+  std::string text;
+  for (const auto& line : *lines) text += text_of(line) + "\n";
+  return text;
+}
+
+void add_output(const json::value& value, RowResult& result) {
+  const auto* files = value.if_object();
+  if (!files) throw InvalidRequest{"the output is not an object with lines by file"};
+  for (const auto& [name, lines] : *files) result.output[std::string{name}] = output_of(lines);
 }
 
 }  // namespace
@@ -51,22 +78,25 @@ std::string line_for(const RowAttempt& row) {
          "\n";
 }
 
-RowResult result_of_line(const std::string& line) {
+RowResult result_of_line(const std::string& line, const std::string& key) {
   const auto value = parse_json(line);
   const auto* object = value.if_object();
   if (!object) throw InvalidRequest{"the answer is not an object"};
-  auto status = text_of(*object, "status");
+  auto there = [&](const char* name) {
+    const auto* member = object->if_contains(name);
+    return member && !member->is_null() ? member : nullptr;
+  };
+  auto status = there("status") ? text_of(*there("status")) : "";
   if (status != "success" && status != "failed")
     throw InvalidRequest{fmt::format("the status is '{}', not success or failed", status)};
+  if (const auto* named = there("key"); named && text_of(*named) != key)
+    throw InvalidRequest{fmt::format("it is for the row with the key '{}'", text_of(*named))};
   RowResult result{.success = status == "success"};
-  if (const auto* given = object->if_contains("result"); given && !given->is_null())
-    result.result = json::serialize(*given);
-  if (const auto* messages = object->if_contains("messages"); messages && messages->is_array())
-    for (const auto& each : messages->get_array()) result.messages.push_back(message_of(each));
-  if (const auto* output = object->if_contains("output"); output && output->is_object())
-    for (const auto& [name, text] : output->get_object())
-      result.output[std::string{name}] =
-          text.is_string() ? std::string{text.get_string()} : json::serialize(text);
+  if (const auto* given = there("result")) result.result = json::serialize(*given);
+  if (const auto* messages = there("messages"))
+    for (const auto& each : array_of(*messages, "the messages"))
+      result.messages.push_back(message_of(each));
+  if (const auto* output = there("output")) add_output(*output, result);
   return result;
 }
 

@@ -58,6 +58,15 @@ class RowProgram::Conversation {
   Conversation(const std::string& line, const GroupGuard& guard)
       : Conversation{make_pipe(), line, guard} {}
 
+  /// It said something that it was not asked for: what comes next cannot be told from an answer.
+  bool is_out_of_step() {
+    std::string_view nothing;
+    std::string why;
+    while (heard_.empty() && has_output())
+      if (!exchange(nothing, why)) return true;
+    return !heard_.empty();
+  }
+
   /// The answer; nothing: it ended, and `why` says how.
   std::optional<std::string> ask(const std::string& question, std::stop_token stop,
                                  std::string& why) {
@@ -81,6 +90,11 @@ class RowProgram::Conversation {
       : child_{ChildProcess::start(shell(line), pipe.reader.get(), -1, &guard)},
         input_{std::move(pipe.writer)} {
     ::fcntl(input_.get(), F_SETFL, O_NONBLOCK);
+  }
+
+  bool has_output() const {
+    pollfd output{child_.output(), POLLIN, 0};
+    return ::poll(&output, 1, 0) > 0;
   }
 
   /// Writes and reads what can be; false: the program is gone.
@@ -130,24 +144,35 @@ RowProgram::RowProgram(std::string line) : line_{std::move(line)} {
 
 RowProgram::~RowProgram() = default;
 
-RowResult RowProgram::process(const RowAttempt& row) {
-  Conversation* conversation = nullptr;
-  {
-    std::lock_guard lock{mutex_};
-    auto& own = conversations_[std::this_thread::get_id()];
-    if (!own) own = std::make_unique<Conversation>(line_, guard_);
-    conversation = own.get();
+RowProgram::Conversation& RowProgram::conversation() {
+  std::lock_guard lock{mutex_};
+  auto& own = conversations_[std::this_thread::get_id()];
+  if (own && own->is_out_of_step()) {
+    fmt::print(stderr,
+               "holdfast: the program says more than one line for a row; starting it anew\n");
+    own.reset();
   }
+  if (!own) own = std::make_unique<Conversation>(line_, guard_);
+  return *own;
+}
+
+void RowProgram::end_conversation() {
+  std::lock_guard lock{mutex_};
+  conversations_.erase(std::this_thread::get_id());
+}
+
+RowResult RowProgram::process(const RowAttempt& row) {
   std::string why;
-  auto answer = conversation->ask(line_for(row), row.stop, why);
+  auto answer = conversation().ask(line_for(row), row.stop, why);
   if (!answer) {
-    std::lock_guard lock{mutex_};
-    conversations_.erase(std::this_thread::get_id());
+    end_conversation();
     throw RetryRow{fmt::format("the program did not answer: {}", why)};
   }
   try {
-    return result_of_line(*answer);
+    return result_of_line(*answer, row.idempotency_key);
   } catch (const InvalidRequest& error) {
+    // Its next line may be the answer to this row.
+    end_conversation();
     return row_failed("bad_answer", fmt::format("the program answered something else than a "
                                                 "result: {}",
                                                 error.what()));

@@ -14,7 +14,8 @@ namespace holdfast::cli {
 
 /// A program that processes rows: it reads a row as a line of JSON on its standard input and writes
 /// its result as a line on its standard output, again and again. Each thread that processes rows
-/// has one of its own, which is started with its first row and again whenever it has ended.
+/// has one of its own, which is started with its first row and again whenever it has ended, or has
+/// said something else than an answer: what follows could be taken for the next row's.
 class RowProgram {
  public:
   /// `line` is for `/bin/sh -c`. Throws `ConfigError` if the shell knows no such command.
@@ -28,6 +29,9 @@ class RowProgram {
  private:
   class Conversation;
 
+  Conversation& conversation();
+  void end_conversation();
+
   std::string line_;
   GroupGuard guard_;
   std::mutex mutex_;
@@ -35,8 +39,8 @@ class RowProgram {
 };
 
 /// The line that a program gets for a row, and what its answer means. Throws `InvalidRequest` for
-/// one that means nothing.
+/// one that means nothing, or that names another key.
 std::string line_for(const RowAttempt& row);
-RowResult result_of_line(const std::string& line);
+RowResult result_of_line(const std::string& line, const std::string& key);
 
 }  // namespace holdfast::cli
