@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <holdfast/batch.hpp>
+#include <holdfast/settings.hpp>
 
 namespace holdfast {
 
@@ -27,8 +28,10 @@ struct FileRows {
 };
 
 /// Reads the content of a file. `name` is only kept. A record of a CSV may have line feeds in
-/// quoted fields; its line is then the one that it begins on.
-FileRows read_rows(std::string name, std::string_view content, FileFormat format);
+/// quoted fields; its line is then the one that it begins on. A row of more than `most_bytes` is a
+/// problem: see `Settings::limits`.
+FileRows read_rows(std::string name, std::string_view content, FileFormat format,
+                   std::int64_t most_bytes = Settings{}.limits.payload_bytes);
 
 /// `csv` by the end of its name, else JSON Lines.
 FileFormat format_of(std::string_view name);

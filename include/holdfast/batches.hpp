@@ -12,6 +12,7 @@
 #include <holdfast/batch.hpp>
 #include <holdfast/blobs.hpp>
 #include <holdfast/engine.hpp>
+#include <holdfast/error.hpp>
 #include <holdfast/liveness.hpp>
 #include <holdfast/payload.hpp>
 #include <holdfast/worker.hpp>
@@ -65,7 +66,8 @@ using RowProcessor = std::function<RowResult(const RowAttempt&)>;
 using AppInitialiser = std::function<std::any()>;
 
 struct BatchOptions {
-  /// Where output files go. Without it they cannot be written, and a row that asks for one fails.
+  /// Where output files go. Without it they cannot be written: a row that asks for one comes back a
+  /// minute later, for a worker that has it.
   std::shared_ptr<BlobStore> blobs{};
   /// So often a row is begun, if it takes its worker with it or takes too long, before it fails.
   int max_attempts = 3;
@@ -79,6 +81,12 @@ struct BatchOptions {
   /// any of them takes for a row, because its late result would be written all the same. Zero: six
   /// heartbeat intervals while `liveness` answers, else never.
   Millis queue_unclaimed_after{0};
+};
+
+/// Somebody else may have appended the same rows.
+class LineIsThere : public InvalidRequest {
+ public:
+  using InvalidRequest::InvalidRequest;
 };
 
 /// Batches of rows on an engine: submit them here, say how rows are processed, and `run` them in
@@ -111,7 +119,8 @@ class Batches {
   BatchId submit_query(std::string app, std::string op, std::string input,
                        std::string context = "{}");
   /// More rows for a batch that waits, which `release` lets run at once. Throws `InvalidRequest`
-  /// if it does not wait.
+  /// if it does not wait, and `LineIsThere` if it has a row with one of their lines: nothing is
+  /// appended then.
   void append(BatchId id, const std::vector<BatchRow>& rows, bool release = false);
   /// Lets a batch run that waits. False: it does not wait, or is not there.
   bool release(BatchId id);

@@ -55,6 +55,8 @@ struct Unclaimed {
   std::vector<std::int64_t> at_work{};  ///< their worker is known to live: none of these
 };
 
+enum class Appended { accepted, does_not_wait, line_is_there };
+
 /// Batches and their rows. Everything is batch-shaped, atomic, and compares tokens; what is to be
 /// done is decided by the callers.
 ///
@@ -66,8 +68,9 @@ class BatchStore : public Leases {
   /// before, nothing is inserted and the answer names the batch that it became.
   virtual Batches::Submitted insert(BatchId id, const NewBatch& batch) = 0;
 
-  /// Adds rows to a batch and releases it, if it waits. False: it does not, and nothing was done.
-  virtual bool append(BatchId id, std::span<const BatchRow> rows, bool release) = 0;
+  /// Adds rows to a batch and releases it, if it waits and has none of their lines yet; else
+  /// nothing is done.
+  virtual Appended append(BatchId id, std::span<const BatchRow> rows, bool release) = 0;
 
   /// Ends a batch that has not ended: its open rows are aborted, their claims void, the counters
   /// right, and the follow-ups inserted. False: it had ended, and nothing was done.

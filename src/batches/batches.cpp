@@ -66,7 +66,12 @@ void Batches::append(BatchId id, const std::vector<BatchRow>& rows, bool release
   if (rows.size() == 1 && rows[0].line == 0)
     throw InvalidRequest{"line 0 is the only row of a slow query; lines are counted from 1"};
   require_writable(engine_.parts());
-  if (batch_store_of(engine_).append(id, rows, release)) return;
+  auto answer = batch_store_of(engine_).append(id, rows, release);
+  if (answer == Appended::accepted) return;
+  if (answer == Appended::line_is_there)
+    throw LineIsThere{fmt::format(
+        "batch {} has a row with one of these lines already; give them lines of their own",
+        id.text())};
   auto found = status(id);
   if (!found) no_such_batch(id);
   throw InvalidRequest{fmt::format(
@@ -77,7 +82,7 @@ void Batches::append(BatchId id, const std::vector<BatchRow>& rows, bool release
 
 bool Batches::release(BatchId id) {
   require_writable(engine_.parts());
-  return batch_store_of(engine_).append(id, {}, true);
+  return batch_store_of(engine_).append(id, {}, true) == Appended::accepted;
 }
 
 bool Batches::abort(BatchId id) {
@@ -138,7 +143,7 @@ std::optional<std::string> Batches::output(BatchId id, const std::string& name) 
   auto file = found.front().output_files.find(name);
   if (file == found.front().output_files.end()) return {};
   if (!options_.blobs)
-    throw ConfigError{"output files are in a store of blobs; say which one it is"};
+    throw ConfigError{"output files are in a store of blobs; say which one it is (--output)"};
   return options_.blobs->get(file->second);
 }
 

@@ -6,6 +6,7 @@
 #include "batches/summary.hpp"
 #include "batches/unit_engine.hpp"
 #include "batches/unit_result.hpp"
+#include "batches/zeros.hpp"
 #include "tasks/json_text.hpp"
 
 namespace holdfast {
@@ -14,27 +15,12 @@ namespace {
 
 /// So many batches' contexts are remembered; who works on more at a time asks again.
 constexpr std::size_t most_contexts = 1'000;
-
-/// PostgreSQL's jsonb cannot hold a zero, and one row must not keep the others of its commit from
-/// being written.
-std::string without_zeros(std::string json) {
-  constexpr std::string_view zero = "\\u0000", instead = "\\ufffd";
-  for (auto at = json.find(zero); at != json.npos; at = json.find(zero, at + 1)) {
-    auto first = at;
-    while (first > 0 && json[first - 1] == '\\') --first;
-    if ((at - first) % 2 == 0) json.replace(at, zero.size(), instead);
-  }
-  return json;
-}
+constexpr Millis until_somebody_else_comes{60'000};
 
 /// A result that cannot be kept is the processor's fault, and would be the same next time.
-RowResult checked(RowResult result, bool has_blobs) {
+RowResult checked(RowResult result) {
   if (auto fault = json_fault(result.result); !result.result.empty() && !fault.empty())
     return row_failed("bad_result", fmt::format("the result is not JSON: {}", fault));
-  if (!result.output.empty() && !has_blobs)
-    return row_failed("no_output_store",
-                      "the row has lines for output files, and the worker has no store of blobs "
-                      "to write them to");
   return result;
 }
 
@@ -77,7 +63,16 @@ Outcome Processing::process_row(const std::string& app, const std::string& op, A
       .stop = attempt.stop_token(),
       .state = state_of(app)};
   auto result = ask(processors_.at({app, op}), row);
-  return Done{.text = packed(checked(std::move(result), options_.blobs != nullptr))};
+  // Not the row's fault: a worker that was started as it should be can do it.
+  if (!result.output.empty() && !options_.blobs) return leave_to_others(row);
+  return Done{.text = packed(checked(std::move(result)))};
+}
+
+Outcome Processing::leave_to_others(const RowAttempt& row) const {
+  engine_.events().emit(StoreTrouble{
+      fmt::format("keeping the result of line {} of batch {}", row.line, row.batch.text()),
+      "it has lines for output files, and this worker was not told where those go (--output)"});
+  return snooze(until_somebody_else_comes);
 }
 
 RowResult Processing::ask(const RowProcessor& processor, const RowAttempt& row) const {

@@ -23,6 +23,7 @@ class Processing {
 
  private:
   Outcome process_row(const std::string& app, const std::string& op, Attempt& attempt);
+  Outcome leave_to_others(const RowAttempt& row) const;
   RowResult ask(const RowProcessor& processor, const RowAttempt& row) const;
   std::shared_ptr<const std::string> context_of(BatchId batch);
   std::any state_of(const std::string& app);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
 
+#include "batches/zeros.hpp"
 #include "tasks/json_text.hpp"
 #include "tasks/names.hpp"
 
@@ -17,24 +18,32 @@ namespace {
 constexpr std::size_t longest_app = 120;
 constexpr std::size_t longest_op = longest_name - longest_app - 1;
 
+constexpr std::string_view zero_fault =
+    "a text with a zero character (\\u0000), which not every store can keep";
+
 void expect_json(std::string_view what, const std::string& json) {
   if (auto fault = json_fault(json); !fault.empty())
     throw InvalidRequest{fmt::format("{} is not JSON: {}", what, fault)};
+  if (has_zero(json)) throw InvalidRequest{fmt::format("{} has {}", what, zero_fault)};
 }
 
 void validate_row(const BatchRow& row, const Settings& settings) {
   if (row.line < 0)
     throw InvalidRequest{fmt::format("line {}: lines are counted from 1", row.line)};
-  if (auto bytes = static_cast<std::int64_t>(row.input.size());
-      bytes > settings.limits.payload_bytes)
-    throw InvalidRequest{
-        fmt::format("line {} has {} bytes and at most {} are allowed (limits.payload_bytes)",
-                    row.line, bytes, settings.limits.payload_bytes)};
-  if (auto fault = json_fault(row.input); !fault.empty())
-    throw InvalidRequest{fmt::format("line {} is not JSON: {}", row.line, fault)};
+  if (auto fault = input_fault(row.input, settings.limits.payload_bytes); !fault.empty())
+    throw InvalidRequest{fmt::format("line {}: {}", row.line, fault)};
 }
 
 }  // namespace
+
+std::string input_fault(const std::string& input, std::int64_t most_bytes) {
+  if (std::ssize(input) > most_bytes)
+    return fmt::format("{} bytes, and at most {} are allowed (queue.limits.payloadBytes)",
+                       input.size(), most_bytes);
+  if (auto fault = json_fault(input); !fault.empty()) return "not JSON: " + fault;
+  if (has_zero(input)) return std::string{zero_fault};
+  return {};
+}
 
 void validate_names(const std::string& app, const std::string& op) {
   check_name("application", app, longest_app);

@@ -1,5 +1,6 @@
 #include "cli/batch_input.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <holdfast/error.hpp>
 
 #include "cli/batch_text.hpp"
+#include "cli/context.hpp"
 #include "recovery/plain_text.hpp"
 
 namespace holdfast::cli {
@@ -43,13 +45,37 @@ void complain(const std::string& path, const std::vector<FileRows::Problem>& pro
                problems.size() - most_problems_shown);
 }
 
+/// The next rows that are appended in one step.
+template <class T>
+std::span<T> portion(std::span<T> rows) {
+  return rows.first(std::min(rows.size(), chunk));
+}
+
+void append_rows(Batches& batches, BatchId id, std::span<const BatchRow> rows, bool release) {
+  while (!rows.empty()) {
+    auto some = portion(rows);
+    batches.append(id, {some.begin(), some.end()}, release && some.size() == rows.size());
+    rows = rows.subspan(some.size());
+  }
+}
+
+int last_line(const Batches& batches, BatchId id) {
+  RowFilter filter{.batch = id, .limit = static_cast<int>(chunk)};
+  int last = 0;
+  for (auto page = batches.rows(filter); !page.empty(); page = batches.rows(filter)) {
+    last = filter.after_line = page.back().line;
+    filter.after_row = page.back().id;
+  }
+  return last;
+}
+
 }  // namespace
 
-FileRows rows_of_file(const std::string& path, const std::string& format) {
+FileRows rows_of_file(Context& context, const std::string& path, const std::string& format) {
   auto name = path == "-" ? path : std::filesystem::path{path}.filename().string();
   auto as = format.empty() ? format_of(name)
                            : (format == "csv" ? FileFormat::csv : FileFormat::json_lines);
-  auto read = read_rows(name, content_of(path), as);
+  auto read = read_rows(name, content_of(path), as, context.config().settings.limits.payload_bytes);
   auto place = path == "-" ? "standard input" : path;
   complain(place, read.problems);
   if (read.rows.empty())
@@ -68,14 +94,6 @@ void add_new_batch(CLI::App& command, NewBatch& batch, std::string& format) {
       ->type_name("KIND");
 }
 
-void append_rows(Batches& batches, BatchId id, std::span<const BatchRow> rows, bool release) {
-  while (!rows.empty()) {
-    auto some = rows.first(std::min(rows.size(), chunk));
-    rows = rows.subspan(some.size());
-    batches.append(id, {some.begin(), some.end()}, release && rows.empty());
-  }
-}
-
 Batches::Submitted submit_rows(Batches& batches, NewBatch batch, std::vector<BatchRow> rows) {
   bool release = !batch.wait;
   if (rows.size() <= chunk) {
@@ -84,11 +102,37 @@ Batches::Submitted submit_rows(Batches& batches, NewBatch batch, std::vector<Bat
   }
   batch.wait = true;
   auto submitted = batches.submit(batch);
-  auto found = require_batch(batches, submitted.id);
-  auto there = static_cast<std::size_t>(found.rows.all());
-  if (found.status != BatchStatus::wait || there >= rows.size()) return submitted;
-  append_rows(batches, submitted.id, std::span{rows}.subspan(there), release);
-  return {submitted.id, true};
+  // Others may submit the same file. Then all of them append, each what is not there yet.
+  while (require_batch(batches, submitted.id).status == BatchStatus::wait) {
+    auto left =
+        std::ranges::upper_bound(rows, last_line(batches, submitted.id), {}, &BatchRow::line);
+    if (left == rows.end()) break;
+    try {
+      append_rows(batches, submitted.id, {left, rows.end()}, release);
+      return {submitted.id, true};
+    } catch (const LineIsThere&) {
+      submitted.created = false;
+    } catch (const InvalidRequest&) {
+      if (require_batch(batches, submitted.id).status == BatchStatus::wait) throw;
+      submitted.created = false;  // somebody else has let it run
+    }
+  }
+  return submitted;
+}
+
+void append_after_last(Batches& batches, BatchId id, std::span<BatchRow> rows, bool release) {
+  auto last = last_line(batches, id);
+  while (!rows.empty()) {
+    auto some = portion(rows);
+    for (auto line = last; auto& row : some) row.line = ++line;
+    try {
+      batches.append(id, {some.begin(), some.end()}, release && some.size() == rows.size());
+      last = some.back().line;
+      rows = rows.subspan(some.size());
+    } catch (const LineIsThere&) {
+      last = last_line(batches, id);
+    }
+  }
 }
 
 }  // namespace holdfast::cli

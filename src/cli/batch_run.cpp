@@ -112,7 +112,7 @@ void add_batch_run(CLI::App& parent, Context& context) {
       ->check(CLI::Range(1, 4'096));
   add_others(*command, options->others);
   command->add_flag("--until-empty", options->worker.until_empty,
-                    "End when nothing is left to process");
+                    "End when nothing is left that this worker could process");
   add_log_options(*command, options->log);
   chosen(*command, context, options, run);
 }

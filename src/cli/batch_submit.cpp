@@ -12,9 +12,6 @@ namespace holdfast::cli {
 
 namespace {
 
-// So many are read at a time.
-constexpr int rows_at_a_time = 20'000;
-
 struct Options {
   std::string file, format;
   NewBatch batch;
@@ -26,7 +23,7 @@ struct AppendOptions {
 };
 
 Exit run(Context& context, const Options& options) {
-  auto read = rows_of_file(options.file, options.format);
+  auto read = rows_of_file(context, options.file, options.format);
   Batches batches{context.engine()};
   auto batch = options.batch;
   if (options.file != "-") batch.file = read.file;
@@ -47,25 +44,11 @@ Exit run(Context& context, const Options& options) {
   return Exit::ok;
 }
 
-int last_line(const Batches& batches, BatchId id) {
-  require_batch(batches, id);
-  RowFilter filter{.batch = id, .limit = rows_at_a_time};
-  int last = 0;
-  for (auto page = batches.rows(filter); !page.empty(); page = batches.rows(filter)) {
-    last = filter.after_line = page.back().line;
-    filter.after_row = page.back().id;
-  }
-  return last;
-}
-
 Exit append(Context& context, const AppendOptions& options) {
   auto id = parse_batch_id(options.id);
-  auto read = rows_of_file(options.file, options.format);
+  auto read = rows_of_file(context, options.file, options.format);
   Batches batches{context.existing_engine()};
-  // Lines go on where those that are there end.
-  auto last = last_line(batches, id);
-  for (auto& row : read.rows) row.line = ++last;
-  append_rows(batches, id, read.rows, options.release);
+  append_after_last(batches, id, read.rows, options.release);
   if (context.json)
     context.print_json(JsonObject{}.text("id", id.text()).number("rows", read.rows.size()).str());
   else

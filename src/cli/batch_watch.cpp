@@ -20,6 +20,7 @@
 #include "cli/interrupts.hpp"
 #include "documents/json.hpp"
 #include "recovery/file_lock.hpp"
+#include "recovery/plain_text.hpp"
 
 namespace holdfast::cli {
 
@@ -70,6 +71,20 @@ class Intake {
     for (const auto& path : ready) take(path);
   }
 
+  /// The same for ever: a store that is away for a while is not the end.
+  void look_and_go_on() {
+    try {
+      look();
+      trouble_.clear();
+    } catch (const StorageFailed&) {
+      throw;
+    } catch (const StoreError& error) {
+      if (trouble_ != error.what())
+        fmt::print(stderr, "holdfast: {}; trying again\n", plain(error.what()));
+      trouble_ = error.what();
+    }
+  }
+
  private:
   bool is_at_rest(const fs::directory_entry& entry) const {
     if (is_unfinished_name(entry.path().filename().string())) return false;
@@ -81,7 +96,7 @@ class Intake {
 
   void take(const fs::path& path) {
     try {
-      auto read = rows_of_file(path.string(), options_.format);
+      auto read = rows_of_file(context_, path.string(), options_.format);
       auto batch = options_.batch;
       batch.file = read.file;
       auto rows = read.rows.size();
@@ -90,7 +105,8 @@ class Intake {
       // Killed before this, it finds the file again, and that it was taken.
       move_to(path, "taken");
     } catch (const InvalidRequest& error) {
-      fmt::print(stderr, "holdfast: {}\n", error.what());
+      fmt::print(stderr, "holdfast: {} is refused: {}\n", plain(path.string()),
+                 plain(error.what()));
       move_to(path, "refused");
     }
   }
@@ -116,13 +132,19 @@ class Intake {
     auto to = folder / path.filename();
     for (int n = 2; fs::exists(to); ++n)
       to = folder / fmt::format("{}.{}", path.filename().string(), n);
-    fs::rename(path, to);
+    std::error_code error;
+    fs::rename(path, to, error);
+    // Somebody else who watches the folder has taken the same file, and moved it.
+    if (error && error != std::errc::no_such_file_or_directory)
+      throw StoreError{
+          fmt::format("cannot move {} to {}: {}", path.string(), to.string(), error.message())};
   }
 
   Context& context_;
   Batches& batches_;
   const Options& options_;
   Millis age_;
+  std::string trouble_{};  ///< said last
 };
 
 Exit run(Context& context, const Options& options) {
@@ -141,11 +163,12 @@ Exit run(Context& context, const Options& options) {
   Intake intake{context, batches, options};
   std::mutex mutex;
   std::condition_variable_any never;
-  do {
-    intake.look();
+  if (options.once) intake.look();
+  while (!options.once && !stop.stop_requested()) {
+    intake.look_and_go_on();
     std::unique_lock lock{mutex};
-    if (!options.once) never.wait_for(lock, stop.get_token(), between_looks, [] { return false; });
-  } while (!options.once && !stop.stop_requested());
+    never.wait_for(lock, stop.get_token(), between_looks, [] { return false; });
+  }
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
 }
 

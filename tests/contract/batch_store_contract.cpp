@@ -154,13 +154,27 @@ TEST_P(BatchStoreContract, ABatchThatWaitsIsNotBegun) {
   auto worker = enlist();
   EXPECT_THAT(claim_units(worker), IsEmpty());
   std::vector<BatchRow> more{{2, R"({"n": 2})"}, {3, R"({"n": 3})"}};
-  EXPECT_TRUE(batches().append(id, more, false));
+  EXPECT_EQ(batches().append(id, more, false), Appended::accepted);
   EXPECT_THAT(claim_units(worker), IsEmpty());
-  EXPECT_TRUE(batches().append(id, {}, true));
+  EXPECT_EQ(batches().append(id, {}, true), Appended::accepted);
   EXPECT_THAT(claim_units(worker), SizeIs(3));
-  EXPECT_FALSE(batches().append(id, more, false)) << "it does not wait any more";
+  EXPECT_EQ(batches().append(id, more, false), Appended::does_not_wait) << "not any more";
   EXPECT_EQ(found(id).rows.all(), 3);
-  EXPECT_FALSE(batches().append(BatchId::make(), more, true)) << "there is no such batch";
+  EXPECT_EQ(batches().append(BatchId::make(), more, true), Appended::does_not_wait)
+      << "there is no such batch";
+}
+
+TEST_P(BatchStoreContract, NoLineIsThereTwice) {
+  auto given = batch(2);
+  given.wait = true;
+  auto id = submit(given);
+  std::vector<BatchRow> overlapping{{3, "{}"}, {2, "{}"}}, further{{3, "{}"}, {4, "{}"}};
+  EXPECT_EQ(batches().append(id, overlapping, true), Appended::line_is_there);
+  EXPECT_EQ(found(id).rows.all(), 2);
+  EXPECT_EQ(found(id).status, BatchStatus::wait);
+  EXPECT_EQ(batches().append(id, further, false), Appended::accepted);
+  EXPECT_EQ(batches().append(id, further, false), Appended::line_is_there);
+  EXPECT_EQ(found(id).rows.all(), 4);
 }
 
 TEST_P(BatchStoreContract, ResultsAreKept) {
@@ -267,7 +281,7 @@ TEST_P(BatchStoreContract, ABatchThatWaitsCanBeAborted) {
   given.wait = true;
   auto id = submit(given);
   EXPECT_TRUE(batches().abort(id, {}));
-  EXPECT_FALSE(batches().append(id, {}, true));
+  EXPECT_EQ(batches().append(id, {}, true), Appended::does_not_wait);
   EXPECT_EQ(found(id).rows[BatchStatus::aborted], 1);
 }
 

@@ -209,16 +209,28 @@ TEST_P(BatchesContract, AWorkerThatDrainsFinishesWhatIsBegunAndGivesBackTheRest)
   EXPECT_EQ(batches_.status(id)->rows[BatchStatus::success], 10);
 }
 
-TEST_P(BatchesContract, ARowWithOutputNeedsAStoreForIt) {
+TEST_P(BatchesContract, ARowWithOutputIsLeftToAWorkerThatHasAStoreForIt) {
   Batches without{engine_};
-  without.on("shop", "price", [](const RowAttempt&) {
+  std::atomic<int> begun = 0;
+  without.on("shop", "price", [&](const RowAttempt&) {
+    ++begun;
     RowResult result;
     result.output["a"] = "b";
     return result;
   });
+  auto told = std::make_shared<std::atomic<bool>>(false);
+  engine_.events().subscribe([told](const Event& event) {
+    const auto* trouble = std::get_if<StoreTrouble>(&event);
+    if (trouble && trouble->why.find("--output") != std::string::npos) *told = true;
+  });
   auto id = without.submit(batch(1)).id;
-  work(without);
-  EXPECT_THAT(rows_of(id)[0].messages, HasSubstr("no store of blobs"));
+  Worker worker{without.work(), {.concurrency = 1}};
+  std::jthread working{[&] { worker.run(); }};
+  EXPECT_TRUE(eventually([&] { return *told && rows_of(id)[0].status == BatchStatus::queued; }));
+  worker.drain();
+  working.join();
+  EXPECT_EQ(begun, 1) << "not again and again";
+  EXPECT_EQ(batches_.status(id)->rows[BatchStatus::failed], 0);
 }
 
 TEST_P(BatchesContract, WhatCannotBeIsRefusedWithAReason) {
@@ -238,7 +250,7 @@ TEST_P(BatchesContract, WhatCannotBeIsRefusedWithAReason) {
   refused(given, "slash");
   given = batch(2);
   given.rows[1].input = "{";
-  refused(given, "line 2 is not JSON");
+  refused(given, "line 2: not JSON");
   given = batch(2);
   given.rows[1].line = 1;
   refused(given, "line 1 is there twice");

@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "scenario/cli_scenario.hpp"
 
 namespace holdfast::test {
@@ -85,6 +87,51 @@ TEST_F(CliBatches, AFileIsTakenOnce) {
   EXPECT_THAT(json({"batch", "list"}), SizeIs(1));
 }
 
+TEST_F(CliBatches, TwoWhoSubmitTheSameLongFileMakeOneBatchOfIt) {
+  constexpr int rows = 45'000;
+  std::string content;
+  for (int n = 1; n <= rows; ++n) content += fmt::format("{{\"n\": {}}}\n", n);
+  auto path = file("a.jsonl", content);
+  std::vector<std::string> words{"batch", "submit", path, "--app", "shop", "--op", "price"};
+  auto one = start(words), other = start(words);
+  for (auto* each : {&one, &other}) {
+    auto ending = each->wait();
+    ASSERT_TRUE(ending && ending->ok());
+  }
+  auto batches = json({"batch", "list"});
+  ASSERT_THAT(batches, SizeIs(1));
+  EXPECT_EQ(batches[0].at("status"), "queued");
+  EXPECT_EQ(batches[0].at("rows").at("queued"), rows);
+}
+
+TEST_F(CliBatches, WhoAppendsAtTheSameTimeDoesNotGetTheSameLines) {
+  auto id = submit(file("a.jsonl", "{\"n\": 1}\n"), {"--wait"});
+  std::string content;
+  for (int n = 1; n <= 500; ++n) content += "{}\n";
+  auto more = file("more.jsonl", content);
+  std::vector<Process> appending;
+  for (int i = 0; i < 4; ++i) appending.push_back(start({"batch", "append", id, more}));
+  for (auto& each : appending) {
+    auto ending = each.wait();
+    ASSERT_TRUE(ending && ending->ok());
+  }
+  auto rows = json({"batch", "rows", id, "--limit", "3000"});
+  ASSERT_THAT(rows, SizeIs(2'001));
+  for (std::size_t i = 0; i < rows.size(); ++i) ASSERT_EQ(rows[i].at("line"), i + 1);
+}
+
+TEST_F(CliBatches, ALineThatNoStoreCanKeepDoesNotKeepTheOthersOut) {
+  file("holdfast.yaml", "queue:\n  limits:\n    payloadBytes: 1000\n");
+  auto path = file("a.jsonl", "{\"n\": 1}\n\"" + std::string(2'000, 'x') +
+                                  "\"\n{\"n\": \"\\u0000\"}\n{\"n\": \"\\\\u0000\"}\n");
+  auto done = cli({"--config", (store_.folder() / "holdfast.yaml").string(), "batch", "submit",
+                   path, "--app", "shop", "--op", "price"});
+  ASSERT_TRUE(done.ending.ok()) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("a.jsonl:2: 2002 bytes, and at most 1000 are allowed"));
+  EXPECT_THAT(done.err, HasSubstr("a.jsonl:3: a text with a zero character"));
+  EXPECT_EQ(status(lines_of(done.out).at(0)).at("rows").at("queued"), 2);
+}
+
 TEST_F(CliBatches, FilesThatComeIntoAFolderAreTakenWhenTheyAreWhole) {
   auto folder = store_.folder() / "inbox";
   std::filesystem::create_directory(folder);
@@ -164,6 +211,52 @@ TEST_F(CliBatches, AnAnswerThatIsNoneFailsTheRow) {
   ok(run_words("while read line; do echo '{\"status\": \"perhaps\"}'; done"));
   EXPECT_THAT(boost::json::serialize(json({"batch", "rows", id}).at(0).at("messages")),
               HasSubstr("the status is 'perhaps'"));
+}
+
+TEST_F(CliBatches, NoRowGetsTheAnswerToAnother) {
+  auto id = submit(file("a.jsonl", "1\n2\n3\n4\n"));
+  // What it says beside its answers comes with the first of them, so it is there for the next row.
+  auto words = run_words(R"(python3 -uc '
+import json, sys
+for count, line in enumerate(sys.stdin):
+    n = json.loads(line)["input"]
+    sys.stdout.write(json.dumps({"status": "success", "result": n}) + "\n" + "and more\n" * (n % 2))
+')");
+  words.insert(words.end(), {"--concurrency", "1"});
+  ok(words);
+  for (const auto& row : json({"batch", "rows", id})) {
+    EXPECT_EQ(row.at("status"), "success");
+    EXPECT_EQ(row.at("result"), row.at("input"));
+  }
+  id = submit(file("b.jsonl", "5\n6\n7\n"));
+  words = run_words(R"(python3 -uc '
+import json, sys
+print("loading")
+for line in sys.stdin: print(json.dumps({"status": "success", "result": json.loads(line)["input"]}))
+')");
+  words.insert(words.end(), {"--concurrency", "1"});
+  ok(words);
+  for (const auto& row : json({"batch", "rows", id})) {
+    EXPECT_EQ(row.at("status"), "failed") << "it never answers the row that it was asked";
+  }
+}
+
+TEST_F(CliBatches, AnAnswerMayNameItsRow) {
+  auto id = submit(file("a.jsonl", "1\n2\n"));
+  auto words = run_words(R"(python3 -uc '
+import json, sys
+for line in sys.stdin:
+    row = json.loads(line)
+    print(json.dumps({"status": "failed", "key": row["key"] if row["input"] == 1 else "else",
+                      "messages": [{"id": 7, "code": "c", "field": "f", "values": ["v", 1]}],
+                      "output": {"all": ["x", "y"]}}))
+')");
+  ok(words);
+  auto rows = json({"batch", "rows", id});
+  EXPECT_EQ(boost::json::serialize(rows[0].at("messages")),
+            R"([{"msgid":7,"errcode":"c","field":"f","vals":["v","1"]}])");
+  EXPECT_THAT(boost::json::serialize(rows[1].at("messages")), HasSubstr("with the key 'else'"));
+  EXPECT_EQ(ok({"batch", "output", id, "all"}), "x\ny\n");
 }
 
 TEST_F(CliBatches, RowsOfAKilledWorkerAreRecoveredByHand) {

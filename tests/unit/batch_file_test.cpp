@@ -46,6 +46,20 @@ TEST(BatchFile, WhatIsWrongInACsvIsNamedAndTheRestIsRead) {
   EXPECT_THAT(lines(read), ElementsAre(4, 7));
 }
 
+TEST(BatchFile, ColumnsHaveNamesOfTheirOwn) {
+  for (auto header : {"a,b,a", "a,,b"}) {
+    auto read = read_rows("a.csv", std::string{header} + "\n1,2,3\n", FileFormat::csv);
+    EXPECT_THAT(read.rows, IsEmpty());
+    EXPECT_THAT(bad_lines(read), ElementsAre(1));
+  }
+}
+
+TEST(BatchFile, ARowThatIsTooLargeIsAProblemOfItsOwn) {
+  auto read = read_rows("a", "[1]\n[1,2,3]\n[2]\n", FileFormat::json_lines, 4);
+  EXPECT_THAT(lines(read), ElementsAre(1, 3));
+  EXPECT_THAT(bad_lines(read), ElementsAre(2));
+}
+
 TEST(BatchFile, ContentIsKnownByItsSum) {
   EXPECT_EQ(checksum_of(""),
             "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

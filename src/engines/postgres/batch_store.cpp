@@ -32,6 +32,18 @@ void queue_rows(Connection& db, BatchId batch, std::span<const BatchRow> rows) {
       uuid(batch), lines.value(), inputs.value());
 }
 
+bool has_line_of(Connection& db, BatchId batch, std::span<const BatchRow> rows) {
+  if (rows.empty()) return false;
+  Array lines{Type::bigint};
+  for (const auto& row : rows) lines.add(row.line);
+  return db
+      .run(
+          "SELECT 1 FROM unnest($2::bigint[]) AS n(line) JOIN alya.batchrows r"
+          " ON r.batch = $1 AND r.line = n.line LIMIT 1",
+          uuid(batch), lines.value())
+      .next();
+}
+
 /// Content is taken once for each application and operation.
 std::string object_id(const NewBatch& batch) {
   return fmt::format("{}/{}/{}", batch.app, batch.op, batch.file->checksum);
@@ -108,19 +120,20 @@ Batches::Submitted PostgresBatchStore::insert(BatchId id, const NewBatch& batch)
   return submitted;
 }
 
-bool PostgresBatchStore::append(BatchId id, std::span<const BatchRow> rows, bool release) {
-  bool done = store().writer.write(batch_points, [&](Connection& db) {
-    // Locked, so that nobody releases it before the rows are there.
+Appended PostgresBatchStore::append(BatchId id, std::span<const BatchRow> rows, bool release) {
+  auto answer = store().writer.write(batch_points, [&](Connection& db) {
+    // Locked, so that nobody releases it before the rows are there, or appends the same.
     auto waits =
         db.run("SELECT 1 FROM alya.batches WHERE id = $1 AND status = 'wait' FOR UPDATE", uuid(id));
-    if (!waits.next()) return false;
+    if (!waits.next()) return Appended::does_not_wait;
+    if (has_line_of(db, id, rows)) return Appended::line_is_there;
     queue_rows(db, id, rows);
     if (release) db.queue("UPDATE alya.batches SET status = 'queued' WHERE id = $1", uuid(id));
     db.run("SELECT 1");  // with which goes what is queued
-    return true;
+    return Appended::accepted;
   });
-  if (done && release) store_.session.announce_work();
-  return done;
+  if (answer == Appended::accepted && release) store_.session.announce_work();
+  return answer;
 }
 
 bool PostgresBatchStore::abort(BatchId id, std::span<const NewTask> follow_ups) {

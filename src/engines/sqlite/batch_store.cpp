@@ -33,6 +33,14 @@ void insert_rows(Connection& db, std::int64_t batch, std::span<const BatchRow> r
   for (const auto& row : rows) insert.bind(batch, row.line, row.input, now).run();
 }
 
+bool has_line_of(Connection& db, std::int64_t batch, std::span<const BatchRow> rows) {
+  return std::ranges::any_of(rows, [&](const BatchRow& row) {
+    auto find = db.use("SELECT 1 FROM holdfast_batchrows WHERE batch = ? AND line = ?");
+    find.bind(batch, row.line);
+    return find.step();
+  });
+}
+
 /// Content is taken once for each application and operation.
 std::string object_id(const NewBatch& batch) {
   return fmt::format("{}/{}/{}", batch.app, batch.op, batch.file->checksum);
@@ -114,17 +122,18 @@ Batches::Submitted SqliteBatchStore::insert(BatchId id, const NewBatch& batch) {
   return submitted;
 }
 
-bool SqliteBatchStore::append(BatchId id, std::span<const BatchRow> rows, bool release) {
-  bool done = store_.writer.write(batch_points, [&](Connection& db) {
+Appended SqliteBatchStore::append(BatchId id, std::span<const BatchRow> rows, bool release) {
+  auto answer = store_.writer.write(batch_points, [&](Connection& db) {
     auto seq = find_batch(db, id, BatchStatus::wait, BatchStatus::wait);
-    if (seq == 0) return false;
+    if (seq == 0) return Appended::does_not_wait;
+    if (has_line_of(db, seq, rows)) return Appended::line_is_there;
     expect_room(store_, db, 2 * bytes_of(rows));
     insert_rows(db, seq, rows, store_.clock.wall());
     if (release) db.use("UPDATE holdfast_batches SET status = 0 WHERE seq = ?").bind(seq).run();
-    return true;
+    return Appended::accepted;
   });
-  if (done && release) store_.watch.announce_work();
-  return done;
+  if (answer == Appended::accepted && release) store_.watch.announce_work();
+  return answer;
 }
 
 bool SqliteBatchStore::abort(BatchId id, std::span<const NewTask> follow_ups) {

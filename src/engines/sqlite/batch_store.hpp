@@ -10,7 +10,7 @@ class SqliteBatchStore final : public BatchStore {
   explicit SqliteBatchStore(Store& store) : store_{store} {}
 
   Batches::Submitted insert(BatchId id, const NewBatch& batch) override;
-  bool append(BatchId id, std::span<const BatchRow> rows, bool release) override;
+  Appended append(BatchId id, std::span<const BatchRow> rows, bool release) override;
   bool abort(BatchId id, std::span<const NewTask> follow_ups) override;
   std::vector<BatchRecord> find(const BatchFilter& filter) override;
   std::vector<RowRecord> rows(const RowFilter& filter) override;
