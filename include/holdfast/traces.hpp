@@ -16,6 +16,7 @@ struct TraceOptions {
   /// Of a collector that speaks OTLP over HTTP, such as `http://127.0.0.1:4318`. `/v1/traces` is
   /// added unless the address ends with it.
   std::string endpoint{};
+  bool exact = false;                ///< `endpoint` is the whole address: nothing is added
   std::string service = "holdfast";  ///< `service.name`
   /// Sent with every request, such as a key that the collector wants.
   std::vector<std::pair<std::string, std::string>> headers{};
@@ -32,7 +33,8 @@ struct TraceOptions {
 /// (`trace_tags`), else in one of their own whose id is the task's.
 class TraceExport {
  public:
-  /// Throws `ConfigError` for an address that makes no sense. The collector may be away.
+  /// Throws `ConfigError` for an address or a header that makes no sense. The collector may be
+  /// away.
   TraceExport(const Engine& engine, TraceOptions options);
   /// Tries for a moment to send what is left.
   ~TraceExport();

@@ -27,10 +27,11 @@ Exit run(Context& context, const Options& options) {
   const ConfigFile& config = context.config();
   const std::string store = check_address(context.store_address());
   const auto log_format = to_string(context.program_settings().log_format);
+  const auto& traces = context.program_settings().traces_endpoint;
   if (context.json) {
     JsonObject document;
     document.text("file", context.config_path).text("store", store);
-    document.text("log.format", log_format);
+    document.text("log.format", log_format).text("traces.endpoint", traces);
     for (const Key& key : setting_keys())
       document.json(key.path(), value_json(key, config.settings));
     context.print_json(document.str());
@@ -39,6 +40,7 @@ Exit run(Context& context, const Options& options) {
   context.confirm(fmt::format("{} is fine; in force are:", context.config_path));
   context.say(fmt::format("{:<40} {}", "store", store));
   context.say(fmt::format("{:<40} {}", "log.format", log_format));
+  context.say(fmt::format("{:<40} {}", "traces.endpoint", traces.empty() ? "none" : traces));
   for (const Key& key : setting_keys())
     context.say(fmt::format("{:<40} {}", key.path(), key.text(config.settings)));
   return Exit::ok;

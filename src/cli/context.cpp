@@ -12,12 +12,23 @@
 #include "engines/sqlite/is_store.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/plain_text.hpp"
+#include "traces/collector.hpp"
 
 namespace holdfast::cli {
 
 namespace {
 
 constexpr std::string_view default_store = "sqlite:holdfast.db";
+
+/// What only others than the reader of the file can judge, said with its line.
+template <class Check>
+void check_line(const std::string& file, int line, const Check& check) {
+  try {
+    check();
+  } catch (const ConfigError& error) {
+    throw ConfigError{fmt::format("{}:{}: {}", file, line, error.what())};
+  }
+}
 
 }  // namespace
 
@@ -32,11 +43,11 @@ const WholeConfig& Context::whole_config() {
   if (config_) return *config_;
   config_ = config_path.empty() ? WholeConfig{} : load_whole_config(config_path);
   const auto& file = config_->file;
-  try {
-    if (!file.store.empty()) check_address(file.store);
-  } catch (const ConfigError& error) {
-    throw ConfigError{fmt::format("{}:{}: {}", config_path, file.store_line, error.what())};
-  }
+  const auto& ours = config_->program;
+  if (!file.store.empty())
+    check_line(config_path, file.store_line, [&] { check_address(file.store); });
+  if (!ours.traces_endpoint.empty())
+    check_line(config_path, ours.traces_line, [&] { traces_address(ours.traces_endpoint); });
   return *config_;
 }
 

@@ -1,6 +1,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
@@ -12,6 +14,7 @@
 #include "cli/http_sidekiq.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/log.hpp"
+#include "cli/trace_options.hpp"
 #include "cli/worker_service.hpp"
 #include "documents/json.hpp"
 
@@ -25,6 +28,7 @@ struct Options {
   EgressFlags egress;
   SidekiqFlags sidekiq;
   LogOptions log;
+  TraceFlags traces;
 };
 
 void print_summary(const Context& context, const http::ProcessorSummary& summary) {
@@ -64,10 +68,13 @@ Exit run(Context& context, const Options& options) {
   if (options.sidekiq.any())
     throw InvalidRequest{
         "an option for Sidekiq was given, and the store is not Sidekiq's Redis (sidekiq+redis://)"};
+  const auto tracing = trace_options(context, options.traces);
   Interrupts interrupts;
   const Engine engine = context.engine(Stay::lasting);
   log_to_stderr(engine, Severity::warning, context.log_format);
   const WorkerService service{context.systemd, engine};
+  std::optional<TraceExport> traces;
+  if (tracing) traces.emplace(engine, *tracing);
   http::Processor processor{engine, processing};
   const InterruptWatch watch{interrupts, [&](int count) { wind_down(processor, context, count); }};
   print_summary(context, processor.run());
@@ -109,6 +116,7 @@ void add_http_run(CLI::App& parent, Context& context) {
   add_egress_flags(*command, options->egress);
   add_sidekiq_flags(*command, options->sidekiq);
   command->add_flag("--until-empty", options->processor.until_empty, "End when no request is left");
+  add_trace_flags(*command, options->traces);
   add_log_options(*command, options->log);
   chosen(*command, context, options, run);
 }

@@ -12,6 +12,7 @@
 #include "cli/progress_bar.hpp"
 #include "cli/task_options.hpp"
 #include "cli/task_text.hpp"
+#include "cli/trace_options.hpp"
 #include "documents/json.hpp"
 
 namespace holdfast::cli {
@@ -27,7 +28,7 @@ struct Options {
   std::string payload = "{}";
   std::string file;
   std::int64_t count = 1;
-  std::string delay, at, timeout;
+  std::string delay, at, timeout, traceparent;
   std::vector<std::string> after;
   TaskOptions task;
 };
@@ -38,6 +39,10 @@ NewTask describe(const Options& options) {
   if (!options.timeout.empty()) task.options.timeout = parse_duration(options.timeout, "--timeout");
   if (!options.at.empty()) task.options.at = parse_time(options.at, "--at");
   task.options.after = parse_task_ids(options.after);
+  if (!options.traceparent.empty()) {
+    const auto tags = tags_of_traceparent(options.traceparent);
+    task.options.tags.insert(task.options.tags.end(), tags.begin(), tags.end());
+  }
   return task;
 }
 
@@ -149,6 +154,10 @@ void add_task_add(CLI::App& parent, Context& context) {
   command->add_option("--after", options->after, "Run after this task has completed; repeatable")
       ->allow_extra_args(false)
       ->type_name("ID");
+  command
+      ->add_option("--traceparent", options->traceparent,
+                   "The trace that it belongs to, as W3C's Trace Context writes it")
+      ->type_name("CONTEXT");
   CLI::Option* count =
       command->add_option("--count", options->count, "Enqueue so many of them; default: 1")
           ->check(CLI::Range(std::int64_t{1}, most_copies));

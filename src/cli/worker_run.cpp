@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/foreground.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/trace_options.hpp"
 #include "cli/worker_service.hpp"
 #include "exec/exec_handler.hpp"
 
@@ -27,6 +28,7 @@ struct Options {
   std::string metrics_file;
   WorkerOptions worker;
   LogOptions log;
+  TraceFlags traces;
 };
 
 std::vector<std::string> command_of(const Options& options, const Context& context) {
@@ -57,12 +59,16 @@ Handler program_handler(const Options& options, Context& context) {
 Exit run(Context& context, const Options& options) {
   begin_log(context, options.log);
   const Handler handler = program_handler(options, context);
+  auto tracing = trace_options(context, options.traces);
   Interrupts interrupts;
   const Engine engine = context.engine(Stay::lasting);
   log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info, context.log_format);
   const WorkerService service{context.systemd, engine};
   std::optional<MetricsFile> metrics;
   if (!options.metrics_file.empty()) metrics.emplace(engine, options.metrics_file);
+  std::optional<TraceExport> traces;  // after the file, which is to have its last numbers
+  if (tracing && metrics) tracing->metrics = metrics->metrics();
+  if (tracing) traces.emplace(engine, *tracing);
   Tasks tasks{engine};
   for (const std::string& kind : options.kinds) tasks.on_json(kind, handler);
   Worker worker{tasks, options.worker};
@@ -99,6 +105,7 @@ void add_worker_run(CLI::App& parent, Context& context) {
       ->type_name("FILE");
   command->add_flag("--until-empty", options->worker.until_empty,
                     "End when nothing is left to run");
+  add_trace_flags(*command, options->traces);
   add_log_options(*command, options->log);
   chosen(*command, context, options, run);
 }

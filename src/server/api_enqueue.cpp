@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <holdfast/tasks.hpp>
+#include <holdfast/traces.hpp>
 
 #include "documents/json.hpp"
 #include "recovery/clock.hpp"
@@ -58,6 +59,18 @@ void name_by_key(std::vector<NewTask>& tasks, const Inspector& inspector, const 
   }
 }
 
+/// Whoever works on the tasks goes on with the trace of whoever enqueued them.
+void add_trace(std::vector<NewTask>& tasks, std::string_view traceparent) {
+  if (traceparent.empty()) return;
+  const auto tags = trace_tags(traceparent);
+  if (tags.empty())
+    throw invalid(
+        "traceparent is not one of W3C's Trace Context; it looks like "
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+  for (auto& task : tasks)
+    task.options.tags.insert(task.options.tags.end(), tags.begin(), tags.end());
+}
+
 Response enqueue(Service& service, const Request& request) {
   request.query.only({"store"});
   const auto fields = Fields::of_body(request.body);
@@ -69,6 +82,7 @@ Response enqueue(Service& service, const Request& request) {
     tasks.push_back(new_task(fields));
   }
   if (tasks.empty()) throw invalid("tasks is empty; there is nothing to enqueue");
+  add_trace(tasks, request.header("traceparent"));
   const auto& engine = service.store(request).engine;
   if (const std::string key{request.header("idempotency-key")}; !key.empty())
     name_by_key(tasks, Inspector{engine}, key);

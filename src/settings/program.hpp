@@ -11,6 +11,8 @@ namespace holdfast {
 /// know, so it is no part of `Settings`.
 struct ProgramSettings {
   LogFormat log_format = LogFormat::text;
+  std::string traces_endpoint{};  ///< of a collector; empty: no traces
+  int traces_line = 0;            ///< where it stands
 };
 
 /// All of a file.

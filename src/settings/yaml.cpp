@@ -24,8 +24,9 @@ constexpr std::size_t largest_file = 1'000'000;
 class Reader {
  public:
   explicit Reader(const std::string& name) : name_{name} {
-    children_[""] = {"log", "queue", "store"};
+    children_[""] = {"log", "queue", "store", "traces"};
     children_["log"] = {"format"};
+    children_["traces"] = {"endpoint"};
     for (const Key& key : setting_keys()) {
       keys_[key.path()] = &key;
       std::string parent{key.section};
@@ -74,6 +75,7 @@ class Reader {
     lines_[path] = key.Mark().line + 1;
     if (path == "store") return read_store(key, value);
     if (path == "log.format") return read_log_format(key, value);
+    if (path == "traces.endpoint") return read_traces_endpoint(key, value);
     if (children_.contains(path)) {
       // A section whose every line is commented out is an empty value, not a mistake.
       if (!value.IsNull()) read_map(path, value);
@@ -104,6 +106,14 @@ class Reader {
       return;
     }
     refuse(key, fmt::format("log.format is '{}'; allowed: one of text, json", text));
+  }
+
+  void read_traces_endpoint(const YAML::Node& key, const YAML::Node& value) {
+    if (!value.IsScalar() || value.Scalar().empty())
+      refuse(key,
+             "traces.endpoint must be the address of a collector, such as http://127.0.0.1:4318");
+    config_.program.traces_endpoint = value.Scalar();
+    config_.program.traces_line = value.Mark().line + 1;
   }
 
   static std::optional<double> read_value(const Key& key, const std::string& text) {

@@ -2,6 +2,9 @@
 
 #include <curl/curl.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include <fmt/format.h>
 #include <boost/url/parse.hpp>
 
@@ -20,14 +23,34 @@ std::size_t ignore_body(char*, std::size_t size, std::size_t count, void* seen) 
   return bytes > largest_answer ? 0 : size * count;
 }
 
+bool is_name(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) ||
+           std::string_view{"!#$%&'*+-.^_`|~"}.find(c) != std::string_view::npos;
+  });
+}
+
+/// What could end a header and begin another one must not be in it. The value may be a secret, so
+/// no message has it.
+void check_header(const std::string& name, const std::string& value) {
+  if (!is_name(name)) throw ConfigError{fmt::format("'{}' is not the name of a header", name)};
+  if (std::ranges::any_of(value, [](unsigned char c) { return c < ' ' || c == 0x7f; }))
+    throw ConfigError{fmt::format("the value of the header {} has control characters", name)};
+}
+
 }  // namespace
 
-std::string traces_address(const std::string& endpoint) {
+std::string traces_address(const std::string& endpoint, bool exact) {
   const auto url = boost::urls::parse_uri(endpoint);
   if (!url || (url->scheme() != "http" && url->scheme() != "https") || url->host().empty() ||
       url->has_query() || url->has_fragment())
     throw ConfigError{fmt::format(
         "'{}' is not the address of a collector for traces; write http://HOST:4318", endpoint)};
+  // Addresses are shown by commands, in settings and in logs.
+  if (url->has_userinfo())
+    throw ConfigError{
+        "the address of a collector for traces has a password in it; send it as a header instead"};
+  if (exact) return endpoint;
   const std::string path = "/v1/traces";
   auto address = endpoint;
   while (address.ends_with('/')) address.pop_back();
@@ -37,6 +60,7 @@ std::string traces_address(const std::string& endpoint) {
 Collector::Collector(std::string address,
                      const std::vector<std::pair<std::string, std::string>>& headers)
     : address_{std::move(address)} {
+  for (const auto& [name, value] : headers) check_header(name, value);
   static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
   handle_ = initialised == CURLE_OK ? curl_easy_init() : nullptr;
   if (!handle_) throw Error{"libcurl could not be set up"};

@@ -18,13 +18,14 @@ enum class Delivery {
   away,     ///< nobody there, or too busy: try again later
 };
 
-/// The address of traces at a collector, from what people write. Throws `ConfigError` for what is
-/// no address.
-std::string traces_address(const std::string& endpoint);
+/// The address of traces at a collector, from what people write; with `exact`, that itself. Throws
+/// `ConfigError` for what is no address.
+std::string traces_address(const std::string& endpoint, bool exact = false);
 
 /// Sends documents to a collector, one at a time, over a connection that is kept.
 class Collector {
  public:
+  /// Throws `ConfigError` for a header that would not be one header.
   Collector(std::string address, const std::vector<std::pair<std::string, std::string>>& headers);
   ~Collector();
   Collector(const Collector&) = delete;

@@ -32,7 +32,7 @@ class TraceExport::Sender {
         store_{engine.name()},
         metrics_{options.metrics ? options.metrics : std::make_shared<Metrics>()},
         book_{options.most_waiting},
-        collector_{traces_address(options.endpoint), options.headers} {}
+        collector_{traces_address(options.endpoint, options.exact), options.headers} {}
 
   void hear(const Event& event) {
     if (!listening_) return;

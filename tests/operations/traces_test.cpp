@@ -1,15 +1,11 @@
 #include <gmock/gmock.h>
 
-#include <atomic>
-#include <mutex>
-
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <holdfast/holdfast.hpp>
 #include <holdfast/traces.hpp>
 
-#include "support/http_server.hpp"
+#include "operations/collector_under_test.hpp"
 #include "support/process.hpp"
 #include "support/temp_store.hpp"
 
@@ -34,47 +30,6 @@ TEST(TraceTags, AreTheIdsOfATraceparent) {
         std::string{"00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01"},
         std::string{"00_0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}})
     EXPECT_THAT(trace_tags(wrong), IsEmpty()) << wrong;
-}
-
-/// Takes what is sent to it, or does not.
-class CollectorUnderTest {
- public:
-  std::string url() const { return server_.url(""); }
-  int asked() const { return server_.served(); }
-  void answer_with(int status) { status_ = status; }
-
-  std::vector<boost::json::object> spans() {
-    std::lock_guard lock{mutex_};
-    std::vector<boost::json::object> all;
-    for (const auto& document : taken_)
-      for (const auto& resource : document.at("resourceSpans").as_array())
-        for (const auto& scope : resource.at("scopeSpans").as_array())
-          for (const auto& span : scope.at("spans").as_array()) all.push_back(span.as_object());
-    return all;
-  }
-  std::vector<boost::json::value> documents() {
-    std::lock_guard lock{mutex_};
-    return taken_;
-  }
-
- private:
-  Reply take(const ServedRequest& request) {
-    EXPECT_EQ(request.method, "POST");
-    EXPECT_EQ(request.target, "/v1/traces");
-    EXPECT_EQ(request.headers.at("content-type"), "application/json");
-    std::lock_guard lock{mutex_};
-    if (status_ == 200) taken_.push_back(boost::json::parse(request.body));
-    return answer(status_, "{}");
-  }
-
-  std::mutex mutex_;
-  std::vector<boost::json::value> taken_;
-  std::atomic<int> status_ = 200;
-  HttpServer server_{[this](const ServedRequest& request) { return take(request); }};
-};
-
-std::string text(const boost::json::object& object, const char* member) {
-  return std::string{object.at(member).as_string()};
 }
 
 class Traces : public testing::Test {
@@ -171,8 +126,18 @@ TEST_F(Traces, KeepSoManySpansAndNoMoreAndHoldNoWorkUp) {
 }
 
 TEST_F(Traces, AreRefusedWithoutAnAddressThatMakesSense) {
-  for (const char* wrong : {"", "collector:4318", "ftp://collector", "http://", "http://c/?a=b"})
+  for (const char* wrong : {"", "collector:4318", "ftp://collector", "http://", "http://c/?a=b",
+                            "http://ada:secret@collector:4318"})
     EXPECT_THROW((TraceExport{engine_, {.endpoint = wrong}}), ConfigError) << wrong;
+}
+
+TEST_F(Traces, AreRefusedWithHeadersThatWouldBeOthers) {
+  const std::vector<std::pair<std::string, std::string>> all{
+      {"", "a"}, {"two words", "a"}, {"key:", "a"}, {"key", "a\r\nother: b"}};
+  for (const auto& wrong : all)
+    EXPECT_THROW((TraceExport{engine_, {.endpoint = collector_.url(), .headers = {wrong}}}),
+                 ConfigError)
+        << wrong.first;
 }
 
 }  // namespace

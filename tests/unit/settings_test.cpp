@@ -102,6 +102,13 @@ TEST(Settings, TheFormatOfLogsIsTheProgramsOwn) {
   parse_settings("log: {format: json}\n", "work.yaml");
 }
 
+TEST(Settings, TheCollectorOfTracesIsTheProgramsOwn) {
+  EXPECT_EQ(parse_whole_config("traces:\n", "work.yaml").program.traces_endpoint, "");
+  const auto config = parse_whole_config("\ntraces: {endpoint: http://c:4318}\n", "work.yaml");
+  EXPECT_EQ(config.program.traces_endpoint, "http://c:4318");
+  EXPECT_EQ(config.program.traces_line, 2);
+}
+
 struct Mistake {
   const char* what;
   const char* yaml;
@@ -123,7 +130,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"UnknownSection", "queue:\n  hartbeat:\n",
                 "work.yaml:2: unknown key 'hartbeat' in queue; allowed: durability, heartbeat,"},
         Mistake{"UnknownTopLevelKey", "\nqueues:\n",
-                "work.yaml:2: unknown key 'queues' at the top level; allowed: log, queue, store"},
+                "work.yaml:2: unknown key 'queues' at the top level; allowed: log, queue, store, "
+                "traces"},
         Mistake{"RepeatedKey", "queue:\n  recovery:\n    action: fail\n    action: retry\n",
                 "work.yaml:4: key 'action' appears twice in queue.recovery"},
         Mistake{"RepeatedSection", "queue:\n  recovery:\n  recovery:\n",
@@ -159,6 +167,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "work.yaml:2: log.format is 'xml'; allowed: one of text, json"},
         Mistake{"UnknownLogKey", "log:\n  level: info\n",
                 "work.yaml:2: unknown key 'level' in log; allowed: format"},
+        Mistake{"EmptyCollector", "traces:\n  endpoint:\n",
+                "work.yaml:2: traces.endpoint must be the address of a collector"},
         Mistake{"EmptyStore", "store: ''\n", "work.yaml:1: store must be the address of a store"},
         Mistake{"BrokenYaml", "queue:\n  worker: [1\n", "work.yaml:3: not valid YAML: "},
         Mistake{"SecondDocument", "queue:\n---\nqueue:\n", "a second document begins here"},
