@@ -39,6 +39,11 @@ struct TaskPage {
   std::function<bool(TaskId last)> go_on{};
 };
 
+struct TaskCount {
+  std::int64_t tasks = 0;
+  bool complete = true;  ///< false: time was up, and there are at least so many
+};
+
 struct QueueStatus {
   std::string queue;
   bool paused = false;
@@ -92,6 +97,8 @@ class Inspector {
   std::optional<TaskRecord> task(TaskId id) const;
   std::vector<TaskRecord> tasks(const TaskFilter& filter, TaskPage page = {}) const;
   std::int64_t count(const TaskFilter& filter) const;
+  /// The same, for about so long at the most.
+  TaskCount count_within(const TaskFilter& filter, Millis longest) const;
   std::vector<Transition> history(TaskId id) const;
   std::vector<LogLine> logs(TaskId id) const;
   /// One sentence on why the task is not running, or what it is doing.

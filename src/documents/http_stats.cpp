@@ -1,6 +1,7 @@
 #include "documents/http_stats.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include <holdfast/http/client.hpp>
 #include <holdfast/http/response.hpp>
@@ -8,6 +9,7 @@
 
 #include "documents/http_target.hpp"
 #include "documents/json.hpp"
+#include "recovery/clock.hpp"
 #include "tasks/engine_parts.hpp"
 #include "tasks/figures.hpp"
 
@@ -120,21 +122,43 @@ std::string processes_json(const HttpStats& stats) {
   return json_list(list);
 }
 
+/// A page at a time, while there is time: each of them has its answer with it.
+void add_newest(HttpStats& stats, const Inspector& inspector, const HttpStatsOf& which,
+                const std::function<bool()>& go_on) {
+  constexpr int at_once = 500;
+  const TaskFilter filter{.states = {TaskState::completed, TaskState::failed},
+                          .kind = http::request_kind,
+                          .created_since = which.since};
+  TaskPage page;
+  page.go_on = [&](TaskId) { return stats.complete = stats.complete && go_on(); };
+  for (int left = which.newest; left > 0; left -= page.limit) {
+    page.limit = std::min(left, at_once);
+    const auto some = inspector.tasks(filter, page);
+    for (const auto& task : some) add_result(stats, task);
+    if (std::ssize(some) < page.limit || !page.go_on(some.back().id)) return;
+    page.after = some.back().id;
+  }
+}
+
 }  // namespace
 
 HttpStats http_stats(const Engine& engine, const HttpStatsOf& which) {
   const Inspector inspector{engine};
   HttpStats stats;
+  const auto now = [] { return system_clock().steady(); };
+  const auto end = which.longest ? now() + *which.longest : Millis::max();
+  add_newest(stats, inspector, which, [&] { return now() < end; });
   for (int i = 0; i < task_state_count; ++i) {
     auto state = static_cast<TaskState>(i);
-    stats.states[std::string{to_string(state)}] = inspector.count(
-        {.states = {state}, .kind = http::request_kind, .created_since = which.since});
+    const TaskFilter filter{
+        .states = {state}, .kind = http::request_kind, .created_since = which.since};
+    const auto found = which.longest
+                           ? inspector.count_within(
+                                 filter, (end + *which.longest - now()) / (task_state_count - i))
+                           : TaskCount{inspector.count(filter)};
+    stats.states[std::string{to_string(state)}] = found.tasks;
+    stats.complete = stats.complete && found.complete;
   }
-  for (const auto& task : inspector.tasks({.states = {TaskState::completed, TaskState::failed},
-                          .kind = http::request_kind,
-                          .created_since = which.since},
-                                          {.limit = which.newest}))
-    add_result(stats, task);
   std::ranges::sort(stats.durations);
   for (auto& [host, endpoint] : stats.endpoints) std::ranges::sort(endpoint.durations);
   stats.processes = processes(inspector);
@@ -153,6 +177,7 @@ std::string http_stats_json(const HttpStats& stats) {
       .json("statuses", counts_json(stats.statuses))
       .json("errors", counts_json(stats.errors))
       .number("measured", stats.durations.size())
+      .flag("complete", stats.complete)
       .fraction("p50_seconds", percentile(stats.durations, 0.5))
       .fraction("p95_seconds", percentile(stats.durations, 0.95))
       .fraction("p99_seconds", percentile(stats.durations, 0.99))

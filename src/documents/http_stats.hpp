@@ -32,12 +32,14 @@ struct HttpStats {
   std::map<std::string, std::int64_t> states, statuses, errors;
   std::vector<double> durations;  ///< seconds, in order
   std::vector<Process> processes;
+  bool complete = true;  ///< false: time was up, and there is more
 };
 
 /// Which requests are looked at.
 struct HttpStatsOf {
   int newest = 10'000;              ///< of those that ended
   std::optional<WallTime> since{};  ///< enqueued since
+  std::optional<Millis> longest{};  ///< looks at them for so long
 };
 HttpStats http_stats(const Engine& engine, const HttpStatsOf& which);
 

@@ -16,6 +16,9 @@ namespace holdfast::server {
 
 namespace {
 
+/// At the requests that ended, and as long again at all of them.
+constexpr Millis longest_look{40};
+
 /// Where it is noted since when a store's statistics count. They are made from the requests
 /// themselves, of which clearing takes nothing away.
 std::string note_of(Service& service, const WatchedStore& store) {
@@ -43,7 +46,8 @@ Response requests(Service& service, const Request& request) {
 Response stats(Service& service, const Request& request) {
   request.query.only({"store"});
   const auto since = cleared_at(service, service.store(request));
-  auto document = http_stats_json(http_stats(service.store(request).engine, {.since = since}));
+  auto document = http_stats_json(
+      http_stats(service.store(request).engine, {.since = since, .longest = longest_look}));
   document.pop_back();
   return json_response(document + ",\"since\":" +
                        (since ? json_string(iso8601(*since)) : std::string{"null"}) + "}");

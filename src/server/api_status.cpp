@@ -12,6 +12,7 @@
 #include "server/problem.hpp"
 #include "server/service.hpp"
 #include "settings/keys.hpp"
+#include "tasks/store_metrics.hpp"
 
 namespace holdfast::server {
 
@@ -51,8 +52,8 @@ Response ready(Service& service, const Request&) {
 
 Response metrics(Service& service, const Request& request) {
   request.query.only({"store"});
-  const auto& store = service.store(request);
-  auto response = text_response(store_metrics(store.engine) +
+  auto& store = service.store(request);
+  auto response = text_response(store_metrics(store.engine, store.watcher.queues()) +
                                 store.counters->text({{"store", store.engine.name()}}));
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   return response;

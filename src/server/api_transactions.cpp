@@ -2,11 +2,13 @@
 
 #include "documents/json.hpp"
 #include "documents/transaction_json.hpp"
+#include "recovery/clock.hpp"
 #include "server/fields.hpp"
 #include "server/hidden.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
 #include "server/task_filter.hpp"
+#include "server/task_search.hpp"
 #include "tasks/engine_parts.hpp"
 
 namespace holdfast::server {
@@ -31,16 +33,19 @@ Response list(Service& service, const Request& request) {
   query.only({"store", "machine", "state", "limit"});
   const TransactionFilter filter{.machine = query.text("machine"),
                                  .states = task_states(query.all("state"))};
+  TaskPage page{.limit = static_cast<int>(query.number("limit", 50, 1, 500))};
+  bool complete = true;
+  const auto until = system_clock().steady() + longest_count;
+  page.go_on = [&](TaskId) { return complete = system_clock().steady() < until; };
   std::vector<std::string> documents;
   // A store that cannot keep any has none.
   if (service.store(request).engine.parts().transaction_store())
-    for (auto& each :
-         inspector_of(service, request)
-             .list(filter, {.limit = static_cast<int>(query.number("limit", 50, 1, 500))})) {
+    for (auto& each : inspector_of(service, request).list(filter, page)) {
       hide(each);
       documents.push_back(transaction_json(each));
     }
-  return json_response(JsonObject{}.json("transactions", json_list(documents)).str());
+  return json_response(
+      JsonObject{}.json("transactions", json_list(documents)).flag("complete", complete).str());
 }
 
 Response show(Service& service, const Request& request) {

@@ -18,6 +18,9 @@ struct Contents {
 /// Longer payloads and results are not in lists: their beginning is, and their size.
 inline constexpr std::size_t longest_in_lists = 2'000;
 
+/// So long are tasks counted one by one.
+inline constexpr Millis longest_count{60};
+
 /// Where the next page begins: behind this task. Where that is gone by then, behind so many tasks
 /// of the filter.
 struct Cursor {

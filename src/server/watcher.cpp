@@ -22,7 +22,12 @@ namespace {
 constexpr Millis pause{1'000};
 /// Where looking takes long, it is done less often: a tenth of the time at most.
 constexpr int of_the_time = 10;
+constexpr Millis longest_first_look{5'000};
 constexpr int looks_between_writes = 10;
+/// So long a caller waits for a count that takes long.
+constexpr Millis longest_wait{80};
+/// What was counted earlier is not shown: then the store keeps us waiting.
+constexpr Millis oldest_shown{30'000};
 /// Longer than anybody is silent who lives, and than a look takes.
 constexpr Millis figures_within{10 * 60'000};
 
@@ -53,7 +58,10 @@ Watcher::Watcher(Engine engine, std::shared_ptr<Hub> hub, std::shared_ptr<Histor
       hub_{std::move(hub)},
       history_{std::move(history)},
       many_{many},
-      thread_{[this](std::stop_token stop) { watch(std::move(stop)); }} {}
+      thread_{[this](std::stop_token stop) { watch(std::move(stop)); }} {
+  std::unique_lock lock{mutex_};
+  changed_.wait_for(lock, longest_first_look, [&] { return looked_; });
+}
 
 std::string Watcher::trouble() const {
   std::lock_guard lock{mutex_};
@@ -61,8 +69,6 @@ std::string Watcher::trouble() const {
 }
 
 void Watcher::watch(std::stop_token stop) {
-  std::mutex mutex;
-  std::condition_variable_any wake;
   for (int round = 1; !stop.stop_requested(); ++round) {
     const auto began = system_clock().steady();
     std::string trouble;
@@ -76,38 +82,55 @@ void Watcher::watch(std::stop_token stop) {
     {
       std::lock_guard lock{mutex_};
       trouble_ = trouble;
+      looked_ = true;
     }
-    const auto took = system_clock().steady() - began;
-    std::unique_lock lock{mutex};
-    wake.wait_for(lock, stop, std::max(pause - took, took * of_the_time), [] { return false; });
+    changed_.notify_all();
+    rest(stop, system_clock().steady() - began);
   }
   history_->flush(system_clock().wall());
 }
 
+/// Somebody who acted ends it, but not before it was as long as the look: acting all the time is no
+/// reason to count all the time.
+void Watcher::rest(std::stop_token stop, Millis took) {
+  std::unique_lock lock{mutex_};
+  changed_.wait_for(lock, stop, took, [] { return false; });
+  changed_.wait_for(lock, stop, std::max(pause - 2 * took, (of_the_time - 1) * took),
+                    [&] { return known_ && known_->acts != acts_; });
+}
+
 std::vector<QueueStatus> Watcher::count() {
-  const auto began = system_clock().steady();
+  const auto before = [&] {
+    std::lock_guard lock{mutex_};
+    return acts_;
+  }();
   auto queues = inspector_.queues();
-  const auto now = system_clock().steady();
-  std::lock_guard lock{mutex_};
-  known_ = Known{queues, now, now - began};
+  {
+    std::lock_guard lock{mutex_};
+    known_ = Known{queues, system_clock().steady(), before};
+  }
+  changed_.notify_all();
   return queues;
 }
 
 std::vector<QueueStatus> Watcher::queues() {
   {
-    std::lock_guard lock{mutex_};
-    // A look that takes long comes less often; there is none while the store is away.
-    const auto now = system_clock().steady();
-    if (known_ && total(known_->queues) >= many_ &&
-        now - known_->at < 2 * (pause + known_->took * of_the_time))
-      return known_->queues;
+    std::unique_lock lock{mutex_};
+    if (known_ && total(known_->queues) >= many_) {
+      const auto wanted = acts_;
+      changed_.wait_for(lock, longest_wait, [&] { return known_->acts >= wanted; });
+      if (system_clock().steady() - known_->at < oldest_shown) return known_->queues;
+    }
   }
   return count();
 }
 
-void Watcher::forget() {
-  std::lock_guard lock{mutex_};
-  known_.reset();
+void Watcher::acted() {
+  {
+    std::lock_guard lock{mutex_};
+    ++acts_;
+  }
+  changed_.notify_all();
 }
 
 void Watcher::refresh() {

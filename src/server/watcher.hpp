@@ -1,5 +1,6 @@
 #pragma once
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,7 +24,7 @@ namespace holdfast::server {
 class Watcher {
  public:
   /// Counting a million tasks takes a while: from `many` on, `queues` answers what was counted in
-  /// the last look.
+  /// the last look. The first look has ended when this returns, unless the store keeps it waiting.
   Watcher(Engine engine, std::shared_ptr<Hub> hub, std::shared_ptr<History> history,
           std::int64_t many = 100'000);
 
@@ -31,10 +32,11 @@ class Watcher {
   void refresh();
   /// Why the store could not be asked the last time; empty: it could.
   std::string trouble() const;
-  /// How many tasks each queue has, now or some seconds ago.
+  /// How many tasks each queue has, now or some seconds ago. Where there are many, nobody waits for
+  /// them to be counted longer than a moment.
   std::vector<QueueStatus> queues();
-  /// Somebody acted, so what was counted last is not to be shown any more.
-  void forget();
+  /// Somebody acted, so it looks again as soon as it can.
+  void acted();
   /// See `Roll`.
   std::vector<Figures::OfKind> last_hour();
 
@@ -46,11 +48,12 @@ class Watcher {
 
   struct Known {
     std::vector<QueueStatus> queues{};
-    Millis at{0};  ///< steady
-    Millis took{0};
+    Millis at{0};          ///< steady
+    std::int64_t acts{0};  ///< what was done before is in it
   };
 
   void watch(std::stop_token stop);
+  void rest(std::stop_token stop, Millis took);
   std::vector<QueueStatus> count();
   void look(bool for_clients);
   void look_at_queues(const std::vector<QueueStatus>& queues);
@@ -75,8 +78,11 @@ class Watcher {
 
   const std::int64_t many_;
   mutable std::mutex mutex_;
+  std::condition_variable_any changed_;  ///< anything of what follows
   std::optional<Known> known_{};
   std::string trouble_{};
+  std::int64_t acts_ = 0;
+  bool looked_ = false;
   std::jthread thread_;  // last: ends before what it uses is gone
 };
 

@@ -66,6 +66,15 @@ std::int64_t Inspector::count(const TaskFilter& filter) const {
   return engine_.parts().admin().count(filter);
 }
 
+TaskCount Inspector::count_within(const TaskFilter& filter, Millis longest) const {
+  auto& parts = engine_.parts();
+  const auto until = parts.clock().steady() + longest;
+  TaskCount found;
+  found.tasks =
+      parts.admin().count(filter, [&] { return found.complete = parts.clock().steady() < until; });
+  return found;
+}
+
 std::vector<Transition> Inspector::history(TaskId id) const {
   auto found = task(id);
   if (!found) return {};
@@ -83,9 +92,7 @@ std::string Inspector::explain(TaskId id) const {
   around.workers = parts.workers().list();
   put_in_hands(parts.admin(), around.workers);
   around.dependencies = find(parts.admin(), found->waits_for);
-  around.queue_paused = std::ranges::any_of(parts.admin().queues(), [&](const QueueStatus& queue) {
-    return queue.queue == found->queue && queue.paused;
-  });
+  around.queue_paused = std::ranges::count(parts.admin().paused(), found->queue) > 0;
   if (auto* limits = parts.limit_store()) around.limits = limits->list();
   return holdfast::explain(*found, around);
 }

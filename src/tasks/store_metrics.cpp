@@ -1,4 +1,4 @@
-#include <holdfast/inspector.hpp>
+#include "tasks/store_metrics.hpp"
 
 #include "recovery/metrics_text.hpp"
 #include "tasks/engine_parts.hpp"
@@ -80,9 +80,13 @@ void add_run_level(MetricsText& text, RunLevel level) {
 }  // namespace
 
 std::string store_metrics(const Engine& engine) {
+  return store_metrics(engine, Inspector{engine}.queues());
+}
+
+std::string store_metrics(const Engine& engine, const std::vector<QueueStatus>& queues) {
   const Inspector inspector{engine};
   MetricsText text{{{"store", engine.name()}}};
-  add_queues(text, inspector.queues(), engine.parts().clock().wall());
+  add_queues(text, queues, engine.parts().clock().wall());
   add_workers(text, inspector.workers());
   add_totals(text, inspector.recovery_totals());
   add_last_recovery(text, inspector.reports(1, 0));

@@ -29,8 +29,7 @@ void StoreMove::begin() {
   }
   note_.to = to_.name();
   note_.move = ReportId::make().text();
-  for (const auto& queue : from_.admin().queues())
-    if (queue.paused) note_.paused.push_back(queue.queue);
+  note_.paused = from_.admin().paused();
   from_.transfer().set_note(note_);
   refuse_same_store();
 }
@@ -51,9 +50,9 @@ void StoreMove::heed_objection() {
 }
 
 void StoreMove::undo() {
-  for (const auto& queue : from_.admin().queues())
-    if (queue.paused && std::ranges::count(note_.paused, queue.queue) == 0)
-      from_.admin().set_paused(queue.queue, false, std::string{actor});
+  for (const auto& queue : from_.admin().paused())
+    if (std::ranges::count(note_.paused, queue) == 0)
+      from_.admin().set_paused(queue, false, std::string{actor});
   from_.transfer().set_note({});
 }
 

@@ -28,8 +28,14 @@ class TaskAdmin {
   virtual ~TaskAdmin() = default;
 
   virtual std::vector<TaskRecord> search(const TaskFilter& filter, const TaskPage& page) = 0;
-  virtual std::int64_t count(const TaskFilter& filter) = 0;
+  /// `go_on` is asked now and then while tasks are looked at one by one; false: what was counted
+  /// until then is enough.
+  virtual std::int64_t count(const TaskFilter& filter, const std::function<bool()>& go_on) = 0;
+  std::int64_t count(const TaskFilter& filter) { return count(filter, {}); }
+  /// Where a store does not keep these counts, this reads an entry for each task.
   virtual std::vector<QueueStatus> queues() = 0;
+  /// Those that start no more tasks.
+  virtual std::vector<std::string> paused() = 0;
   /// Recorded transitions only, oldest first.
   virtual std::vector<RecordedTransition> recorded_history(TaskId id) = 0;
   virtual std::vector<LogLine> logs(TaskId id) = 0;

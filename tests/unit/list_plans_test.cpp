@@ -8,8 +8,8 @@
 #include <holdfast/holdfast.hpp>
 
 #include "engines/sqlite/connection.hpp"
+#include "support/questions.hpp"
 #include "support/temp_store.hpp"
-#include "tasks/engine_parts.hpp"
 
 namespace holdfast::sqlite {
 namespace {
@@ -68,44 +68,13 @@ std::vector<std::string> scanned(Connection& db, const std::string& sql) {
   return found;
 }
 
-/// With tasks in every state, so that every way to look for them is taken.
-void fill(const Engine& engine) {
-  Tasks tasks{engine};
-  tasks.on_json("good", [](Attempt&) -> Outcome { return done; });
-  tasks.on_json("bad", [](Attempt&) -> Outcome { return fail("bad"); });
-  for (const auto* kind : {"good", "bad", "waits"}) tasks.enqueue(kind, 1, {.tags = {"tag"}});
-  Worker{tasks, {.until_empty = true}}.run();
-}
-
 TEST(ListPlans, ReadNoTableOfTasksFromTheBeginningToTheEnd) {
   Statements statements;
   test::TempStore place;
   const auto engine = open(place.address());
-  fill(engine);
-  const Inspector inspector{engine};
-  const auto first = inspector.tasks({}, {.limit = 1}).at(0).id;
+  test::fill_with_tasks(engine);
   statements.forget();
-  for (const auto& filter : {TaskFilter{}, TaskFilter{.states = {TaskState::failed}},
-                             TaskFilter{.states = {TaskState::completed, TaskState::pending}},
-                             TaskFilter{.queue = "default"}, TaskFilter{.kind = "good"},
-                             TaskFilter{.tag = "tag"}, TaskFilter{.priority = 3},
-                             TaskFilter{.created_since = WallTime{}}, TaskFilter{.ids = {first}}}) {
-    TaskPage page{.longest_text = 10};
-    page.go_on = [](TaskId) { return true; };
-    inspector.tasks(filter, page);
-    page.after = first;
-    inspector.tasks(filter, page);
-    inspector.count(filter);
-  }
-  inspector.queues();
-  inspector.workers();
-  inspector.reports(20);
-  inspector.explain(first);
-  inspector.history(first);
-  inspector.logs(first);
-  engine.parts().limits().list();
-  engine.parts().schedules().list();
-  engine.parts().workers().figures(std::chrono::hours{1});
+  test::ask_every_question(engine);
   Connection db{place.database(), Connection::Mode::read_only, {}};
   const auto heard = statements.heard();
   EXPECT_GT(heard.size(), 15u);

@@ -11,15 +11,19 @@ namespace holdfast::postgres {
 namespace {
 
 /// Jumps through the index from one group of ready tasks to the next, so that the number of tasks
-/// in groups that are not wanted costs nothing. $1 kinds, $2 whether all queues, $3 queues.
-#define HOLDFAST_OPEN_GROUPS                                                                \
+/// in groups that are not wanted costs nothing.
+#define HOLDFAST_GROUPS                                                                     \
   "WITH RECURSIVE g AS ((SELECT priority, queue, kind, keyed FROM hf.tasks WHERE state = 0" \
   " ORDER BY priority, queue, kind, keyed LIMIT 1) UNION ALL"                               \
   " SELECT n.priority, n.queue, n.kind, n.keyed FROM g CROSS JOIN LATERAL"                  \
   " (SELECT t.priority, t.queue, t.kind, t.keyed FROM hf.tasks t WHERE t.state = 0"         \
   " AND (t.priority, t.queue, t.kind, t.keyed) > (g.priority, g.queue, g.kind, g.keyed)"    \
-  " ORDER BY t.priority, t.queue, t.kind, t.keyed LIMIT 1) n),"                             \
-  " open AS (SELECT * FROM g WHERE kind = ANY($1) AND ($2 OR queue = ANY($3))"              \
+  " ORDER BY t.priority, t.queue, t.kind, t.keyed LIMIT 1) n) "
+
+/// Of these, the ones that may be claimed from. $1 kinds, $2 whether all queues, $3 queues.
+#define HOLDFAST_OPEN_GROUPS                                                    \
+  HOLDFAST_GROUPS                                                               \
+  ", open AS (SELECT * FROM g WHERE kind = ANY($1) AND ($2 OR queue = ANY($3))" \
   " AND NOT EXISTS (SELECT 1 FROM hf.paused p WHERE p.queue = g.queue)) "
 
 #define HOLDFAST_LIMITED                                                                \
@@ -97,6 +101,19 @@ std::vector<ReadyGroup> read_groups_by_key(Rows without, Rows with_keys) {
   std::ranges::move(read_groups(std::move(with_keys)), std::back_inserter(groups));
   std::ranges::stable_sort(groups, {}, &ReadyGroup::priority);
   return groups;
+}
+
+/// In each group the oldest of those that were ready from the beginning, and the first of those
+/// that had to wait.
+Rows oldest_ready(Connection& db) {
+  return db.run(
+      HOLDFAST_GROUPS
+      "SELECT o.queue, min(least((SELECT t.created_at FROM hf.tasks t WHERE" HOLDFAST_OF_GROUP
+      "AND t.suspect = s.suspect AND t.run_at = 0 ORDER BY t.seq LIMIT 1),"
+      " (SELECT t.run_at FROM hf.tasks t WHERE" HOLDFAST_OF_GROUP
+      "AND t.suspect = s.suspect AND t.run_at > 0 AND t.run_at <= {wall}"
+      " ORDER BY t.run_at LIMIT 1)))"
+      " FROM g o CROSS JOIN (VALUES (false), (true)) AS s (suspect) GROUP BY o.queue");
 }
 
 std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request) {

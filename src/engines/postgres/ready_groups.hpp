@@ -25,6 +25,9 @@ struct ReadyGroup {
   LimitNames names() const { return {queue, kind, key}; }
 };
 
+/// Each queue with the time since when the one that has been ready longest is so.
+Rows oldest_ready(Connection& db);
+
 /// One statement that finds the groups whatever their keys are.
 void queue_groups(Connection& db, const ClaimRequest& request);
 /// Two statements that find the groups apart by key, if there are limits of keys.

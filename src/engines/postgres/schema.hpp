@@ -16,6 +16,8 @@ extern const std::string_view schema_transactions;
 extern const std::string_view schema_5;
 /// schema_6.sql: from there to version 6.
 extern const std::string_view schema_6;
+/// schema_7.sql: from there to version 7.
+extern const std::string_view schema_7;
 /// batch_tables.sql: what may be there already because others made it.
 extern const std::string_view batch_tables;
 

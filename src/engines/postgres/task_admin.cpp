@@ -6,7 +6,9 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "engines/postgres/ready_groups.hpp"
 #include "engines/postgres/task_filter.hpp"
 
 namespace holdfast::postgres {
@@ -93,13 +95,14 @@ std::vector<TaskRecord> read_page(Connection& db, const TaskFilter& filter, cons
 }
 
 bool few(Connection& db, const std::vector<TaskState>& states) {
-  if (states.empty()) return false;
-  TaskFilter filter;
-  filter.states = states;
-  auto row = db.run_once(fmt::format("SELECT count(*) < {1} FROM (SELECT 1 FROM hf.tasks t"
-                                     " WHERE {0} LIMIT {1}) t",
-                                     Condition{filter}.sql, few_rows),
-                         {});
+  std::vector<std::string> counts;
+  for (auto state : states)
+    counts.push_back(
+        fmt::format("(SELECT count(*) FROM (SELECT 1 FROM hf.tasks WHERE state = {}"
+                    " LIMIT {}) s)",
+                    static_cast<int>(state), few_rows));
+  if (counts.empty()) return false;
+  auto row = db.run_once(fmt::format("SELECT {} < {}", fmt::join(counts, " + "), few_rows), {});
   return row.next() && row.yes(0);
 }
 
@@ -133,6 +136,32 @@ std::vector<TaskRecord> read_in_windows(Connection& db, const TaskFilter& filter
   }
 }
 
+/// Behind the one task, up to the other one with it.
+std::int64_t count_between(Connection& db, const TaskFilter& filter, std::optional<TaskId> after,
+                           std::optional<TaskId> until) {
+  Condition condition{filter};
+  if (after) condition.sql += " AND t.id > " + condition.name(to_value(*after));
+  if (until) condition.sql += " AND t.id <= " + condition.name(to_value(*until));
+  auto row =
+      db.run_once("SELECT count(*) FROM hf.tasks t WHERE " + condition.sql, condition.values);
+  return row.next() ? row.integer(0) : 0;
+}
+
+#define HOLDFAST_COUNTS(which) \
+  "SELECT queue, state, count(*) FROM hf.tasks WHERE " which " GROUP BY queue, state"
+
+std::int64_t count_in_windows(Connection& db, const TaskFilter& filter,
+                              const std::function<bool()>& go_on) {
+  std::int64_t total = 0;
+  // No task has the first id, so that every window has a beginning in the index.
+  for (TaskPage from{.newest_first = false, .after = TaskId{}};;) {
+    const auto edge = task_ahead(db, from, largest_window);
+    total += count_between(db, filter, from.after, edge);
+    if (!edge || !go_on()) return total;
+    from.after = edge;
+  }
+}
+
 }  // namespace
 
 std::vector<TaskRecord> PostgresTaskAdmin::search(const TaskFilter& filter, const TaskPage& page) {
@@ -143,12 +172,11 @@ std::vector<TaskRecord> PostgresTaskAdmin::search(const TaskFilter& filter, cons
   });
 }
 
-std::int64_t PostgresTaskAdmin::count(const TaskFilter& filter) {
-  Condition condition{filter};
+std::int64_t PostgresTaskAdmin::count(const TaskFilter& filter,
+                                      const std::function<bool()>& go_on) {
   return store_.reader.read([&](Connection& db) {
-    auto row =
-        db.run_once("SELECT count(*) FROM hf.tasks t WHERE " + condition.sql, condition.values);
-    return row.next() ? row.integer(0) : 0;
+    const bool at_once = !go_on || !filter.ids.empty() || few(db, filter.states);
+    return at_once ? count_between(db, filter, {}, {}) : count_in_windows(db, filter, go_on);
   });
 }
 
@@ -160,17 +188,27 @@ std::vector<QueueStatus> PostgresTaskAdmin::queues() {
       status.queue = name;
       return status;
     };
-    auto counts = db.run("SELECT queue, state, count(*) FROM hf.tasks GROUP BY queue, state");
+    // Apart, so that the planner sees which of the partial indexes will do.
+    auto counts = db.run(HOLDFAST_COUNTS("state = 0") " UNION ALL " HOLDFAST_COUNTS(
+        "state = 1") " UNION ALL " HOLDFAST_COUNTS("state IN (2, 3, 4)") " UNION ALL "
+                     HOLDFAST_COUNTS("state IN (5, 6)"));
     while (counts.next()) of(counts.text(0)).counts[counts.integer(1)] = counts.integer(2);
-    auto oldest = db.run(
-        "SELECT queue, min(CASE WHEN run_at = 0 THEN created_at ELSE run_at END) FROM hf.tasks"
-        " WHERE state = 0 AND run_at <= {wall} GROUP BY queue");
-    while (oldest.next()) of(oldest.text(0)).oldest_pending = oldest.time(1);
+    auto oldest = oldest_ready(db);
+    while (oldest.next()) of(oldest.text(0)).oldest_pending = oldest.optional_time(1);
     auto paused = db.run("SELECT queue FROM hf.paused");
     while (paused.next()) of(paused.text(0)).paused = true;
     std::vector<QueueStatus> list;
     for (auto& [name, status] : queues) list.push_back(std::move(status));
     return list;
+  });
+}
+
+std::vector<std::string> PostgresTaskAdmin::paused() {
+  return store_.reader.read([](Connection& db) {
+    std::vector<std::string> queues;
+    auto rows = db.run("SELECT queue FROM hf.paused");
+    while (rows.next()) queues.push_back(rows.text(0));
+    return queues;
   });
 }
 

@@ -89,8 +89,15 @@ std::vector<TaskRecord> RedisTaskAdmin::search(const TaskFilter& filter, const T
   return records;
 }
 
-std::int64_t RedisTaskAdmin::count(const TaskFilter& filter) {
-  return TaskSearch{store_, filter}.count();
+std::int64_t RedisTaskAdmin::count(const TaskFilter& filter, const std::function<bool()>& go_on) {
+  return TaskSearch{store_, filter}.count(go_on);
+}
+
+std::vector<std::string> RedisTaskAdmin::paused() {
+  auto reply = store_.server.call({"HKEYS", store_.keys.key("paused")});
+  std::vector<std::string> queues;
+  for (std::size_t i = 0; i < reply.size(); ++i) queues.push_back(reply[i].string());
+  return queues;
 }
 
 std::vector<QueueStatus> RedisTaskAdmin::queues() {
@@ -104,8 +111,7 @@ std::vector<QueueStatus> RedisTaskAdmin::queues() {
     if (auto since = oldest_ready(store_, lane.name, now))
       status.oldest_pending = std::min(status.oldest_pending.value_or(*since), *since);
   }
-  auto paused = store_.server.call({"HKEYS", store_.keys.key("paused")});
-  for (std::size_t i = 0; i < paused.size(); ++i) queues[paused[i].string()].paused = true;
+  for (const auto& name : paused()) queues[name].paused = true;
   std::vector<QueueStatus> list;
   for (auto& [name, status] : queues) {
     status.queue = name;

@@ -67,7 +67,7 @@ bool TaskSearch::counts_say_it() const {
   return filter_.ids.empty() && filter_.tag.empty() && !filter_.priority && !filter_.created_since;
 }
 
-std::int64_t TaskSearch::count() {
+std::int64_t TaskSearch::count(const std::function<bool()>& go_on) {
   std::int64_t total = 0;
   if (counts_say_it()) {
     for (const auto& lane : lanes_)
@@ -75,10 +75,11 @@ std::int64_t TaskSearch::count() {
         if (state_is_wanted(static_cast<TaskState>(state))) total += lane.counts[state];
     return total;
   }
-  each(false, [&](const std::vector<TaskId>& found) {
+  auto visit = [&](const std::vector<TaskId>& found) {
     total += std::ssize(found);
     return true;
-  });
+  };
+  each(false, visit, {}, [&](TaskId) { return !go_on || go_on(); });
   return total;
 }
 

@@ -32,7 +32,8 @@ class TaskSearch {
   /// Begins behind the task with the number `after`. `go_on`: see `TaskPage`.
   void each(bool newest_first, const Visitor& visit, std::optional<std::int64_t> after = {},
             const std::function<bool(TaskId)>& go_on = {});
-  std::int64_t count();
+  /// `go_on`: see `TaskAdmin`.
+  std::int64_t count(const std::function<bool()>& go_on);
 
  private:
   bool state_is_wanted(TaskState state) const;

@@ -60,12 +60,21 @@ std::vector<TaskRecord> SqliteTaskAdmin::search(const TaskFilter& filter, const 
   return records;
 }
 
-std::int64_t SqliteTaskAdmin::count(const TaskFilter& filter) {
-  return TaskSearch{store_.reader, filter}.count();
+std::int64_t SqliteTaskAdmin::count(const TaskFilter& filter, const std::function<bool()>& go_on) {
+  return TaskSearch{store_.reader, filter}.count(go_on);
 }
 
 std::vector<QueueStatus> SqliteTaskAdmin::queues() {
   return queue_statuses(store_.reader, store_.clock.wall());
+}
+
+std::vector<std::string> SqliteTaskAdmin::paused() {
+  return store_.reader.read([](Connection& db) {
+    std::vector<std::string> queues;
+    auto query = db.use("SELECT queue FROM holdfast_paused");
+    while (query.step()) queues.push_back(query.text(0));
+    return queues;
+  });
 }
 
 std::vector<RecordedTransition> SqliteTaskAdmin::recorded_history(TaskId id) {

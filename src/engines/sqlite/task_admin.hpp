@@ -11,8 +11,9 @@ class SqliteTaskAdmin final : public TaskAdmin {
   explicit SqliteTaskAdmin(Store& store) : store_{store}, pruning_{store} {}
 
   std::vector<TaskRecord> search(const TaskFilter& filter, const TaskPage& page) override;
-  std::int64_t count(const TaskFilter& filter) override;
+  std::int64_t count(const TaskFilter& filter, const std::function<bool()>& go_on) override;
   std::vector<QueueStatus> queues() override;
+  std::vector<std::string> paused() override;
   std::vector<RecordedTransition> recorded_history(TaskId id) override;
   std::vector<LogLine> logs(TaskId id) override;
   std::int64_t move(const TaskFilter& filter, const Move& move) override;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "engines/sqlite/task_admin_search.hpp"
 #include "tasks/transitions.hpp"
@@ -24,12 +25,16 @@ class Tally {
  public:
   explicit Tally(Connection& db) {
     auto lanes = db.use("SELECT lane, queue FROM holdfast_lanes");
-    while (lanes.step()) queue_of_lane_[lanes.integer(0)] = lanes.text(1);
+    while (lanes.step()) lanes_[lanes.integer(0)].queue = lanes.text(1);
     auto paused = db.use("SELECT queue FROM holdfast_paused");
     while (paused.step()) of_queue(paused.text(0)).paused = true;
   }
 
-  QueueStatus& of_lane(std::int64_t lane) { return of_queue(queue_of_lane_[lane]); }
+  QueueStatus& of_lane(std::int64_t lane) {
+    auto& known = lanes_[lane];
+    if (!known.status) known.status = &of_queue(known.queue);
+    return *known.status;
+  }
   void add(std::int64_t lane, TaskState state, std::int64_t count) {
     of_lane(lane).counts[static_cast<int>(state)] += count;
   }
@@ -45,7 +50,12 @@ class Tally {
     status.queue = name;
     return status;
   }
-  std::map<std::int64_t, std::string> queue_of_lane_;
+
+  struct Lane {
+    std::string queue;
+    QueueStatus* status = nullptr;  ///< where its tasks are counted: looked up once
+  };
+  std::unordered_map<std::int64_t, Lane> lanes_;
   std::map<std::string, QueueStatus> queues_;
 };
 

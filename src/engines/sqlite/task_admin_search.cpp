@@ -175,13 +175,14 @@ bool TaskSearch::selects_all_of_its_states() const {
          filter_.tag.empty() && !filter_.priority && !filter_.created_since;
 }
 
-std::int64_t TaskSearch::count() {
+std::int64_t TaskSearch::count(const std::function<bool()>& go_on) {
   std::int64_t total = 0;
   if (!selects_all_of_its_states()) {
-    each(Order::oldest_first, [&](const std::vector<Found>& found) {
+    auto visit = [&](const std::vector<Found>& found) {
       total += static_cast<std::int64_t>(found.size());
       return true;
-    });
+    };
+    each(Order::oldest_first, visit, 0, [&](TaskId) { return !go_on || go_on(); });
     return total;
   }
   for (int number = 0; number < task_state_count; ++number) {

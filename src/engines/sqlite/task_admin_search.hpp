@@ -33,7 +33,8 @@ class TaskSearch {
   /// Begins behind the task with the number `after` (0: at the first one). `go_on`: see `TaskPage`.
   void each(Order order, const Visitor& visit, std::int64_t after = 0,
             const std::function<bool(TaskId)>& go_on = {});
-  std::int64_t count();
+  /// `go_on`: see `TaskAdmin`.
+  std::int64_t count(const std::function<bool()>& go_on);
 
  private:
   struct Window {

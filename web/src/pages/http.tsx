@@ -129,6 +129,9 @@ function Numbers({ stats }: { stats: HttpStats }) {
           { name: "99 % within", value: seconds(stats.p99_seconds) },
         ]}
       />
+      {!stats.complete && (
+        <p class="dim">There is more than could be looked at in a moment: at least so many.</p>
+      )}
       {capacity > 0 && stats.requests.running >= capacity && (
         <p class="warn-text">
           All processes are full: further requests wait. Start another one, or raise its --capacity.

@@ -17,7 +17,7 @@ import { task_text } from "../new_task";
 import { address, go } from "../route";
 import type { Route } from "../route";
 import { change_all, count_path, search_path } from "../search";
-import { count, plural } from "../text/format";
+import { plural } from "../text/format";
 import { one_line } from "../text/exact_json";
 import { TaskFilterForm } from "./task_filter_form";
 import { TaskSheet } from "./task_sheet";
@@ -66,15 +66,22 @@ function Remark({ task }: { task: Task }) {
   );
 }
 
+type TaskCount = { count: number; complete: boolean };
+
+/** The server counts for a moment only. */
+function counted_words(counted: TaskCount): string {
+  return (counted.complete ? "" : "at least ") + plural(counted.count, "task");
+}
+
 function bulk_question(
   verb: "retry" | "cancel",
   filter: TaskFilter,
-  matching: number | undefined,
+  matching: string,
   changed: () => void,
 ): Question {
   const name = verb === "retry" ? "Retry" : "Cancel";
   return {
-    title: `${name} ${matching === undefined ? "all that match" : plural(matching, "task")}?`,
+    title: `${name} ${matching || "all that match"}?`,
     sentence:
       `${name} ${words_of(filter)}, where possible. ` +
       (verb === "retry"
@@ -113,8 +120,8 @@ function TaskList({ route }: { route: Route }) {
   // question.
   const opened = useMemo(() => Date.now(), [filter]);
   const found = use_resource<TaskPage>(search_path(filter, cursor, page_size, opened), ["tasks"]);
-  const counted = use_resource<{ count: number }>(count_path(filter, opened), ["tasks"]);
-  const matching = counted.data?.count;
+  const counted = use_resource<TaskCount>(count_path(filter, opened), ["tasks"]);
+  const matching = counted.data ? counted_words(counted.data) : "";
   const changed = () => {
     found.reload();
     counted.reload();
@@ -148,9 +155,7 @@ function TaskList({ route }: { route: Route }) {
       />
       <TaskFilterForm filter={filter} />
       <Section
-        title={
-          matching === undefined ? "Found" : count(matching) + (matching === 1 ? " task" : " tasks")
-        }
+        title={matching ? matching.charAt(0).toUpperCase() + matching.slice(1) : "Found"}
         aside={<span class="dim">newest first</span>}
       >
         <Loaded from={found}>

@@ -49,14 +49,19 @@ const columns: Column<Transaction>[] = [
 function TransactionList({ route }: { route: Route }) {
   const state = route.query.get("state") ?? "";
   const machine = route.query.get("machine") ?? "";
-  const found = use_resource<{ transactions: Transaction[] }>(
+  const found = use_resource<{ transactions: Transaction[]; complete: boolean }>(
     in_store("/v1/transactions", { state, machine, limit: 200 }),
     ["tasks"],
   );
   return (
     <Page title="Transactions">
       <Section
-        title={found.data ? plural(found.data.transactions.length, "transaction") : "Transactions"}
+        title={
+          found.data
+            ? (found.data.complete ? "" : "At least ") +
+              plural(found.data.transactions.length, "transaction")
+            : "Transactions"
+        }
         aside={
           <>
             <input
