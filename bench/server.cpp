@@ -18,9 +18,7 @@
 #include <holdfast/holdfast.hpp>
 
 #include "scratch.hpp"
-#include "server/listener.hpp"
-#include "server/secrets.hpp"
-#include "server/service.hpp"
+#include "served_store.hpp"
 #include "server/wire_call.hpp"
 
 namespace holdfast::bench {
@@ -49,17 +47,7 @@ double rate(double seconds, const std::function<int(int)>& work) {
 
 class Bench {
  public:
-  explicit Bench(const std::string& parent) : scratch_{parent} {
-    server::make_private_folder(folder_);
-    server::GateOptions gate{.port = listener_.port(), .hosts = {"127.0.0.1"}, .token = token_};
-    service_ = std::make_unique<server::Service>(
-        server::ServiceOptions{.folder = folder_, .gate = gate}, std::vector<Engine>{engine_});
-    thread_ = std::thread{[this] { listener_.run(*service_); }};
-  }
-  ~Bench() {
-    listener_.stop();
-    thread_.join();
-  }
+  explicit Bench(const std::string& parent) : scratch_{parent} {}
 
   double library(double seconds) {
     return rate(seconds, [&](int) {
@@ -72,9 +60,9 @@ class Bench {
     std::string body = R"({"tasks":[)";
     for (int i = 0; i < batch; ++i)
       body += fmt::format(R"({}{{"kind":"nothing","payload":{}}})", i > 0 ? "," : "", payload);
-    const auto text = request("POST", "/v1/tasks", body + "]}");
+    const auto text = served_.request("POST", "/v1/tasks", body + "]}");
     std::vector<test::Wire> wires;
-    for (int i = 0; i < producers; ++i) wires.emplace_back(listener_.port());
+    for (int i = 0; i < producers; ++i) wires.emplace_back(served_.port());
     return rate(seconds, [&](int i) {
       auto& wire = wires[static_cast<std::size_t>(i)];
       wire.send(text);
@@ -84,15 +72,16 @@ class Bench {
 
   /// Milliseconds of each request, in order.
   std::vector<double> latencies(double seconds) {
-    const auto enqueue = request("POST", "/v1/tasks", R"({"kind":"nothing","payload":{"a":1}})");
-    const auto look = request("GET", "/v1/tasks?limit=10", {});
+    const auto enqueue =
+        served_.request("POST", "/v1/tasks", R"({"kind":"nothing","payload":{"a":1}})");
+    const auto look = served_.request("GET", "/v1/tasks?limit=10");
     const auto begin = Clock::now() + std::chrono::milliseconds{100};
     const int each = static_cast<int>(seconds * paced) / callers;
     std::vector<std::vector<double>> took(callers);
     std::vector<std::jthread> threads;
     for (int caller = 0; caller < callers; ++caller)
       threads.emplace_back([&, caller] {
-        test::Wire wire{listener_.port()};
+        test::Wire wire{served_.port()};
         for (int i = 0; i < each; ++i) {
           const auto due = begin + std::chrono::microseconds{1'000'000LL / paced} *
                                        (static_cast<std::int64_t>(i) * callers + caller);
@@ -111,21 +100,9 @@ class Bench {
   }
 
  private:
-  std::string request(const std::string& method, const std::string& target,
-                      const std::string& body) const {
-    return test::request_text(method, target, body,
-                              {{"Host", fmt::format("127.0.0.1:{}", listener_.port())},
-                               {"Authorization", "Bearer " + token_},
-                               {"Content-Type", "application/json"}});
-  }
-
   Scratch scratch_;
-  std::string folder_ = scratch_.folder() / "server";
-  std::string token_ = server::random_secret();
   Engine engine_ = open("sqlite:" + scratch_.database());
-  server::Listener listener_{server::ListenOptions{}};
-  std::unique_ptr<server::Service> service_;
-  std::thread thread_;
+  ServedStore served_{engine_, scratch_.folder() / "server", server::random_secret()};
 };
 
 void measure(double seconds, const std::string& folder) {
