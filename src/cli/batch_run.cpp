@@ -62,7 +62,7 @@ Exit run(Context& context, const Options& options) {
   const Engine engine = context.engine(Stay::lasting);
   log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info, context.log_format);
   const WorkerService service{context.systemd, engine};
-  BatchOptions how{.blobs = output_store(context, options.output),
+  BatchOptions how{.blobs = output_store(context.store_address(), options.output),
                    .max_attempts = options.attempts};
   set_others(options.others, how);
   Batches batches{engine, std::move(how)};

@@ -50,10 +50,9 @@ std::string progress_text(const BatchRecord& batch) {
   return text;
 }
 
-std::shared_ptr<BlobStore> output_store(Context& context, const std::string& address) {
+std::shared_ptr<BlobStore> output_store(const std::string& store, const std::string& address) {
   if (!address.empty()) return open_blobs(address);
-  if (auto file = sqlite_file(context.store_address()))
-    return open_blobs("dir:" + *file + ".holdfast/output");
+  if (auto file = sqlite_file(store)) return open_blobs("dir:" + *file + ".holdfast/output");
   return nullptr;
 }
 

@@ -10,9 +10,11 @@
 
 #include <holdfast/error.hpp>
 
+#include "cli/batch_text.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/log.hpp"
+#include "cli/trace_options.hpp"
 #include "cli/watchdog.hpp"
 #include "documents/json.hpp"
 
@@ -23,7 +25,9 @@ namespace {
 struct Options {
   server::ServeOptions serve;
   std::vector<std::string> stores;
+  std::string output;
   LogOptions log;
+  TraceFlags traces;
 };
 
 /// Beside the file of a SQLite store, whose owner is the server's; else where programs of a user
@@ -76,10 +80,12 @@ Exit run(Context& context, const Options& options) {
   if (addresses.empty()) addresses.push_back(context.store_address());
   if (serve.folder.empty()) serve.folder = folder_for(addresses.front());
   server::check(serve);
+  serve.traces = trace_options(context, options.traces);
   Interrupts interrupts;  // before the engines, which start threads
   std::vector<Engine> engines;
   for (const auto& address : addresses) {
     engines.push_back(open(address, context.config().settings));
+    serve.outputs.push_back(output_store(address, options.output));
     if (!context.quiet) log_to_stderr(engines.back(), Severity::warning, context.log_format);
   }
   std::mutex mutex;
@@ -131,6 +137,12 @@ void add_serve(CLI::App& parent, Context& context) {
       ->add_option("--state", serve.folder,
                    "Folder for token and audit log; default: beside the store")
       ->type_name("DIR");
+  command
+      ->add_option("--output", options->output,
+                   "Where output files of batches are, such as dir:FOLDER; default: beside the "
+                   "store")
+      ->type_name("URL");
+  add_trace_flags(*command, options->traces);
   add_log_options(*command, options->log);
   chosen(*command, context, options, run);
 }

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <system_error>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -18,6 +19,7 @@
 #include "server/hub.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
+#include "server/spool.hpp"
 #include "server/wire.hpp"
 
 namespace holdfast::server {
@@ -218,11 +220,32 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
     lowest().expires_after(for_answer);
     asio::async_write(stream_, both, [self = self()](const Failure& failure, std::size_t) {
       self->writing_ = false;
-      if (failure || (!self->keep_alive_ && !self->events_)) return self->finish();
-      self->response_ = {};
-      self->request_ = {};
-      self->events_ ? self->stream_events() : self->read_head(for_next_head);
+      failure ? self->finish() : self->write_file();
     });
+  }
+
+  /// What is in a file goes out piece by piece; whoever takes none of them in time is dropped.
+  void write_file() {
+    try {
+      outgoing_ = response_.file ? response_.file->next() : std::string{};
+    } catch (const std::system_error&) {
+      return close();  // before its promised end, which tells the caller
+    }
+    if (outgoing_.empty()) return has_sent();
+    writing_ = true;
+    lowest().expires_after(for_answer);
+    asio::async_write(stream_, asio::buffer(outgoing_),
+                      [self = self()](const Failure& failure, std::size_t) {
+                        self->writing_ = false;
+                        failure ? self->close() : self->write_file();
+                      });
+  }
+
+  void has_sent() {
+    if (!keep_alive_ && !events_) return finish();
+    response_ = {};
+    request_ = {};
+    events_ ? stream_events() : read_head(for_next_head);
   }
 
   /// Says that nothing more comes, and gives what was sent to us meanwhile a moment to arrive: with

@@ -15,6 +15,7 @@
 
 namespace holdfast::server {
 
+class SpooledFile;
 class Subscription;
 
 /// Who is asking.
@@ -53,6 +54,8 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers{};
   /// There is no answer yet: ask again after so long. Waiting takes no thread.
   std::optional<Millis> again_in{};
+  /// The body, instead of `body`.
+  std::shared_ptr<SpooledFile> file{};
   /// Live events follow, without an end.
   std::shared_ptr<Subscription> events{};
 };

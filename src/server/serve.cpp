@@ -88,7 +88,8 @@ std::vector<std::pair<std::string, std::string>> shown(const ServeOptions& optio
           {"tls", options.certificate.empty() ? options.behind_proxy ? "at the proxy" : "none"
                                               : options.certificate},
           {"names", fmt::format("{}", fmt::join(options.host_names, ", "))},
-          {"folder", options.folder}};
+          {"folder", options.folder},
+          {"traces", options.traces ? options.traces->endpoint : "none"}};
 }
 
 /// Reads a little of each store. That one is away is no reason to give this process up; that its
@@ -160,7 +161,9 @@ void serve(const ServeOptions& options, const std::vector<Engine>& engines,
                                in_url(address.host), listener->port());
   Service service{{.folder = options.folder,
                    .gate = gate_options(options, address.host, listener->port()),
-                   .shown = shown(options, url)},
+                   .shown = shown(options, url),
+                   .traces = options.traces,
+                   .outputs = options.outputs},
                   engines};
   Started how{.url = url + "/", .token_file = options.folder + "/token"};
   if (!options.no_auth) how.login = url + "/login?once=" + service.gate().one_time_code();

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <holdfast/blobs.hpp>
 #include <holdfast/engine.hpp>
+#include <holdfast/traces.hpp>
 
 namespace holdfast::server {
 
@@ -18,6 +22,9 @@ struct ServeOptions {
   std::string users{};                    ///< a file; empty: only the token
   std::vector<std::string> host_names{};  ///< by which it may be called, beside its address
   std::string folder{};                   ///< for its token and its audit log
+  std::optional<TraceOptions> traces{};   ///< of attempts of remote workers
+  /// Where output files of batches are, in the order of the engines; nothing: not known.
+  std::vector<std::shared_ptr<BlobStore>> outputs{};
 };
 
 /// What to tell whoever started it.

@@ -22,20 +22,29 @@ std::string details(const Request& request) {
 
 }  // namespace
 
-WatchedStore::WatchedStore(std::string name, Engine opened)
+WatchedStore::WatchedStore(std::string name, Engine opened, std::shared_ptr<BlobStore> files,
+                           const std::optional<TraceOptions>& tracing)
     : id{std::move(name)},
       engine{opened},
+      output{std::move(files)},
       counters{count_events(opened)},
       hub{std::make_shared<Hub>()},
       history{std::make_shared<History>(opened)},
       watcher{opened, hub, history},
       remote{opened},
-      recovery{opened} {}
+      recovery{opened} {
+  if (!tracing) return;
+  auto counted = *tracing;
+  counted.metrics = counters;
+  traces.emplace(opened, std::move(counted));
+}
 
 Service::Service(ServiceOptions options, const std::vector<Engine>& engines)
     : options_{std::move(options)}, gate_{options_.gate}, audit_{options_.folder + "/audit.jsonl"} {
-  for (const auto& engine : engines)
-    stores_.push_back(std::make_unique<WatchedStore>(std::to_string(stores_.size() + 1), engine));
+  options_.outputs.resize(engines.size());
+  for (std::size_t i = 0; i < engines.size(); ++i)
+    stores_.push_back(std::make_unique<WatchedStore>(std::to_string(i + 1), engines[i],
+                                                     options_.outputs[i], options_.traces));
   add_session_routes(routes_, *this);
   add_status_routes(routes_, *this);
   add_search_routes(routes_, *this);
@@ -44,6 +53,7 @@ Service::Service(ServiceOptions options, const std::vector<Engine>& engines)
   add_plan_routes(routes_, *this);
   add_http_routes(routes_, *this);
   add_batch_routes(routes_, *this);
+  add_output_routes(routes_, *this);
   add_transaction_routes(routes_, *this);
   add_remote_routes(routes_, *this);
   add_page_routes(routes_);
@@ -84,7 +94,7 @@ Response Service::audited(const Route& route, const Request& request) {
   } catch (const std::exception& error) {
     response = answer_for(problem_for(error));
   }
-  store(request).watcher.forget();
+  store(request).watcher.acted();
   const bool tells = response.status == 200 && response.body.size() < 200;
   audit_.ended(n, fmt::format("{}{}", response.status, tells ? " " + response.body : ""));
   return response;

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <holdfast/blobs.hpp>
 #include <holdfast/inspector.hpp>
 #include <holdfast/metrics.hpp>
+#include <holdfast/traces.hpp>
 
 #include "server/audit.hpp"
 #include "server/gate.hpp"
@@ -18,11 +21,14 @@ namespace holdfast::server {
 
 /// One of the stores that the server is about.
 struct WatchedStore {
-  WatchedStore(std::string id, Engine engine);
+  WatchedStore(std::string id, Engine engine, std::shared_ptr<BlobStore> output,
+               const std::optional<TraceOptions>& tracing);
 
   std::string id;  ///< `1`, `2`: as it was named on the command line
   Engine engine;
+  std::shared_ptr<BlobStore> output;  ///< where output files of batches are; nothing: not known
   std::shared_ptr<Metrics> counters;  ///< of what happens in this process
+  std::optional<TraceExport> traces{};
   std::shared_ptr<Hub> hub;
   std::shared_ptr<History> history;
   Watcher watcher;
@@ -35,6 +41,9 @@ struct ServiceOptions {
   GateOptions gate{};
   /// Shown by /v1/settings: how it was started.
   std::vector<std::pair<std::string, std::string>> shown{};
+  std::optional<TraceOptions> traces{};
+  /// Where output files of batches are, in the order of the engines.
+  std::vector<std::shared_ptr<BlobStore>> outputs{};
 };
 
 /// Everything that answers requests, without the network: what comes in is a `Request`, whatever
@@ -83,6 +92,7 @@ void add_action_routes(Routes& routes, Service& service);
 void add_plan_routes(Routes& routes, Service& service);
 void add_http_routes(Routes& routes, Service& service);
 void add_batch_routes(Routes& routes, Service& service);
+void add_output_routes(Routes& routes, Service& service);
 void add_transaction_routes(Routes& routes, Service& service);
 void add_remote_routes(Routes& routes, Service& service);
 void add_page_routes(Routes& routes);

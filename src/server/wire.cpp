@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "server/problem.hpp"
+#include "server/spool.hpp"
 
 namespace holdfast::server {
 
@@ -108,7 +109,8 @@ std::string write_head(const Response& response, bool keep_alive, bool secure) {
   if (!response.content_type.empty())
     head += fmt::format("Content-Type: {}\r\n", response.content_type);
   if (!response.events && response.status != 204 && response.status != 304)
-    head += fmt::format("Content-Length: {}\r\n", response.body.size());
+    head += fmt::format("Content-Length: {}\r\n",
+                        response.file ? response.file->size() : response.body.size());
   for (const auto& [name, value] : response.headers) head += fmt::format("{}: {}\r\n", name, value);
   if (!has(response, "Cache-Control")) head += "Cache-Control: no-store\r\n";
   if (response.status == 401) head += "WWW-Authenticate: Bearer\r\n";

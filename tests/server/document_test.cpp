@@ -119,10 +119,11 @@ TEST_F(Document, SaysWhatQuestionsAreAnsweredWith) {
       {"/v1/transactions", "/v1/transactions"}};
   for (const auto& [pattern, target] : questions)
     EXPECT_THAT(fault("get", pattern, target), IsEmpty()) << target;
-  // Elsewhere: events, the login link, and one transaction.
+  // Elsewhere: events, the login link, output files, and one transaction.
   for (const auto& route : server_.service().routes().all()) {
     const bool elsewhere = route.method != "GET" || !route.pattern.starts_with("/v1/") ||
                            route.pattern == "/v1/events" ||
+                           route.pattern == "/v1/batches/{id}/output" ||
                            route.pattern == "/v1/transactions/{id}";
     EXPECT_TRUE(elsewhere || visited_.contains("get " + route.pattern)) << route.pattern;
   }

@@ -191,6 +191,7 @@ TEST(Users, HaveRolesAndCanBeRemovedWhileTheyAreLoggedIn) {
   EXPECT_EQ(server.bare("POST", "/v1/tasks", R"({"kind":"a"})", vera).code(), "forbidden");
   EXPECT_EQ(server.bare("POST", "/v1/queues/q/pause", "{}", vera).code(), "forbidden");
   EXPECT_EQ(server.bare("GET", "/v1/audit", {}, vera).code(), "forbidden");
+  EXPECT_EQ(server.bare("GET", "/v1/batches/b/output?name=a", {}, vera).code(), "forbidden");
   const auto id = server.enqueue("k", R"({"token":"t"})").text();
   EXPECT_EQ(server.bare("GET", "/v1/tasks/" + id + "?reveal=true", {}, vera).code(), "forbidden");
   server::Users{(server.store().folder() / "users").string()}.remove("vera");

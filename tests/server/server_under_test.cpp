@@ -35,7 +35,8 @@ ServerUnderTest::ServerUnderTest(const Options& options)
   port_ = listener_->port();
   service_ = std::make_unique<server::Service>(
       server::ServiceOptions{.folder = folder_,
-                             .gate = gate_options(options, store_, token_, port_)},
+                             .gate = gate_options(options, store_, token_, port_),
+                             .outputs = {output()}},
       std::vector<Engine>{engine_});
   thread_ = std::thread{[this] { listener_->run(*service_); }};
 }
@@ -43,6 +44,10 @@ ServerUnderTest::ServerUnderTest(const Options& options)
 ServerUnderTest::~ServerUnderTest() {
   listener_->stop();
   thread_.join();
+}
+
+std::shared_ptr<BlobStore> ServerUnderTest::output() const {
+  return open_blobs("dir:" + output_folder());
 }
 
 Headers ServerUnderTest::bearer() const { return {{"Authorization", "Bearer " + token_}}; }

@@ -9,6 +9,7 @@
 
 #include <boost/json/value.hpp>
 
+#include <holdfast/blobs.hpp>
 #include <holdfast/inspector.hpp>
 #include <holdfast/tasks.hpp>
 
@@ -47,6 +48,9 @@ class ServerUnderTest {
   Inspector inspector() const { return Inspector{engine_}; }
   server::Service& service() { return *service_; }
   std::string folder() const { return folder_; }
+  /// Where output files of batches are.
+  std::string output_folder() const { return store_.folder() / "output"; }
+  std::shared_ptr<BlobStore> output() const;
   const TempStore& store() const { return store_; }
   const std::string& token() const { return token_; }
 

@@ -105,9 +105,12 @@ function BatchFacts({ batch }: { batch: Batch }) {
             ["Input", <Text value={batch.input_file || "–"} />],
             ...files.map(([name, key]): [string, preact.ComponentChildren] => [
               `Output ${name}`,
-              <code>
+              <a
+                href={in_store(`/v1/batches/${encodeURIComponent(batch.id)}/output`, { key })}
+                download
+              >
                 <Text value={key} />
-              </code>,
+              </a>,
             ]),
           ]}
         />
