@@ -88,7 +88,7 @@ _holdfast() {
   case "$path" in
     "") words="task queue schedule limit worker http tx results batch serve user top config doctor migrate move backup restore demo version help completion --help --store --config --version --json --quiet" ;;
     "task") words="add list show explain logs retry cancel --help --store --config --version --json --quiet" ;;
-    "task add") words="--help --queue --priority --max-attempts --unique --limit-key --tag --delay --at --timeout --after --count --file --store --config --version --json --quiet" ;;
+    "task add") words="--help --queue --priority --max-attempts --unique --limit-key --tag --delay --at --timeout --after --traceparent --count --file --store --config --version --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --version --json --quiet" ;;
     "task show") words="--help --store --config --version --json --quiet" ;;
     "task explain") words="--help --store --config --version --json --quiet" ;;
@@ -114,7 +114,7 @@ _holdfast() {
     "limit list") words="--help --store --config --version --json --quiet" ;;
     "limit remove") words="queue kind key --help --store --config --version --json --quiet" ;;
     "worker") words="run list --help --store --config --version --json --quiet" ;;
-    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --log-format --store --config --version --json --quiet" ;;
+    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
     "worker list") words="--help --show-heartbeat --state --store --config --version --json --quiet" ;;
     "http") words="get post put patch delete head run list stats --help --store --config --version --json --quiet" ;;
     "http get") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --print --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --store --config --version --json --quiet" ;;
@@ -123,7 +123,7 @@ _holdfast() {
     "http patch") words="--help --header --secret-header --param --data --hold --timeout --attempts --sign-with --raise --callback --context --queue --print --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --store --config --version --json --quiet" ;;
     "http delete") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --print --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --store --config --version --json --quiet" ;;
     "http head") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --print --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --store --config --version --json --quiet" ;;
-    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --user-agent --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --hold-ambiguous --until-empty --log-format --store --config --version --json --quiet" ;;
+    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --user-agent --allow-private --allow --proxy --ca-file --secrets --blobs --signing-key --payload-key --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --hold-ambiguous --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
     "http list") words="--help --limit --store --config --version --json --quiet" ;;
     "http stats") words="--help --newest --store --config --version --json --quiet" ;;
     "tx") words="start list show cancel retry cleanup --help --store --config --version --json --quiet" ;;
@@ -147,7 +147,7 @@ _holdfast() {
     "batch run") words="--help --exec --app --op --output --attempts --concurrency --liveness --queue-unclaimed-after --until-empty --log-format --store --config --version --json --quiet" ;;
     "batch recover") words="--help --liveness --queue-unclaimed-after --store --config --version --json --quiet" ;;
     "batch list") words="--help --app --op --status --limit --store --config --version --json --quiet" ;;
-    "serve") words="--help --store --listen --no-auth --users --cert --key --behind-proxy --allow-host --state --log-format --store --config --version --json --quiet" ;;
+    "serve") words="--help --store --listen --no-auth --users --cert --key --behind-proxy --allow-host --state --output --otlp --log-format --store --config --version --json --quiet" ;;
     "user") words="add list remove --help --store --config --version --json --quiet" ;;
     "user add") words="--help --users --role --store --config --version --json --quiet" ;;
     "user list") words="--help --users --store --config --version --json --quiet" ;;
@@ -178,6 +178,7 @@ _holdfast() {
     "task add "--at) return ;;
     "task add "--timeout) return ;;
     "task add "--after) return ;;
+    "task add "--traceparent) return ;;
     "task add "--count) return ;;
     "task add "--file) compopt -o default; return ;;
     "task list "--status) words="pending running completed failed cancelled blocked held" ;;
@@ -223,6 +224,7 @@ _holdfast() {
     "worker run "--queue) return ;;
     "worker run "--concurrency) return ;;
     "worker run "--metrics-file) compopt -o default; return ;;
+    "worker run "--otlp) return ;;
     "worker run "--log-format) words="text json" ;;
     "worker list "--state) words="running stopped dead" ;;
     "http get "--header) return ;;
@@ -344,6 +346,7 @@ _holdfast() {
     "http run "--orphan-threshold) return ;;
     "http run "--shutdown-timeout) return ;;
     "http run "--retries) return ;;
+    "http run "--otlp) return ;;
     "http run "--log-format) words="text json" ;;
     "http list "--limit) return ;;
     "http stats "--newest) return ;;
@@ -404,6 +407,8 @@ _holdfast() {
     "serve "--key) compopt -o default; return ;;
     "serve "--allow-host) return ;;
     "serve "--state) return ;;
+    "serve "--output) return ;;
+    "serve "--otlp) return ;;
     "serve "--log-format) words="text json" ;;
     "user add "--users) compopt -o default; return ;;
     "user add "--role) words="viewer operator admin" ;;

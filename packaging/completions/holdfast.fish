@@ -56,6 +56,7 @@ complete -c holdfast -n '__holdfast_at \'task add\'' -l delay -d 'Run no sooner 
 complete -c holdfast -n '__holdfast_at \'task add\'' -l at -d 'Run no sooner than this (2026-03-01T12:00:00Z)' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l timeout -d 'Longest an attempt may take; default: 1h' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l after -d 'Run after this task has completed; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l traceparent -d 'The trace that it belongs to, as W3C\'s Trace Context writes it' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l count -d 'Enqueue so many of them; default: 1' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l file -d 'One task for each line, a JSON payload; - is stdin' -r -F
 complete -c holdfast -n '__holdfast_at \'task list\'' -l help -d 'Print this help message and exit'
@@ -158,6 +159,7 @@ complete -c holdfast -n '__holdfast_at \'worker run\'' -l queue -d 'Take from th
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l concurrency -d 'So many at once; default: the configuration\'s, else one for each core' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l metrics-file -d 'Keep this file up to date with what this worker counts, for Prometheus' -r -F
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l until-empty -d 'End when nothing is left to run'
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l show-heartbeat -d 'Also when each was last heard of, what it holds, and how we know'
@@ -322,6 +324,7 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l shutdown-timeout -d 'Sid
 complete -c holdfast -n '__holdfast_at \'http run\'' -l retries -d 'Sidekiq: try connections that fail again; default: 3 times' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l hold-ambiguous -d 'Sidekiq: do not send a POST or PATCH again whose process died meanwhile'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l until-empty -d 'End when no request is left'
+complete -c holdfast -n '__holdfast_at \'http run\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'http list\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http list\'' -l limit -d 'At most so many; default: 50' -x
@@ -436,6 +439,8 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l key -d 'Its key (PEM)' -r -
 complete -c holdfast -n '__holdfast_at \'serve\'' -l behind-proxy -d 'A proxy does TLS and says who calls'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l allow-host -d 'A name by which the server may be called; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for token and audit log; default: beside the store' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l output -d 'Where output files of batches are, such as dir:FOLDER; default: beside the store' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'user\'' -a add -d 'Let somebody log in; reads the password from standard input'
 complete -c holdfast -n '__holdfast_at \'user\'' -a list -d 'List who may log in'

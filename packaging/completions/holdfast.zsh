@@ -105,6 +105,7 @@ _holdfast() {
     "task add --at") return ;;
     "task add --timeout") return ;;
     "task add --after") return ;;
+    "task add --traceparent") return ;;
     "task add --count") return ;;
     "task add --file") _files; return ;;
     "task list --status") compadd -- pending running completed failed cancelled blocked held; return ;;
@@ -150,6 +151,7 @@ _holdfast() {
     "worker run --queue") return ;;
     "worker run --concurrency") return ;;
     "worker run --metrics-file") _files; return ;;
+    "worker run --otlp") return ;;
     "worker run --log-format") compadd -- text json; return ;;
     "worker list --state") compadd -- running stopped dead; return ;;
     "http get --header") return ;;
@@ -271,6 +273,7 @@ _holdfast() {
     "http run --orphan-threshold") return ;;
     "http run --shutdown-timeout") return ;;
     "http run --retries") return ;;
+    "http run --otlp") return ;;
     "http run --log-format") compadd -- text json; return ;;
     "http list --limit") return ;;
     "http stats --newest") return ;;
@@ -331,6 +334,8 @@ _holdfast() {
     "serve --key") _files; return ;;
     "serve --allow-host") return ;;
     "serve --state") return ;;
+    "serve --output") return ;;
+    "serve --otlp") return ;;
     "serve --log-format") compadd -- text json; return ;;
     "user add --users") _files; return ;;
     "user add --role") compadd -- viewer operator admin; return ;;
@@ -404,6 +409,7 @@ _holdfast() {
         '--at:Run no sooner than this (2026-03-01T12\:00\:00Z)'
         '--timeout:Longest an attempt may take; default\: 1h'
         '--after:Run after this task has completed; repeatable'
+        '--traceparent:The trace that it belongs to, as W3C'\''s Trace Context writes it'
         '--count:Enqueue so many of them; default\: 1'
         '--file:One task for each line, a JSON payload; - is stdin')
       ;;
@@ -606,6 +612,7 @@ _holdfast() {
         '--concurrency:So many at once; default\: the configuration'\''s, else one for each core'
         '--metrics-file:Keep this file up to date with what this worker counts, for Prometheus'
         '--until-empty:End when nothing is left to run'
+        '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
     "worker list")
@@ -806,6 +813,7 @@ _holdfast() {
         '--retries:Sidekiq\: try connections that fail again; default\: 3 times'
         '--hold-ambiguous:Sidekiq\: do not send a POST or PATCH again whose process died meanwhile'
         '--until-empty:End when no request is left'
+        '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
     "http list")
@@ -1016,6 +1024,8 @@ _holdfast() {
         '--behind-proxy:A proxy does TLS and says who calls'
         '--allow-host:A name by which the server may be called; repeatable'
         '--state:Folder for token and audit log; default\: beside the store'
+        '--output:Where output files of batches are, such as dir\:FOLDER; default\: beside the store'
+        '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
     "user")

@@ -19,7 +19,7 @@ struct Contents {
 inline constexpr std::size_t longest_in_lists = 2'000;
 
 /// So long are tasks counted one by one.
-inline constexpr Millis longest_count{60};
+inline constexpr Millis longest_count{40};
 
 /// Where the next page begins: behind this task. Where that is gone by then, behind so many tasks
 /// of the filter.
