@@ -20,9 +20,11 @@ file(GLOB guides CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
 install_for_package(FILES ${guides} DESTINATION /usr/share/doc/holdfast)
 install_for_package(FILES packaging/grafana/holdfast.json
   DESTINATION /usr/share/doc/holdfast/grafana)
-install_for_package(FILES packaging/debian/copyright DESTINATION /usr/share/doc/holdfast)
-install(FILES packaging/debian/copyright DESTINATION /usr/share/doc/libholdfast-dev
-  COMPONENT development EXCLUDE_FROM_ALL)
+# CompressDocs.cmake compresses the changelogs.
+install_for_package(FILES packaging/debian/copyright packaging/debian/changelog
+  DESTINATION /usr/share/doc/holdfast)
+install(FILES packaging/debian/copyright packaging/debian/changelog
+  DESTINATION /usr/share/doc/libholdfast-dev COMPONENT development EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
