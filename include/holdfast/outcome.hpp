@@ -46,7 +46,14 @@ struct Snooze {
 };
 inline Snooze snooze(std::chrono::milliseconds delay) { return {delay}; }
 
+/// Whether it may run again is for a person to say: it is held, with this cause, until an operator
+/// retries or cancels it.
+struct Hold {
+  std::string cause;
+};
+inline Hold hold(std::string cause) { return {std::move(cause)}; }
+
 /// What a handler returns.
-using Outcome = std::variant<Done, Retry, Fail, Snooze>;
+using Outcome = std::variant<Done, Retry, Fail, Snooze, Hold>;
 
 }  // namespace holdfast

@@ -44,7 +44,7 @@ class Deciding {
   Ending operator()(const RequestError& error) const {
     auto said = fmt::format("{}: {}", to_string(error.type), error.message);
     if (is_only_once(request_) && maybe_sent_ && is_passing(error.type))
-      return {fail(fmt::format("It may have been sent, and is not sent again by itself; {}. "
+      return {hold(fmt::format("It may have been sent, and is not sent again by itself; {}. "
                                "'holdfast task retry' sends it again.",
                                said)),
               {}};

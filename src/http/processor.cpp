@@ -64,7 +64,7 @@ void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
   auto job = job_for(held);
   if (is_only_once(held->request) && !begin_sending(*held->attempt, engine_)) {
     held->attempt->end(
-        fail("It may have been sent by an earlier attempt, and is not sent again by itself. "
+        hold("It may have been sent by an earlier attempt, and is not sent again by itself. "
              "'holdfast task retry' sends it again."));
     return;
   }

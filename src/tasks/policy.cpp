@@ -78,6 +78,13 @@ class Settling {
                               claimed_.max_attempts, said(fail.reason)));
   }
 
+  Settlement operator()(const Hold& hold) {
+    if (end_.cancel_requested) return cancelled(hold.cause);
+    settlement_.to = TaskState::held;
+    settlement_.reason = end_.timed_out ? too_long(hold.cause) : said(hold.cause);
+    return settlement_;
+  }
+
   Settlement operator()(const Snooze& snooze) {
     if (end_.cancel_requested) return cancelled({});
     // Else a handler that always takes too long and then snoozes would never come to an end.

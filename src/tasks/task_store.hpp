@@ -44,13 +44,14 @@ struct ClaimRequest {
   Millis lease{90'000};
 };
 
-/// The end of an attempt, decided above the stores. `to` is completed, failed, cancelled, or
-/// pending (retry, snooze, given back).
+/// The end of an attempt, decided above the stores. `to` is completed, failed, cancelled, held, or
+/// pending (retry, snooze, given back). One that is not finished by it, but was asked to stop in
+/// the last moment, becomes cancelled instead.
 struct Settlement {
   Lease lease;
   TaskState to = TaskState::completed;
   std::string result{};               ///< JSON text
-  std::string reason{};               ///< of a failure
+  std::string reason{};               ///< of a failure; of one that is held: the cause
   int attempt = 0;                    ///< charged from now on
   bool was_attempt = true;            ///< false: given back or snoozed; kept if there is a reason
   Millis delay{0};                    ///< for pending

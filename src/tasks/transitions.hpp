@@ -23,7 +23,7 @@ struct AllowedTransition {
 };
 
 /// Every way a task can go. docs/task-states.md shows the same table and says when each happens.
-/// Only recovery takes a running task to held; completed has no way out.
+/// Completed has no way out.
 inline constexpr std::array allowed_transitions = {
     AllowedTransition{TaskState::pending, TaskState::running, Mover::worker},
     AllowedTransition{TaskState::pending, TaskState::held, Mover::person},
@@ -31,6 +31,7 @@ inline constexpr std::array allowed_transitions = {
     AllowedTransition{TaskState::running, TaskState::completed, Mover::worker},
     AllowedTransition{TaskState::running, TaskState::pending, Mover::worker},
     AllowedTransition{TaskState::running, TaskState::failed, Mover::worker},
+    AllowedTransition{TaskState::running, TaskState::held, Mover::worker},
     AllowedTransition{TaskState::running, TaskState::cancelled, Mover::worker},
     AllowedTransition{TaskState::running, TaskState::pending, Mover::recovery},
     AllowedTransition{TaskState::running, TaskState::failed, Mover::recovery},

@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <holdfast/inspector.hpp>
 
 #include "contract/task_store_contract.hpp"
 
@@ -37,6 +38,47 @@ TEST_P(TaskStoreContract, FailedTaskKeepsTheReasonAndItsHistory) {
   EXPECT_EQ(history[0].transition.reason, "no such address");
   EXPECT_EQ(history[0].transition.actor, "worker/" + worker.text());
   EXPECT_EQ(history[0].transition.token, claimed.lease.token);
+}
+
+TEST_P(TaskStoreContract, WhatItsWorkerHoldsWaitsForAnOperatorWithItsCause) {
+  auto id = insert("a", {.unique_key = "only one"});
+  auto dependent = insert("b", {.after = {id}});
+  auto worker = enlist();
+  auto claimed = claim_one(worker);
+  Settlement held{
+      .lease = claimed.lease, .to = TaskState::held, .reason = "maybe sent", .attempt = 1};
+  EXPECT_EQ(settle(held), Settled::accepted);
+  EXPECT_EQ(settle(held), Settled::repeated);
+  auto task = record(id);
+  EXPECT_EQ(task.state, TaskState::held);
+  EXPECT_EQ(task.cause, "maybe sent");
+  EXPECT_EQ(task.error, "");
+  EXPECT_FALSE(task.finished_at);
+  EXPECT_EQ(state(dependent), TaskState::blocked);
+  EXPECT_EQ(insert("a", {.unique_key = "only one"}), id) << "it is not finished";
+  EXPECT_THAT(claim(worker), IsEmpty());
+  auto history = engine().admin().recorded_history(id);
+  ASSERT_EQ(history.size(), 1u);
+  EXPECT_EQ(history[0].transition.to, TaskState::held);
+  EXPECT_EQ(history[0].transition.reason, "maybe sent");
+  EXPECT_TRUE(engine().check_integrity(true, {}).passed);
+
+  Inspector{shared_engine()}.retry({.ids = {id}});
+  EXPECT_EQ(record(id).cause, "");
+  auto again = claim_one(worker);
+  EXPECT_GT(again.lease.token, claimed.lease.token);
+  EXPECT_EQ(complete(again), Settled::accepted);
+  EXPECT_EQ(state(dependent), TaskState::pending);
+}
+
+TEST_P(TaskStoreContract, WhatIsHeldAfterItWasAskedToStopIsCancelled) {
+  auto id = insert("a");
+  auto claimed = claim_one(enlist());
+  ask_to_stop(id);
+  EXPECT_EQ(settle({.lease = claimed.lease, .to = TaskState::held, .reason = "why", .attempt = 1}),
+            Settled::accepted);
+  EXPECT_EQ(state(id), TaskState::cancelled);
+  EXPECT_EQ(record(id).finished_at, clock().wall());
 }
 
 TEST_P(TaskStoreContract, RetriedTaskComesBackAfterItsDelayWithAHigherToken) {

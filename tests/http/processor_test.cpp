@@ -235,8 +235,8 @@ TEST_F(ProcessorTest, WhatMayHaveBeenSentIsSentAgainOnlyByAnOperatorsWord) {
   once.on_ambiguous = OnAmbiguous::hold;
   auto id = client.post(server.url(), once);
   perform();
-  EXPECT_EQ(inspector_.task(id)->state, TaskState::failed);
-  EXPECT_THAT(inspector_.task(id)->error, HasSubstr("may have been sent"));
+  EXPECT_EQ(inspector_.task(id)->state, TaskState::held);
+  EXPECT_THAT(inspector_.task(id)->cause, HasSubstr("may have been sent"));
   EXPECT_EQ(server.served(), 1);
   inspector_.retry({.ids = {id}});
   EXPECT_EQ(perform().responses["x"].body, "done");

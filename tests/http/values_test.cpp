@@ -230,7 +230,7 @@ TEST_F(EndingTest, WithoutACallbackTheAnswerIsTheResult) {
 
 TEST_F(EndingTest, WhatMustNotBeSentTwiceIsLeftToAnOperator) {
   request_.on_ambiguous = OnAmbiguous::hold;
-  EXPECT_TRUE(std::holds_alternative<Fail>(decide(error(ErrorType::timeout)).outcome));
+  EXPECT_TRUE(std::holds_alternative<Hold>(decide(error(ErrorType::timeout)).outcome));
   EXPECT_TRUE(std::holds_alternative<Retry>(decide(error(ErrorType::timeout), false).outcome));
   request_.method = Method::put;
   EXPECT_TRUE(std::holds_alternative<Retry>(decide(error(ErrorType::timeout)).outcome));

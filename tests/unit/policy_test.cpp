@@ -78,6 +78,16 @@ TEST(Policy, AFailureForGoodIsADeadLetterAtOnce) {
   EXPECT_THAT(settlement.reason, HasSubstr("no such address"));
 }
 
+TEST(Policy, WhatAPersonMustDecideIsHeldEvenOnTheLastAttempt) {
+  auto settlement = settle_for(claimed(3), hold("it may have been sent"), {});
+  EXPECT_EQ(settlement.to, TaskState::held);
+  EXPECT_EQ(settlement.reason, "it may have been sent");
+  EXPECT_EQ(settlement.attempt, 3);
+  auto late = settle_for(claimed(1), hold("it may have been sent"), {.timed_out = true});
+  EXPECT_EQ(late.to, TaskState::held);
+  EXPECT_THAT(late.reason, HasSubstr("timeout of 5 s; it may have been sent"));
+}
+
 TEST(Policy, ASnoozeComesBackLaterAndChargesNothing) {
   auto settlement = settle_for(claimed(3), snooze(30s), {});
   EXPECT_EQ(settlement.to, TaskState::pending);
@@ -97,7 +107,8 @@ TEST(Policy, GivingBackChargesNothingAndWaitsForNothing) {
 }
 
 TEST(Policy, WhatWasAskedToStopAndIsNotDoneIsCancelled) {
-  for (const Outcome& outcome : {Outcome{retry("a")}, Outcome{fail("b")}, Outcome{snooze(1s)}}) {
+  for (const Outcome& outcome :
+       {Outcome{retry("a")}, Outcome{fail("b")}, Outcome{snooze(1s)}, Outcome{hold("c")}}) {
     auto settlement = settle_for(claimed(), outcome, {.cancel_requested = true});
     EXPECT_EQ(settlement.to, TaskState::cancelled);
     EXPECT_EQ(settlement.delay, 0s);
@@ -133,8 +144,8 @@ TEST(Policy, EverySettlementIsATransitionThatAWorkerMayMake) {
   for (int attempt = 1; attempt <= 3; ++attempt)
     for (bool cancel : {false, true})
       for (bool late : {false, true})
-        for (const Outcome& outcome :
-             {Outcome{done}, Outcome{retry("a")}, Outcome{fail("b")}, Outcome{snooze(1s)}}) {
+        for (const Outcome& outcome : {Outcome{done}, Outcome{retry("a")}, Outcome{fail("b")},
+                                       Outcome{snooze(1s)}, Outcome{hold("c")}}) {
           auto settlement = settle_for(claimed(attempt), outcome, {cancel, late});
           EXPECT_TRUE(allowed(TaskState::running, settlement.to, Mover::worker));
           EXPECT_TRUE(settlement.to != TaskState::pending || settlement.attempt < 3);

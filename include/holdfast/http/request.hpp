@@ -25,7 +25,7 @@ using Headers = std::map<std::string, std::string>;
 /// broke. Every attempt carries the same `Idempotency-Key`.
 enum class OnAmbiguous {
   retry,  ///< send it again
-  hold,   ///< a POST or PATCH becomes a dead letter, and an operator decides
+  hold,   ///< a POST or PATCH is held, with the cause, until an operator retries or cancels it
 };
 
 /// One outbound request, as it is kept in the store.

@@ -24,10 +24,13 @@ void Settling::queue(Connection& db) const {
   }
   // Somebody may have asked a task to stop after its worker made up its mind to try again.
   db.queue(
-      "UPDATE hf.tasks t SET state = CASE WHEN s.to_state = 0 AND t.cancel_requested THEN 4"
-      " ELSE s.to_state END, finished_at = CASE WHEN s.to_state <> 0 OR t.cancel_requested THEN"
-      " {wall} END, run_at = CASE WHEN s.to_state <> 0 THEN t.run_at WHEN s.delay > 0 THEN"
-      " {wall} + s.delay ELSE 0 END, result = s.result, error = coalesce(s.reason, t.error),"
+      "UPDATE hf.tasks t SET state = CASE WHEN s.to_state IN (0, 6) AND t.cancel_requested THEN 4"
+      " ELSE s.to_state END, finished_at = CASE WHEN s.to_state NOT IN (0, 6) OR"
+      " t.cancel_requested THEN {wall} END, run_at = CASE WHEN s.to_state <> 0 THEN t.run_at"
+      " WHEN s.delay > 0 THEN {wall} + s.delay ELSE 0 END, result = s.result,"
+      " error = CASE WHEN s.to_state = 6 AND NOT t.cancel_requested THEN t.error"
+      " ELSE coalesce(s.reason, t.error) END, cause = CASE WHEN s.to_state = 6 AND NOT "
+      "t.cancel_requested THEN s.reason ELSE t.cause END,"
       " attempt = s.attempt, suspect = t.suspect AND NOT s.was_attempt, cancel_requested = false,"
       " lease_until = NULL FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[],"
       " $5::text[], $6::bigint[], $7::boolean[], $8::bigint[]) WITH ORDINALITY"

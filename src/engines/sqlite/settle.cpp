@@ -5,6 +5,7 @@
 
 #include "engines/sqlite/handfuls.hpp"
 #include "engines/sqlite/statements.hpp"
+#include "tasks/transitions.hpp"
 
 namespace holdfast::sqlite {
 
@@ -34,23 +35,24 @@ bool apply(Connection& db, const Settlement& settlement, WallTime now) {
   // Why it was given back is no error of the task.
   if (!settlement.reason.empty() && settlement.was_attempt) reason = settlement.reason;
   std::optional<WallTime> run_at, finished_at;
-  if (settlement.to == TaskState::pending) {
+  if (settlement.to == TaskState::pending)
     run_at = settlement.delay > Millis{0} ? now + settlement.delay : WallTime{};
-  } else {
-    finished_at = now;
-  }
+  if (is_finished(settlement.to)) finished_at = now;
   // Somebody may have asked it to stop after the worker made up its mind to try again.
   ChangedRows changed{db};
   auto update = db.use(
-      "UPDATE holdfast_tasks SET state = iif(?3 = 0 AND cancel_requested, 4, ?3),"
-      " finished_at = iif(?3 = 0 AND cancel_requested, ?9, ?4), run_at = coalesce(?5, run_at),"
-      " result = ?6, error = coalesce(?7, error), attempt = ?8, suspect = iif(?10, 0, suspect),"
-      " cancel_requested = 0, lease_until = NULL, row_sum = 0 WHERE" HOLDFAST_TOKEN_GUARD);
+      "UPDATE holdfast_tasks SET state = iif(?3 IN (0, 6) AND cancel_requested, 4, ?3),"
+      " finished_at = iif(?3 IN (0, 6) AND cancel_requested, ?9, ?4),"
+      " run_at = coalesce(?5, run_at), result = ?6,"
+      " error = iif(?3 = 6 AND NOT cancel_requested, error, coalesce(?7, error)),"
+      " cause = iif(?3 = 6 AND NOT cancel_requested, ?7, cause), attempt = ?8,"
+      " suspect = iif(?10, 0, suspect), cancel_requested = 0, lease_until = NULL, row_sum = 0"
+      " WHERE" HOLDFAST_TOKEN_GUARD);
   update.bind(settlement.lease.id, settlement.lease.token, settlement.to, finished_at, run_at,
               result, reason, settlement.attempt, now, settlement.was_attempt);
   update.run();
   if (changed.seqs().empty()) return false;
-  if (settlement.to == TaskState::pending) seal(db, changed.seqs().front());
+  if (!is_finished(settlement.to)) seal(db, changed.seqs().front());
   return true;
 }
 

@@ -59,9 +59,10 @@ local function settle(one)
   local id, to, key = one.id, one.to, P .. 't:' .. one.id
   local more, set = unusual(id, r, 'x', 'u', 'd', 'uk'), {}
   -- Somebody may have asked it to stop after the worker made up its mind to try again.
-  if to == PENDING and more[1] then to = CANCELLED end
-  -- Why it was given back is no error of the task.
-  if one.reason ~= '' and one.was_attempt then set = { 'e', one.reason } end
+  if not finished[to] and more[1] then to = CANCELLED end
+  -- Why it was given back is no error of the task, and neither is why it is held.
+  if to == HELD then set = { 'j', one.reason }
+  elseif one.reason ~= '' and one.was_attempt then set = { 'e', one.reason } end
   if r.more ~= '' then call('HDEL', key, 'x', 'w', one.was_attempt and 'u' or 'x') end
   local new = { state = to, attempt = one.attempt, result = one.result }
   if #one.result > LONGEST_RESULT or string.find(one.result, '\31', 1, true) then
@@ -77,6 +78,8 @@ local function settle(one)
     new.run_at = digits(run_at)
     index_pending(id, r.lane, r.order, run_at, more[2] and not one.was_attempt)
     woken = true
+  elseif to == HELD then
+    put('on_hold', id, now_text)
   else
     new.finished = now_text
     end_task(id, to, more[4], more[3], 'system/dependency')
