@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <holdfast/inspector.hpp>
 
 #include "contract/task_admin_contract.hpp"
 
@@ -171,6 +172,65 @@ TEST_P(TaskAdminContract, ManyAreMovedAtOnce) {
   EXPECT_EQ(moved, 2'500);
   EXPECT_EQ(admin().count({.states = {TaskState::cancelled}}), 2'500);
   EXPECT_EQ(state(other_kind), TaskState::pending);
+}
+
+TEST_P(TaskAdminContract, WhatWasCalledOffIsNotInTheWayOfWhatComesAfterIt) {
+  std::vector<NewTask> many(250, NewTask{"a", "{}"});
+  std::vector<TaskId> ids;
+  for (const auto& each : tasks().insert(many)) ids.push_back(each.id);
+  clock().advance(Millis{5});
+  auto last = insert("a");
+  Inspector inspector{shared_engine()};
+  inspector.cancel({.ids = ids});
+  EXPECT_EQ(admin().queues().at(0).oldest_pending, clock().wall());
+  auto worker = enlist();
+  EXPECT_EQ(claim_one(worker).lease.id, last);
+
+  // Whatever is left of its first place, it is claimed once.
+  inspector.retry({.ids = {ids[7], ids[3]}});
+  auto claimed = claim(worker, 10);
+  ASSERT_EQ(claimed.size(), 2u);
+  for (const auto& each : claimed) EXPECT_EQ(complete(each), Settled::accepted);
+  EXPECT_THAT(claim(worker, 10), IsEmpty());
+  EXPECT_FALSE(tasks().next_due(request(worker)));
+}
+
+TEST_P(TaskAdminContract, WhatComesBackWithAnotherTimeDoesNotRunAtItsFirstOne) {
+  auto id = insert("a");
+  auto worker = enlist();
+  auto claimed = claim_one(worker);
+  ASSERT_EQ(
+      settle(
+          {.lease = claimed.lease, .to = TaskState::pending, .attempt = 1, .delay = seconds{10}}),
+      Settled::accepted);
+  auto other = insert("a");
+  EXPECT_EQ(claim(worker, 10).size(), 1u) << "the other one";
+  EXPECT_EQ(state(id), TaskState::pending);
+  EXPECT_EQ(state(other), TaskState::running);
+}
+
+TEST_P(TaskAdminContract, AnIdThatIsUsedAgainHasItsNewPayload) {
+  auto id = insert("a", {}, R"({"n":1})");
+  cancel(id);
+  clock().advance(std::chrono::hours{2});
+  ASSERT_EQ(admin().prune({.completed = std::chrono::hours{1}}), 1);
+  insert("a", {.id = id}, R"({"n":2})");
+  auto worker = enlist();
+  auto claimed = claim(worker, 10);
+  ASSERT_EQ(claimed.size(), 1u);
+  EXPECT_EQ(claimed[0].payload, R"({"n":2})");
+}
+
+TEST_P(TaskAdminContract, LongAndShortPayloadsAreClaimedAsTheyAre) {
+  std::vector<std::string> payloads;
+  for (int size : {1, 2'000, 3, 500, 600})
+    payloads.push_back('"' + std::string(static_cast<std::size_t>(size), 'x') + '"');
+  for (const auto& payload : payloads) insert("a", {}, payload);
+  std::vector<std::string> got;
+  auto worker = enlist();
+  for (const auto& each : claim(worker, 2)) got.push_back(each.payload);
+  for (const auto& each : claim(worker, 10)) got.push_back(each.payload);
+  EXPECT_EQ(got, payloads);
 }
 
 TEST_P(TaskAdminContract, RetryAndPauseWakeThoseWhoWait) {

@@ -278,6 +278,21 @@ TEST_F(RedisScenario, WhoOnlyLooksLeavesNothingBehind) {
   EXPECT_EQ(server.call({"EXISTS", "{mistyped}:meta"}).number(), 1) << "then it is made";
 }
 
+TEST_F(RedisScenario, TaskThatSomebodyTookOffItsListIsFoundByTheCheck) {
+  RedisServer server;
+  auto engine = open(server.address());
+  auto ids = enqueue(engine, 5);
+  EXPECT_TRUE(Inspector{engine}.check_integrity(true).passed);
+  const std::string list =
+      "{holdfast}:fresh:default\x1f"
+      "count\x1f";
+  ASSERT_EQ(server.call({"LTRIM", list, "0", "-3"}).text(), "OK");
+  auto checked = Inspector{engine}.check_integrity(true);
+  ASSERT_EQ(checked.damage.size(), 1u);
+  EXPECT_EQ(checked.damage[0].task, ids.back());
+  EXPECT_THAT(checked.damage[0].what, HasSubstr("nobody would run it"));
+}
+
 TEST_F(RedisScenario, StoreOfAnotherVersionIsLeftAlone) {
   RedisServer server;
   enqueue(open(server.address()), 1);

@@ -31,7 +31,10 @@ namespace holdfast::redis {
 ///     {p}:m:<task>        list: its moves: from, to, token, time, reason, with \x1f between them
 ///
 ///     {p}:all             tasks in the order of insertion                  (sorted set, by n)
-///     {p}:ready:<lane>    pending tasks that may run now, by priority, then age       (sorted set)
+///     {p}:fresh:<lane>    list: pending tasks of the usual priority that were to run at once when
+///                         they were inserted: = and their order, then id and body of each (empty
+///                         if it is long). Some may have left that state
+///     {p}:ready:<lane>    other pending tasks that may run now, by priority, then age (sorted set)
 ///     {p}:alone:<lane>    the same for suspects, which run alone                      (sorted set)
 ///     {p}:later:<lane>    pending tasks that are not due yet, by time                 (sorted set)
 ///     {p}:held:<worker>   hash: claims of a worker by their numbers, and how many of their tasks

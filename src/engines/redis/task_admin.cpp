@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engines/redis/fresh_list.hpp"
 #include "engines/redis/task_record.hpp"
 #include "engines/redis/task_search.hpp"
 #include "tasks/move_states.hpp"
@@ -57,6 +58,7 @@ std::optional<WallTime> oldest_ready(Store& store, const std::string& name, Wall
   auto replies = store.server.call_all(looks);
   for (const auto& reply : replies)
     if (reply.size() == 2) consider(wall_time(reply[1].number() % one_priority));
+  if (auto since = oldest_fresh(store, name)) consider(*since);
   return oldest;
 }
 

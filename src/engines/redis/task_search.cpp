@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/redis/fresh_list.hpp"
 #include "tasks/transitions.hpp"
 
 namespace holdfast::redis {
@@ -133,8 +134,10 @@ std::vector<std::string> TaskSearch::ids_by_state() {
   auto add = [&](const std::string& index) { add_all(members(index)); };
   for (auto state : filter_.states) {
     if (state == TaskState::pending) {
-      for (const auto& lane : lanes_)
+      for (const auto& lane : lanes_) {
+        add_all(fresh_ids(store_, lane.name));
         for (auto index : {"ready:", "alone:", "later:"}) add(index + lane.name);
+      }
     } else if (state == TaskState::running) {
       add_all(held());
     } else if (state == TaskState::blocked) {

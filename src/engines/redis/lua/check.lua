@@ -1,10 +1,14 @@
 -- Compares a portion of the tasks with the indexes. Only looks.
 --
--- ARGV: first place and last place in the list of all tasks
--- Result: {looked at, problems}; of each problem: id, sentence
-local ids = call('ZRANGE', P .. 'all', take_number(), take_number())
+-- ARGV: number of ids, these; if there are none: first place and last place in the list of all
+--       tasks
+-- Result: {looked at, problems, fresh ones}; of each problem: id, sentence; of each that is
+--         pending and must be in the list of its lane, which would have to be read to the end for
+--         that: id, lane
+local ids, problems, fresh_ones = {}, {}, {}
+for i = 1, take_number() do ids[i] = take() end
+if #ids == 0 then ids = call('ZRANGE', P .. 'all', take_number(), take_number()) end
 look_up(ids)
-local problems = {}
 local function wrong(id, what) problems[#problems + 1] = { id, what } end
 local function in_index(key, id) return call('ZSCORE', P .. key, id) end
 for _, id in ipairs(ids) do
@@ -15,7 +19,11 @@ for _, id in ipairs(ids) do
   else
     if state == PENDING and not (in_index('ready:' .. lane, id) or in_index('alone:' .. lane, id)
       or in_index('later:' .. lane, id)) then
-      wrong(id, 'is pending but is not in its queue, so nobody would run it')
+      if is_fresh(r, '=' .. r.order) then
+        fresh_ones[#fresh_ones + 1] = { id, lane }
+      else
+        wrong(id, 'is pending but is not in its queue, so nobody would run it')
+      end
     elseif state == RUNNING and not held_by(r.worker)[id] then
       wrong(id, 'is running but is not among what its worker holds')
     elseif state == BLOCKED and not in_index('blocked', id) then
@@ -34,4 +42,4 @@ for _, id in ipairs(ids) do
     end
   end
 end
-return { #ids, problems }
+return { #ids, problems, fresh_ones }

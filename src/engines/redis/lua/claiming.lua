@@ -35,68 +35,146 @@ end
 -- limits allow, so what they hold back is not in the way of other lanes.
 local function find_sources(open, limit, most_suspects, limited)
   local sources = {}
-  local function consider(key, most, lane, suspect)
-    if most <= 0 or call('ZCARD', P .. key) == 0 then return false end
-    sources[#sources + 1] = { key = key, most = most, lane = lane, suspect = suspect, seen = 0,
-      claimed = 0 }
+  local function consider(index, most, lane, size)
+    local key = index .. lane
+    if most <= 0 or call(size or 'ZCARD', P .. key) == 0 then return false end
+    sources[#sources + 1] = { key = key, most = most, lane = lane, list = index == 'fresh:',
+      suspect = index == 'alone:', seen = 0, claimed = 0 }
     return true
   end
   for _, each in ipairs(open) do
     local lane = each[2]
     local room = limited and room_for(lane, limit) or limit
-    local any = consider('ready:' .. lane, room, lane, false)
-    any = consider('alone:' .. lane, math.min(room, most_suspects), lane, true) or any
+    local any = consider('fresh:', room, lane, 'LLEN')
+    any = consider('ready:', room, lane) or any
+    any = consider('alone:', math.min(room, most_suspects), lane) or any
     -- A lane that has run empty is not looked at again until something is put into it.
-    if not any and call('EXISTS', P .. 'ready:' .. lane, P .. 'alone:' .. lane,
-      P .. 'later:' .. lane) == 0 then
+    if not any and call('EXISTS', P .. 'fresh:' .. lane, P .. 'ready:' .. lane,
+      P .. 'alone:' .. lane, P .. 'later:' .. lane) == 0 then
       call('SREM', P .. 'lanes:' .. each[1], lane)
     end
   end
   return sources
 end
 
--- What the indexes have, in the order of priority, then age. Of each: id, score, and its index.
+-- The first tasks of an index: ids; of those in a list also the marker before each, its body, and
+-- how far it reaches; of others their scores, if these are asked for.
+local function peek_list(key, most)
+  local ids, markers, bodies, ends = {}, {}, {}, {}
+  local n, at, marker = 0, 0, nil
+  while n < most do
+    local entries, i = call('LRANGE', key, at, at + 2 * (most - n)), 1
+    while i < #entries and n < most do
+      local entry = entries[i]
+      if is_marker(entry) then
+        marker, i = entry, i + 1
+      else
+        n = n + 1
+        ids[n], markers[n], bodies[n], ends[n] = entry, marker, entries[i + 1], at + i + 1
+        i = i + 2
+      end
+    end
+    if i == 1 then break end
+    at = at + i - 1
+  end
+  return { ids = ids, markers = markers, bodies = bodies, ends = ends }
+end
+local function peek(source, scored)
+  local key, most = P .. source.key, source.most
+  if source.list then return peek_list(key, most) end
+  if not scored then return { ids = call('ZRANGE', key, 0, most - 1) } end
+  local some, ids, scores = call('ZRANGE', key, 0, most - 1, 'WITHSCORES'), {}, {}
+  for i = 1, #some / 2 do
+    ids[i], scores[i] = some[2 * i - 1], tonumber(some[2 * i])
+  end
+  return { ids = ids, scores = scores }
+end
+
+-- The first ones of an index have been dealt with, up to this place.
+local function take_off(source, place)
+  local key, first = P .. source.key, source.first
+  if not source.list then return call('ZREMRANGEBYRANK', key, 0, place - 1) end
+  call('LTRIM', key, first.ends[place], -1)
+  local rest = call('LINDEX', key, 0)
+  if rest and not is_marker(rest) then call('LPUSH', key, first.markers[place]) end
+end
+
+-- Leaves out what only is in its list: limits must not count it.
+local function valid_ones(first)
+  local valid = { ids = {}, markers = {}, bodies = {}, ends = {}, scores = {} }
+  for i, text in ipairs(read_records(first.ids, 1, #first.ids)) do
+    if text and is_fresh(parse(text), first.markers[i]) then
+      local n = #valid.ids + 1
+      valid.ids[n], valid.markers[n], valid.bodies[n], valid.ends[n] =
+        first.ids[i], first.markers[i], first.bodies[i], first.ends[i]
+      valid.scores[n] = tonumber(parse(text).order)
+    end
+  end
+  return valid
+end
+-- So often a claim looks on where it finds nothing but what has left its list.
+local MOST_LOOKS = 20
+local function peek_valid(source)
+  source.first = peek(source, true)
+  if not source.list then return end
+  for _ = 1, MOST_LOOKS do
+    local valid = valid_ones(source.first)
+    if #valid.ids > 0 or #source.first.ids == 0 then
+      source.first = valid
+      return
+    end
+    take_off(source, #source.first.ids)
+    source.first = peek(source)
+  end
+  source.first.ids = {}
+end
+
+-- What the indexes have, in the order of priority, then age. Of each: score, number of its index,
+-- place there.
 local function merge(sources)
   local found, n = {}, 0
-  for _, source in ipairs(sources) do
-    local some = call('ZRANGE', P .. source.key, 0, source.most - 1, 'WITHSCORES')
-    for i = 1, #some, 2 do
+  for number, source in ipairs(sources) do
+    peek_valid(source)
+    for place = 1, #source.first.ids do
       n = n + 1
-      found[n] = { some[i], tonumber(some[i + 1]), source }
+      found[n] = { source.first.scores[place], number, place }
     end
   end
   table.sort(found, function(a, b)
+    if a[1] ~= b[1] then return a[1] < b[1] end
     if a[2] ~= b[2] then return a[2] < b[2] end
-    return a[1] < b[1]
+    return a[3] < b[3]
   end)
   return found
 end
 
--- Up to `limit` tasks in the order of priority, then age: their ids, and the index of each. What is
--- chosen of an index are its first ones.
+-- Up to `limit` tasks in the order of priority, then age: their ids, the index of each, and its
+-- place there. What is chosen of an index are its first ones.
 local function find_candidates(queues, kinds, limit, most_suspects)
   local open, promoted, limited = open_lanes(queues, kinds), false, read_limits()
   for _, each in ipairs(open) do promoted = promote(each[2]) or promoted end
   if promoted then flush() end
-  local sources, ids, from = find_sources(open, limit, most_suspects, limited), {}, {}
+  local sources = find_sources(open, limit, most_suspects, limited)
+  local ids, from, places = {}, {}, {}
   -- What comes from one index is in order already.
   if #sources == 1 and not limited then
     local source = sources[1]
-    ids = call('ZRANGE', P .. source.key, 0, source.most - 1)
-    for i = 1, #ids do from[i] = source end
-    return ids, from
+    source.first = peek(source)
+    ids = source.first.ids
+    for i = 1, #ids do from[i], places[i] = source, i end
+    return ids, from, places
   end
   local n = 0
   for _, one in ipairs(merge(sources)) do
     if n == limit then break end
-    local source = one[3]
+    local source = sources[one[2]]
     -- Lanes may share a limit, so what each has room for may be too much for all of them.
     if (not source.suspect or most_suspects > 0) and (not limited or take_place(source.lane)) then
       if source.suspect then most_suspects = most_suspects - 1 end
       n = n + 1
-      ids[n], from[n] = one[1], source
+      ids[n], from[n], places[n] = source.first.ids[one[3]], source, one[3]
     end
   end
   if limited then write_buckets() end
-  return ids, from
+  return ids, from, places
 end

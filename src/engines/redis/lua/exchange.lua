@@ -177,10 +177,10 @@ local number, unanswered = take(), {}
 for _ = 1, take_number() do unanswered[take()] = true end
 if call('HGET', P .. 'w:' .. worker, 's') ~= '0' then return { 'ok', settled, 1, {} } end
 
-local ids, heads, claimed_ones, all_heads = {}, {}, 0, {}
-local function add_claimed(id, head)
+local ids, heads, bodies, claimed_ones, all_heads = {}, {}, {}, 0, {}
+local function add_claimed(id, head, body)
   claimed_ones = claimed_ones + 1
-  ids[claimed_ones], heads[claimed_ones] = id, head
+  ids[claimed_ones], heads[claimed_ones], bodies[claimed_ones] = id, head, body or ''
 end
 -- What is said of a run of claimed tasks, once for all that are alike.
 local function head_of(token, lane, attempt, suspect)
@@ -209,69 +209,89 @@ local had = claimed_ones
 
 local function claim_of(text, source)
   local r = text and parse(text)
-  -- What is in the index only is nothing; `check` finds out why.
+  -- What is in the index only is nothing.
   if not r or r.state ~= PENDING then return false end
+  local marker = '=' .. r.order
+  if source.list and not is_fresh(r, marker) then return false end
   local attempt = tostring(tonumber(r.attempt) + 1)
   return { head = head_of(next_token(), source.lane, attempt, source.suspect and 1 or 0),
-    text = record_text(r, { state = RUNNING, token = next_token(), attempt = attempt,
-      worker = worker, claimed = now_text, number = number }) }
+    marker = marker, text = record_text(r, { state = RUNNING, token = next_token(),
+      attempt = attempt, worker = worker, claimed = now_text, number = number }) }
 end
-local candidates, from = find_candidates(queues, kinds, limit, most_suspects)
 local claims = {}
-local function claim_some(first, last)
+local function claim_some(candidates, from, places, first, last)
   local texts, records, n = read_records(candidates, first, last), {}, 0
-  local source, of_source
+  local source, of_source, markers, bodies
   for i = 1, #texts do
-    local id, text = candidates[first + i - 1], texts[i]
+    local id, text, place = candidates[first + i - 1], texts[i], places[first + i - 1]
     if from[first + i - 1] ~= source then
       source = from[first + i - 1]
       of_source = claims[source] or {}
       claims[source] = of_source
+      markers, bodies = source.first.markers, source.first.bodies
     end
     local claim = of_source[text]
     if claim == nil then
       claim = claim_of(text, source)
       of_source[text] = claim
     end
-    source.seen = source.seen + 1
-    if claim then
+    source.reached = place
+    if claim and (not markers or claim.marker == markers[place]) then
       source.claimed = source.claimed + 1
       records[n + 1], records[n + 2] = id, claim.text
       n = n + 2
-      add_claimed(id, claim.head)
+      add_claimed(id, claim.head, bodies and bodies[place])
     end
   end
   in_portions('HSET', P .. 'tasks', records)
 end
-for first = 1, #candidates, A_HANDFUL do
-  claim_some(first, math.min(first + A_HANDFUL - 1, #candidates))
-end
-for each in pairs(claims) do
-  -- What was taken from an index were its first ones.
-  call('ZREMRANGEBYRANK', P .. each.key, 0, each.seen - 1)
-  count(each.lane, PENDING, -each.claimed)
-  count(each.lane, RUNNING, each.claimed)
+for _ = 1, MOST_LOOKS do
+  local before = claimed_ones
+  local candidates, from, places = find_candidates(queues, kinds, limit, most_suspects)
+  for first = 1, #candidates, A_HANDFUL do
+    claim_some(candidates, from, places, first, math.min(first + A_HANDFUL - 1, #candidates))
+  end
+  for each in pairs(claims) do
+    -- What was taken from an index were its first ones.
+    take_off(each, each.reached)
+    count(each.lane, PENDING, -each.claimed)
+    count(each.lane, RUNNING, each.claimed)
+  end
+  claims = {}
+  limit = limit - (claimed_ones - before)
+  -- Once more only where something has left its list by another way.
+  if limit == 0 or claimed_ones - before == #candidates then break end
 end
 flush()
 if claimed_ones == 0 then return { 'ok', settled, 0, {} } end
 
 hold(worker, number, ids, had + 1, claimed_ones, lease_end)
-local bodies = {}
-for i = 1, claimed_ones do bodies[i] = P .. 'p:' .. ids[i] end
-local claimed, run, last, at = {}, nil, nil, 0
-for first = 1, claimed_ones, 2000 do
-  local some = call('MGET', unpack(bodies, first, math.min(first + 1999, claimed_ones)))
-  for i = 1, #some do
-    local place = first + i - 1
-    local head = heads[place]
-    if head ~= last then
-      run, last, at = {}, head, 0
-      local next_one = #claimed
-      claimed[next_one + 1], claimed[next_one + 2] = head[1], head[2]
-      claimed[next_one + 3], claimed[next_one + 4], claimed[next_one + 5] = head[3], head[4], run
+
+-- Bodies that did not come with the ids.
+local function read_bodies()
+  local keys, places, n = {}, {}, 0
+  for i = 1, claimed_ones do
+    if bodies[i] == '' then
+      n = n + 1
+      keys[n], places[n] = P .. 'p:' .. ids[i], i
     end
-    run[at + 1], run[at + 2] = ids[place], some[i] or ''
-    at = at + 2
   end
+  for first = 1, n, 2000 do
+    local some = call('MGET', unpack(keys, first, math.min(first + 1999, n)))
+    for i = 1, #some do bodies[places[first + i - 1]] = some[i] or '' end
+  end
+end
+read_bodies()
+local claimed, run, last, at = {}, nil, nil, 0
+for place = 1, claimed_ones do
+  local head = heads[place]
+  if head ~= last then
+    run, last, at = {}, head, 0
+    local next_one = #claimed
+    claimed[next_one + 1], claimed[next_one + 2] = head[1], head[2]
+    claimed[next_one + 3], claimed[next_one + 4], claimed[next_one + 5] = head[3], head[4], run
+  end
+  run[at + 1], run[at + 2] = ids[place], bodies[place]
+  at = at + 2
 end
 return { 'ok', settled, 0, claimed }

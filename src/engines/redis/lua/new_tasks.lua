@@ -108,6 +108,10 @@ local function unfinished(after)
   return waits
 end
 
+-- What is longer is not kept twice, in the list of its lane.
+local LONGEST_LISTED_BODY = 512
+local USUAL_PRIORITY = 3
+
 -- What the tasks of a run have in common.
 local function prepare(head)
   head.waits = head.after and unfinished(head.after) or {}
@@ -120,10 +124,28 @@ local function prepare(head)
     head.index, head.score = 'blocked', now_text
   elseif run_at > now then
     head.index, head.score = 'later:' .. head.lane, digits(run_at)
+  elseif run_at == 0 and head.priority == USUAL_PRIORITY and head.key == '' then
+    head.list, head.index = '=' .. digits(order + now), 'fresh:' .. head.lane
   else
     head.index, head.score = 'ready:' .. head.lane, digits(order + (run_at > 0 and run_at or now))
   end
   if head.state == PENDING then lanes[head.lane] = true end
+end
+
+-- Tasks of one index, as the arguments of the command that puts them there.
+local function add_place(places, head, t)
+  local place = places[head.index]
+  if not place then
+    place = { command = head.list and 'RPUSH' or 'ZADD', n = head.list and 1 or 0, head.list }
+    places[head.index] = place
+  end
+  local n = place.n
+  if head.list then
+    place[n + 1], place[n + 2] = t.id, #t.body <= LONGEST_LISTED_BODY and t.body or ''
+  else
+    place[n + 1], place[n + 2] = head.score, t.id
+  end
+  place.n = n + 2
 end
 
 local function write_key(id, key)
@@ -146,16 +168,13 @@ local function write_tasks(list)
       if not head.text then
         prepare(head)
         head.written, heads[#heads + 1] = 0, head
-        places[head.index] = places[head.index] or { n = 0 }
       end
       head.written = head.written + 1
       records[n + 1], records[n + 2] = id, head.text
       bodies[n + 1], bodies[n + 2] = P .. 'p:' .. id, t.body
       all[n + 1], all[n + 2] = number + i, id
       n = n + 2
-      local place = places[head.index]
-      place[place.n + 1], place[place.n + 2] = head.score, id
-      place.n = place.n + 2
+      add_place(places, head, t)
       if not head.new_ids then known[id] = head.text end
       if head.key ~= '' then write_key(id, head.key) end
       if #head.waits > 0 then linked[#linked + 1] = t end
@@ -166,7 +185,7 @@ local function write_tasks(list)
     call('MSET', unpack(bodies, first, math.min(first + 1999, n)))
   end
   in_portions('ZADD', P .. 'all', all)
-  for key, place in pairs(places) do in_portions('ZADD', P .. key, place) end
+  for key, place in pairs(places) do in_portions(place.command, P .. key, place) end
   for _, head in ipairs(heads) do count(head.lane, head.state, head.written) end
   for _, t in ipairs(linked) do write_links(t.id, t.head.waits) end
   return others

@@ -12,7 +12,7 @@ for _, each in ipairs(open_lanes(queues, kinds)) do
   local not_before = 0
   if limited and room_for(lane, 1) == 0 then not_before = room_at(lane) end
   if not_before then
-    if call('EXISTS', P .. 'ready:' .. lane, P .. 'alone:' .. lane) > 0 then
+    if call('EXISTS', P .. 'fresh:' .. lane, P .. 'ready:' .. lane, P .. 'alone:' .. lane) > 0 then
       due = not_before
     else
       local first = call('ZRANGE', P .. 'later:' .. lane, 0, 0, 'WITHSCORES')

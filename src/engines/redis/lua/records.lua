@@ -83,3 +83,13 @@ end
 local function has_unusual(id, r)
   if r.more == '' then change(id, r, { more = '+' }) end
 end
+
+-- Tasks that were ready when they were inserted, and are nothing unusual, are in a list of their
+-- lane: '=' and an order, then id and body of each that was inserted with it (no body if that is
+-- long). Taking the first ones off a list costs little. One that leaves that state leaves a trace
+-- here: an entry counts only for a task that nobody ever claimed, that may run at once, and that is
+-- as old as the entry.
+local function is_marker(entry) return #entry < 32 end
+local function is_fresh(r, marker)
+  return r.state == PENDING and r.token == '0' and r.run_at == '0' and '=' .. r.order == marker
+end
