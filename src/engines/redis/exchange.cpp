@@ -11,8 +11,7 @@ constexpr Store::KillPoints exchange_points{KillPoint::exchange_before_commit,
                                             KillPoint::exchange_after_commit};
 
 bool is_plain(const Settlement& one) {
-  return one.to == TaskState::completed && one.result.empty() && one.reason.empty() &&
-         one.was_attempt && one.follow_ups.empty();
+  return one.to == TaskState::completed && one.reason.empty() && one.was_attempt;
 }
 
 void add(Arguments& arguments, const Settlement& one) {
@@ -20,36 +19,64 @@ void add(Arguments& arguments, const Settlement& one) {
   arguments.add(one.was_attempt).add(one.delay).add(one.follow_ups.size());
 }
 
-/// Those that are plain go in groups with one token, which is what was claimed together. Returns
-/// the places of the settlements in the order in which they are sent.
-std::vector<std::size_t> add(Arguments& arguments, std::span<const Settlement> settlements) {
-  std::map<std::pair<Token, int>, std::vector<std::size_t>> groups;
-  std::unordered_set<TaskId> named;
-  std::vector<std::size_t> order, others;
-  std::vector<const NewTask*> follow_ups;
-  for (std::size_t i = 0; i < settlements.size(); ++i) {
-    const auto& one = settlements[i];
-    // One that comes twice is looked at a second time.
-    if (is_plain(one) && named.insert(one.lease.id).second)
-      groups[{one.lease.token, one.attempt}].push_back(i);
-    else
-      others.push_back(i);
+/// What plain settlements that are sent together have in common.
+struct Alike {
+  Token token;
+  int attempt = 0;
+  bool have_results = false;
+  std::size_t follow_ups = 0;
+  auto operator<=>(const Alike&) const = default;
+};
+
+/// Settlements on their way: those that are plain in groups, which mostly is what was claimed
+/// together.
+class Settling {
+ public:
+  explicit Settling(std::span<const Settlement> settlements) : settlements_{settlements} {
+    std::unordered_set<TaskId> named;
+    for (std::size_t i = 0; i < settlements.size(); ++i) {
+      const auto& one = settlements[i];
+      Alike alike{one.lease.token, one.attempt, !one.result.empty(), one.follow_ups.size()};
+      // One that comes twice is looked at a second time.
+      if (is_plain(one) && named.insert(one.lease.id).second)
+        groups_[alike].push_back(i);
+      else
+        others_.push_back(i);
+    }
   }
-  arguments.add(groups.size());
-  for (const auto& [name, places] : groups) {
-    arguments.add(name.first.value).add(name.second).add(places.size());
-    for (auto place : places) arguments.add(settlements[place].lease.id.text());
-    order.insert(order.end(), places.begin(), places.end());
+
+  /// Returns the places of the settlements in the order in which they are sent.
+  std::vector<std::size_t> add_to(Arguments& arguments) const {
+    std::vector<std::size_t> order;
+    arguments.add(groups_.size());
+    for (const auto& [alike, places] : groups_) {
+      add_group(arguments, alike, places);
+      order.insert(order.end(), places.begin(), places.end());
+    }
+    arguments.add(others_.size());
+    for (auto place : others_) add(arguments, settlements_[place]);
+    order.insert(order.end(), others_.begin(), others_.end());
+    std::vector<const NewTask*> follow_ups;
+    for (auto place : order)
+      for (const auto& task : settlements_[place].follow_ups) follow_ups.push_back(&task);
+    add_tasks(arguments, follow_ups);
+    return order;
   }
-  arguments.add(others.size());
-  for (auto place : others) {
-    add(arguments, settlements[place]);
-    for (const auto& task : settlements[place].follow_ups) follow_ups.push_back(&task);
+
+ private:
+  void add_group(Arguments& arguments, const Alike& alike,
+                 const std::vector<std::size_t>& places) const {
+    arguments.add(alike.token.value).add(alike.attempt).add(alike.have_results);
+    arguments.add(alike.follow_ups).add(places.size());
+    for (auto place : places) arguments.add(settlements_[place].lease.id.text());
+    if (!alike.have_results) return;
+    for (auto place : places) arguments.add(settlements_[place].result);
   }
-  add_tasks(arguments, follow_ups);
-  order.insert(order.end(), others.begin(), others.end());
-  return order;
-}
+
+  std::span<const Settlement> settlements_;
+  std::map<Alike, std::vector<std::size_t>> groups_;
+  std::vector<std::size_t> others_;
+};
 
 void add(Arguments& arguments, const ClaimRequest& claim, const std::string& number,
          const std::vector<std::string>& unanswered) {
@@ -96,7 +123,7 @@ Exchanged read_exchanged(const Value& answer, const std::vector<std::size_t>& or
 
 Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
   auto arguments = store_.arguments();
-  auto order = add(arguments, exchange.settle);
+  auto order = Settling{exchange.settle}.add_to(arguments);
   if (!exchange.claim) {
     arguments.add("");
     return read_exchanged(store_.run(exchange_points, scripts::exchange, arguments), order);

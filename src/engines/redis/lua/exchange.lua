@@ -1,7 +1,8 @@
 -- Settles what has ended and claims anew, in one step.
 --
--- ARGV: number of groups of plain settlements (completed, and nothing else to say); of each: token,
---       attempt, number of ids, these;
+-- ARGV: number of groups of plain settlements (completed, and nothing unusual to say); of each:
+--       token, attempt, have results (1, 0), number of follow-up tasks of each, number of ids,
+--       these, their results if they have some;
 --       number of other settlements; of each: id, token, to, result, reason, attempt, was attempt
 --       (1, 0), delay, number of follow-up tasks;
 --       the follow-up tasks of all of them in order (see new_tasks.lua);
@@ -12,43 +13,65 @@
 --         among all settlements as they are in ARGV (from 0), and 1 (repeated) or 2 (refused);
 --         claimed has runs of tasks: token, lane, attempt, suspect (1, 0), and a list of id, body;
 --         or {'exists' | 'unknown' | 'cancelled', id} about a follow-up, then nothing was done
-local groups, others, plain_ones = {}, {}, 0
+local groups, others, plain_ones, births = {}, {}, 0, 0
 for i = 1, take_number() do
-  local group = { token = take(), attempt = take() }
+  local group = { token = take(), attempt = take(), have_results = take() == '1',
+    births = take_number(), place = plain_ones, first_birth = births + 1 }
   local ids = take_number()
-  group.first, group.last = taken + 1, taken + ids
-  group.place = plain_ones
-  taken, plain_ones = taken + ids, plain_ones + ids
+  group.first, group.last, group.ids = taken + 1, taken + ids, ids
+  taken, plain_ones = group.last + (group.have_results and ids or 0), plain_ones + ids
+  births = births + ids * group.births
   groups[i] = group
 end
 for i = 1, take_number() do
   others[i] = { id = take(), token = take(), to = take(), result = take(), reason = take(),
-    attempt = take(), was_attempt = take() == '1', delay = take_number(), births = take_number() }
+    attempt = take(), was_attempt = take() == '1', delay = take_number(), births = take_number(),
+    first_birth = births + 1 }
+  births = births + others[i].births
 end
 
 -- Follow-ups come into being with the acceptance of their settlement only.
-local follow_ups = take_tasks()
-do
-  local ids, first, expected = {}, 1, {}
+local follow_ups, born = take_tasks(), {}
+local function bear(list, first, count)
+  for i = first, first + count - 1 do list[#list + 1] = follow_ups[i] end
+end
+local function check_follow_ups()
+  local ids, expected = {}, {}
+  local function consider(text, token, first, count)
+    local r = text and parse(text)
+    if r and r.state == RUNNING and r.token == token then bear(expected, first, count) end
+  end
+  for _, group in ipairs(groups) do
+    if group.births > 0 then
+      group.texts = read_records(ARGV, group.first, group.last)
+      for i, text in ipairs(group.texts) do
+        consider(text, group.token, group.first_birth + (i - 1) * group.births, group.births)
+      end
+    end
+  end
   for i, one in ipairs(others) do ids[i] = one.id end
   look_up(ids)
   for _, one in ipairs(others) do
-    one.first, one.last = first, first + one.births - 1
-    first = first + one.births
-    local r = one.births > 0 and task_of(one.id)
-    if r and r.state == RUNNING and r.token == one.token then
-      for i = one.first, one.last do expected[#expected + 1] = follow_ups[i] end
-    end
+    consider(known[one.id], one.token, one.first_birth, one.births)
   end
-  local wrong, id = check_tasks(expected)
+  return check_tasks(expected)
+end
+if births > 0 then
+  local wrong, id = check_follow_ups()
   if wrong then return { wrong, id } end
 end
 
-if call('EXISTS', P .. 'cascade') == 1 then continue_cascade() end
+if call('EXISTS', P .. 'cascade') == 1 then
+  continue_cascade()
+  for _, group in ipairs(groups) do group.texts = nil end
+end
 
 -- What is longer has a place of its own: records are read by many who do not want it.
 local LONGEST_RESULT = 200
-local refused, ended_any, woken, born, settled = 0, false, false, {}, {}
+local function is_long(result)
+  return #result > LONGEST_RESULT or string.find(result, '\31', 1, true)
+end
+local refused, ended_any, woken, settled = 0, false, false, {}
 local function settle(one)
   local r = task_of(one.id)
   if not r or r.state ~= RUNNING or r.token ~= one.token then
@@ -65,7 +88,7 @@ local function settle(one)
   elseif one.reason ~= '' and one.was_attempt then set = { 'e', one.reason } end
   if r.more ~= '' then call('HDEL', key, 'x', 'w', one.was_attempt and 'u' or 'x') end
   local new = { state = to, attempt = one.attempt, result = one.result }
-  if #one.result > LONGEST_RESULT or string.find(one.result, '\31', 1, true) then
+  if is_long(one.result) then
     set[#set + 1], new.result = 'w', ''
     set[#set + 1] = one.result
   end
@@ -93,7 +116,7 @@ local function settle(one)
   release(r.worker, r.number, { id })
   count(r.lane, RUNNING, -1)
   count(r.lane, to, 1)
-  for i = one.first or 1, one.last or 0 do born[#born + 1] = follow_ups[i] end
+  bear(born, one.first_birth, one.births)
   return 0
 end
 local function answer(place, how)
@@ -102,36 +125,46 @@ local function answer(place, how)
   settled[#settled + 1] = how
 end
 
--- What a record becomes by a plain end; false where that end is not plain after all.
+-- What a record becomes by a plain end, before its result and after it; false where that end is not
+-- plain after all.
 local function plain_end(text, token, attempt)
   if not text then return false end
   local r = parse(text)
   if r.state ~= RUNNING or r.token ~= token then return false end
   if r.more ~= '' then return false end
-  return { worker = r.worker, number = r.number, lane = r.lane, ids = {}, n = 0,
-    text = record_text(r, { state = COMPLETED, attempt = attempt, finished = now_text }) }
+  local whole = record_text(r, { state = COMPLETED, attempt = attempt, finished = now_text,
+    result = '' })
+  local after = '\31' .. r.lane
+  return { worker = r.worker, number = r.number, lane = r.lane, ids = {}, n = 0, text = whole,
+    before = string.sub(whole, 1, #whole - #after), after = after }
 end
 -- What is read is written before the next is read: it still is in the processor's cache then.
 local A_HANDFUL = 200
 local function settle_some(group, first, last, ends)
-  local texts, records, n = read_records(ARGV, first, last), {}, 0
-  for i = 1, #texts do
-    local id, text = ARGV[first + i - 1], texts[i]
+  local texts, from = group.texts, first - group.first
+  if not texts then texts, from = read_records(ARGV, first, last), 0 end
+  local records, n, births_each = {}, 0, group.births
+  for at = first, last do
+    local id, text = ARGV[at], texts[from + at - first + 1]
+    local result = group.have_results and ARGV[at + group.ids] or ''
+    local first_birth = group.first_birth + (at - group.first) * births_each
     local plain = ends[text]
     if plain == nil then
       plain = plain_end(text, group.token, group.attempt)
       ends[text] = plain
     end
-    if plain then
+    if plain and not (result ~= '' and is_long(result)) then
       plain.n = plain.n + 1
       plain.ids[plain.n] = id
-      records[n + 1], records[n + 2] = id, plain.text
+      local becomes = result == '' and plain.text or plain.before .. result .. plain.after
+      records[n + 1], records[n + 2] = id, becomes
       n = n + 2
-      if known[id] then known[id] = plain.text end
+      if known[id] then known[id] = becomes end
+      if births_each > 0 then bear(born, first_birth, births_each) end
     else
-      answer(group.place + first - group.first + i - 1, settle({ id = id, token = group.token,
-        to = COMPLETED, result = '', reason = '', attempt = group.attempt, was_attempt = true,
-        delay = 0 }))
+      answer(group.place + at - group.first, settle({ id = id, token = group.token,
+        to = COMPLETED, result = result, reason = '', attempt = group.attempt, was_attempt = true,
+        delay = 0, births = births_each, first_birth = first_birth }))
     end
   end
   in_portions('HSET', P .. 'tasks', records)
