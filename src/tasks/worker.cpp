@@ -77,6 +77,7 @@ WorkerSummary Worker::Impl::run() {
   } catch (const StorageFailed&) {
     storage_failed();
   }
+  if (settling_.valid()) settling_.wait();
   {
     std::lock_guard lock{mutex_};
     mode_ = Mode::ended;

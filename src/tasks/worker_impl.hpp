@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <exception>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -46,7 +47,11 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   bool turn();  ///< one settle-and-claim; false: nothing to do but wait
   void send_notes(const std::vector<Note>& notes);
   bool send(std::vector<Settlement> settlements, int claim);
-  bool send_side_by_side(std::vector<Settlement> settlements, int claim);
+  /// Settles many while the pump goes on claiming. One of these at a time: what ends meanwhile is
+  /// for the next.
+  void settle_beside(std::vector<Settlement> settlements);
+  bool settles_beside();     ///< one is on its way; throws what it threw if it is over
+  void wait_for_settling();  ///< likewise
   /// One of them cannot be settled as it is, and took the others with it.
   bool send_singly(std::vector<Settlement> settlements, const InvalidRequest& error);
   void account(const std::vector<Settlement>& sent, const Exchanged& answer);
@@ -136,6 +141,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   };
   std::vector<Thread> handler_threads_;
   std::vector<std::thread> threads_;
+  std::future<void> settling_;  ///< only the pump knows it; the last, because going away it waits
 };
 
 }  // namespace holdfast

@@ -72,10 +72,11 @@ bool Worker::Impl::turn() {
   std::vector<Note> notes;
   std::vector<Settlement> settlements;
   int room = 0;
+  bool settling = settles_beside();
   {
     std::lock_guard lock{mutex_};
     notes.swap(notes_);
-    settlements = session_.settlements();
+    if (!settling) settlements = session_.settlements();
     bool may_claim = mode_ == Mode::working && (!hungry_ || look_again_);
     if (may_claim) room = session_.room();
     if (room > 0) look_again_ = false;
@@ -89,10 +90,16 @@ bool Worker::Impl::turn() {
     session_.unsent(std::move(settlements));
     throw;
   }
+  if (settling && room < many) {
+    wait_for_settling();
+    return true;
+  }
   if (settlements.empty() && room == 0) return false;
-  if (parts_.tasks().exchanges_side_by_side() && std::ssize(settlements) >= many && room >= many)
-    return send_side_by_side(std::move(settlements), room);
-  return send(std::move(settlements), room);
+  bool both = std::ssize(settlements) >= many && room >= many;
+  if (both && parts_.tasks().exchanges_side_by_side())
+    settle_beside(std::exchange(settlements, {}));
+  bool more = send(std::move(settlements), room);
+  return more || settling_.valid();
 }
 
 void Worker::Impl::send_notes(const std::vector<Note>& notes) {
@@ -139,14 +146,24 @@ bool Worker::Impl::send(std::vector<Settlement> settlements, int claim) {
   return got_some || session_.anything_to_settle() || (!hungry_ && session_.room() > 0);
 }
 
-bool Worker::Impl::send_side_by_side(std::vector<Settlement> settlements, int claim) {
-  auto settling = std::async(std::launch::async, [&] { send(std::move(settlements), 0); });
-  bool more = send({}, claim);
-  settling.get();
+void Worker::Impl::settle_beside(std::vector<Settlement> settlements) {
+  settling_ = std::async(std::launch::async, [this, sent = std::move(settlements)]() mutable {
+    send(std::move(sent), 0);
+  });
+}
+
+bool Worker::Impl::settles_beside() {
+  if (!settling_.valid()) return false;
+  if (settling_.wait_for(Millis{0}) != std::future_status::ready) return true;
+  wait_for_settling();
+  return false;
+}
+
+void Worker::Impl::wait_for_settling() {
+  settling_.get();
   std::lock_guard lock{mutex_};
-  // What was settled may have made tasks ready that the claim did not see yet.
+  // What was settled may have made tasks ready that a claim did not see yet.
   look_again_ = look_again_ || hungry_;
-  return more || look_again_;
 }
 
 bool Worker::Impl::send_singly(std::vector<Settlement> settlements, const InvalidRequest& error) {

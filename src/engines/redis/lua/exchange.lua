@@ -36,7 +36,7 @@ local function bear(list, first, count)
   for i = first, first + count - 1 do list[#list + 1] = follow_ups[i] end
 end
 local function check_follow_ups()
-  local ids, expected = {}, {}
+  local expected = {}
   local function consider(text, token, first, count)
     local r = text and parse(text)
     if r and r.state == RUNNING and r.token == token then bear(expected, first, count) end
@@ -49,12 +49,15 @@ local function check_follow_ups()
       end
     end
   end
-  for i, one in ipairs(others) do ids[i] = one.id end
-  look_up(ids)
   for _, one in ipairs(others) do
     consider(known[one.id], one.token, one.first_birth, one.births)
   end
   return check_tasks(expected)
+end
+do
+  local ids = {}
+  for i, one in ipairs(others) do ids[i] = one.id end
+  look_up(ids)
 end
 if births > 0 then
   local wrong, id = check_follow_ups()
