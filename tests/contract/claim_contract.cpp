@@ -43,6 +43,20 @@ TEST_P(TaskStoreContract, TasksOfOneMomentAreClaimedInTheOrderOfInsertion) {
   EXPECT_EQ(claimed_ids(request(enlist(), 50)), expected);
 }
 
+TEST_P(TaskStoreContract, ClockThatIsSetBackHidesNoTaskOfSeveralLanes) {
+  std::set<TaskId> all;
+  for (int i = 0; i < 6; ++i) {
+    all.insert(insert(i % 2 == 0 ? "a" : "b"));
+    clock().jump_wall(-seconds{7});
+  }
+  clock().jump_wall(seconds{60});
+  auto worker = enlist();
+  std::set<TaskId> got;
+  for (int i = 0; i < 6; ++i)
+    for (auto id : claimed_ids(request(worker, 1))) got.insert(id);
+  EXPECT_EQ(got, all);
+}
+
 TEST_P(TaskStoreContract, ClaimTakesNoMoreThanAskedForAndNothingTwice) {
   for (int i = 0; i < 5; ++i) insert("a");
   auto worker = enlist();

@@ -57,32 +57,33 @@ local function find_sources(open, limit, most_suspects, limited)
   return sources
 end
 
--- The first tasks of an index: ids; of those in a list also the marker before each, its body, and
--- how far it reaches; of others their scores, if these are asked for.
+-- The first tasks of an index: ids and scores; of those in a list also the marker before each, its
+-- body, and how far it reaches.
 local function peek_list(key, most)
-  local ids, markers, bodies, ends = {}, {}, {}, {}
-  local n, at, marker = 0, 0, nil
+  local ids, scores, markers, bodies, ends = {}, {}, {}, {}, {}
+  local n, at, marker, score = 0, 0, nil, 0
   while n < most do
     local entries, i = call('LRANGE', key, at, at + 2 * (most - n)), 1
     while i < #entries and n < most do
       local entry = entries[i]
       if is_marker(entry) then
         marker, i = entry, i + 1
+        -- A clock that was set back must not change the order.
+        score = math.max(score, tonumber(string.sub(entry, 2)))
       else
         n = n + 1
-        ids[n], markers[n], bodies[n], ends[n] = entry, marker, entries[i + 1], at + i + 1
-        i = i + 2
+        ids[n], scores[n], markers[n], bodies[n] = entry, score, marker, entries[i + 1]
+        ends[n], i = at + i + 1, i + 2
       end
     end
     if i == 1 then break end
     at = at + i - 1
   end
-  return { ids = ids, markers = markers, bodies = bodies, ends = ends }
+  return { ids = ids, scores = scores, markers = markers, bodies = bodies, ends = ends }
 end
-local function peek(source, scored)
+local function peek(source)
   local key, most = P .. source.key, source.most
   if source.list then return peek_list(key, most) end
-  if not scored then return { ids = call('ZRANGE', key, 0, most - 1) } end
   local some, ids, scores = call('ZRANGE', key, 0, most - 1, 'WITHSCORES'), {}, {}
   for i = 1, #some / 2 do
     ids[i], scores[i] = some[2 * i - 1], tonumber(some[2 * i])
@@ -101,13 +102,11 @@ end
 
 -- Leaves out what only is in its list: limits must not count it.
 local function valid_ones(first)
-  local valid = { ids = {}, markers = {}, bodies = {}, ends = {}, scores = {} }
+  local valid, n = { ids = {}, scores = {}, markers = {}, bodies = {}, ends = {} }, 0
   for i, text in ipairs(read_records(first.ids, 1, #first.ids)) do
     if text and is_fresh(parse(text), first.markers[i]) then
-      local n = #valid.ids + 1
-      valid.ids[n], valid.markers[n], valid.bodies[n], valid.ends[n] =
-        first.ids[i], first.markers[i], first.bodies[i], first.ends[i]
-      valid.scores[n] = tonumber(parse(text).order)
+      n = n + 1
+      for what, list in pairs(valid) do list[n] = first[what][i] end
     end
   end
   return valid
@@ -115,7 +114,7 @@ end
 -- So often a claim looks on where it finds nothing but what has left its list.
 local MOST_LOOKS = 20
 local function peek_valid(source)
-  source.first = peek(source, true)
+  source.first = peek(source)
   if not source.list then return end
   for _ = 1, MOST_LOOKS do
     local valid = valid_ones(source.first)
@@ -131,10 +130,10 @@ end
 
 -- What the indexes have, in the order of priority, then age. Of each: score, number of its index,
 -- place there.
-local function merge(sources)
+local function merge(sources, limited)
   local found, n = {}, 0
   for number, source in ipairs(sources) do
-    peek_valid(source)
+    if limited then peek_valid(source) else source.first = peek(source) end
     for place = 1, #source.first.ids do
       n = n + 1
       found[n] = { source.first.scores[place], number, place }
@@ -165,7 +164,7 @@ local function find_candidates(queues, kinds, limit, most_suspects)
     return ids, from, places
   end
   local n = 0
-  for _, one in ipairs(merge(sources)) do
+  for _, one in ipairs(merge(sources, limited)) do
     if n == limit then break end
     local source = sources[one[2]]
     -- Lanes may share a limit, so what each has room for may be too much for all of them.
