@@ -172,7 +172,8 @@ local function write_tasks(list)
       head.written = head.written + 1
       records[n + 1], records[n + 2] = id, head.text
       bodies[n + 1], bodies[n + 2] = P .. 'p:' .. id, t.body
-      all[n + 1], all[n + 2] = number + i, id
+      -- As a text: how Redis writes numbers of Lua is made for fractions, and slow.
+      all[n + 1], all[n + 2] = string.format('%d', number + i), id
       n = n + 2
       add_place(places, head, t)
       if not head.new_ids then known[id] = head.text end
