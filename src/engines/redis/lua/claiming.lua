@@ -111,21 +111,33 @@ local function valid_ones(first)
   end
   return valid
 end
--- So often a claim looks on where it finds nothing but what has left its list.
-local MOST_LOOKS = 20
+-- Takes off the beginning of a list what has left it by another way; in one script so many times
+-- so much of it at the most.
+local MOST_LOOKS, A_LOOK = 20, 500
+local function skip_gone(source)
+  local wide = { key = source.key, most = A_LOOK, list = true }
+  for _ = 1, MOST_LOOKS do
+    wide.first = peek(wide)
+    local seen, valid = wide.first.ends, valid_ones(wide.first).ends
+    if #valid == 0 and #seen > 0 then
+      take_off(wide, #seen)
+    else
+      for place = #seen, 1, -1 do
+        if valid[1] and seen[place] < valid[1] then return take_off(wide, place) end
+      end
+      return
+    end
+  end
+end
 local function peek_valid(source)
   source.first = peek(source)
   if not source.list then return end
-  for _ = 1, MOST_LOOKS do
-    local valid = valid_ones(source.first)
-    if #valid.ids > 0 or #source.first.ids == 0 then
-      source.first = valid
-      return
-    end
-    take_off(source, #source.first.ids)
-    source.first = peek(source)
+  local valid = valid_ones(source.first)
+  if #valid.ids == 0 then
+    skip_gone(source)
+    valid = valid_ones(peek(source))
   end
-  source.first.ids = {}
+  source.first = valid
 end
 
 -- What the indexes have, in the order of priority, then age. Of each: score, number of its index,
@@ -148,13 +160,17 @@ local function merge(sources, limited)
 end
 
 -- Up to `limit` tasks in the order of priority, then age: their ids, the index of each, and its
--- place there. What is chosen of an index are its first ones.
-local function find_candidates(queues, kinds, limit, most_suspects)
+-- place there. What is chosen of an index are its first ones. `look_on`: there was something that
+-- is not in its list any more.
+local function find_candidates(queues, kinds, limit, most_suspects, look_on)
   local open, promoted, limited = open_lanes(queues, kinds), false, read_limits()
   for _, each in ipairs(open) do promoted = promote(each[2]) or promoted end
   if promoted then flush() end
   local sources = find_sources(open, limit, most_suspects, limited)
   local ids, from, places = {}, {}, {}
+  for _, source in ipairs(sources) do
+    if look_on and source.list then skip_gone(source) end
+  end
   -- What comes from one index is in order already.
   if #sources == 1 and not limited then
     local source = sources[1]

@@ -281,15 +281,17 @@ local function claim_some(candidates, from, places, first, last)
   end
   in_portions('HSET', P .. 'tasks', records)
 end
-for _ = 1, MOST_LOOKS do
+local MOST_ROUNDS = 5
+for round = 1, MOST_ROUNDS do
   local before = claimed_ones
-  local candidates, from, places = find_candidates(queues, kinds, limit, most_suspects)
+  local candidates, from, places = find_candidates(queues, kinds, limit, most_suspects, round > 1)
   for first = 1, #candidates, A_HANDFUL do
     claim_some(candidates, from, places, first, math.min(first + A_HANDFUL - 1, #candidates))
   end
   for each in pairs(claims) do
     -- What was taken from an index were its first ones.
     take_off(each, each.reached)
+    if each.suspect then most_suspects = most_suspects - each.claimed end
     count(each.lane, PENDING, -each.claimed)
     count(each.lane, RUNNING, each.claimed)
   end

@@ -124,7 +124,7 @@ local function prepare(head)
     head.index, head.score = 'blocked', now_text
   elseif run_at > now then
     head.index, head.score = 'later:' .. head.lane, digits(run_at)
-  elseif run_at == 0 and head.priority == USUAL_PRIORITY and head.key == '' then
+  elseif run_at == 0 and head.priority == USUAL_PRIORITY then
     head.list, head.index = '=' .. digits(order + now), 'fresh:' .. head.lane
   else
     head.index, head.score = 'ready:' .. head.lane, digits(order + (run_at > 0 and run_at or now))

@@ -89,7 +89,8 @@ end
 -- long). Taking the first ones off a list costs little. One that leaves that state leaves a trace
 -- here: an entry counts only for a task that nobody ever claimed, that may run at once, and that is
 -- as old as the entry.
-local function is_marker(entry) return #entry < 32 end
+local LENGTH_OF_ID = 26
+local function is_marker(entry) return #entry < LENGTH_OF_ID end
 local function is_fresh(r, marker)
   return r.state == PENDING and r.token == '0' and r.run_at == '0' and '=' .. r.order == marker
 end
