@@ -26,6 +26,7 @@ int checked(int descriptor) {
 Loop::Loop(const ProcessorOptions& options)
     : options_{options},
       egress_{options_.egress},
+      handles_{[this](CURL* handle) { Transfer::set_constants(handle, options_); }},
       site_{options_, egress_, handles_},
       hosts_{options_.per_host, options_.breaker, options_.dns_cache} {
   static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);

@@ -20,13 +20,15 @@ CURL* SpareHandles::take() {
     spare_.pop_back();
     return handle;
   }
-  if (auto* handle = curl_easy_init()) return handle;
-  throw std::bad_alloc{};
+  auto* handle = curl_easy_init();
+  if (!handle) throw std::bad_alloc{};
+  if (set_constants_) set_constants_(handle);
+  return handle;
 }
 
 void SpareHandles::give(CURL* handle) {
   if (spare_.size() >= most_spare_handles) return curl_easy_cleanup(handle);
-  curl_easy_reset(handle);
+  if (!set_constants_) curl_easy_reset(handle);
   spare_.push_back(handle);
 }
 

@@ -21,6 +21,12 @@ constexpr std::size_t most_header_bytes = 65'536;
 /// Of a transfer, for receiving. Answers are small, and there are thousands of them at once.
 constexpr long receive_buffer = 8'192;
 
+constexpr char* nothing = nullptr;
+
+bool has_body(Method method) {
+  return method == Method::post || method == Method::put || method == Method::patch;
+}
+
 template <class Value>
 void set(CURL* handle, CURLoption option, Value value) {
   curl_easy_setopt(handle, option, value);
@@ -33,6 +39,13 @@ Transfer::Transfer(Job job, const Site& site)
   origin_ = origin_of(job_.request.url);
 }
 
+/// What it points to is gone in a moment.
+void Transfer::GiveBack::operator()(CURL* handle) const {
+  set(handle, CURLOPT_ERRORBUFFER, nothing);
+  set(handle, CURLOPT_HTTPHEADER, static_cast<curl_slist*>(nullptr));
+  handles->give(handle);
+}
+
 void Transfer::prepare() {
   auto redirects = std::move(response_.redirects);
   response_ = {};
@@ -40,41 +53,35 @@ void Transfer::prepare() {
   header_bytes_ = 0;
   refused_.reset();
   resolved_ = false;
-  auto* handle = handle_.get();
-  curl_easy_reset(handle);
   check_host();
+  auto* handle = handle_.get();
   set(handle, CURLOPT_URL, job_.request.url.c_str());
-  set(handle, CURLOPT_PRIVATE, this);
   set(handle, CURLOPT_ERRORBUFFER, error_);
-  set(handle, CURLOPT_NOSIGNAL, 1L);
-  set(handle, CURLOPT_BUFFERSIZE, receive_buffer);
-  set(handle, CURLOPT_ACCEPT_ENCODING, "gzip, br, deflate");
   set(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(job_.timeout.count()));
   set(handle, CURLOPT_CONNECTTIMEOUT_MS,
       static_cast<long>(std::min(site_.options.connect_timeout, job_.timeout).count()));
-  set(handle, CURLOPT_DNS_CACHE_TIMEOUT,
-      static_cast<long>(site_.options.dns_cache / std::chrono::seconds{1}));
-  set(handle, CURLOPT_MAXAGE_CONN,
-      static_cast<long>(site_.options.idle_timeout / std::chrono::seconds{1}));
-  set(handle, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
-  set(handle, CURLOPT_WRITEDATA, this);
-  set(handle, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
-  set(handle, CURLOPT_HEADERDATA, this);
-  set_security();
+  // On a connection that turns out to be closed, libcurl sends a second time by itself. On a new
+  // one it does not.
+  set(handle, CURLOPT_FRESH_CONNECT, is_only_once(job_.request) ? 1L : 0L);
+  for (auto data :
+       {CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA})
+    set(handle, data, this);
   set_method();
   set_headers();
 }
 
-void Transfer::set_security() {
-  auto* handle = handle_.get();
-  const auto& options = site_.options;
+void Transfer::set_constants(CURL* handle, const ProcessorOptions& options) {
+  set(handle, CURLOPT_NOSIGNAL, 1L);
+  set(handle, CURLOPT_BUFFERSIZE, receive_buffer);
+  set(handle, CURLOPT_ACCEPT_ENCODING, "gzip, br, deflate");
+  set(handle, CURLOPT_DNS_CACHE_TIMEOUT,
+      static_cast<long>(options.dns_cache / std::chrono::seconds{1}));
+  set(handle, CURLOPT_MAXAGE_CONN,
+      static_cast<long>(options.idle_timeout / std::chrono::seconds{1}));
   set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   set(handle, CURLOPT_PROXY, options.proxy.c_str());  // empty: none, not even the environment's
   set(handle, CURLOPT_NOPROXY, "");
   set(handle, CURLOPT_FOLLOWLOCATION, 0L);
-  // On a connection that turns out to be closed, libcurl sends a second time by itself. On a new
-  // one it does not.
-  set(handle, CURLOPT_FRESH_CONNECT, is_only_once(job_.request) ? 1L : 0L);
   set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   set(handle, CURLOPT_SSL_VERIFYPEER, 1L);
   set(handle, CURLOPT_SSL_VERIFYHOST, 2L);
@@ -82,10 +89,10 @@ void Transfer::set_security() {
   auto version =
       options.version == HttpVersion::http1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS;
   set(handle, CURLOPT_HTTP_VERSION, static_cast<long>(version));
+  set(handle, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
+  set(handle, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
   set(handle, CURLOPT_OPENSOCKETFUNCTION, &Transfer::on_socket);
-  set(handle, CURLOPT_OPENSOCKETDATA, this);
   set(handle, CURLOPT_PREREQFUNCTION, &Transfer::on_send);
-  set(handle, CURLOPT_PREREQDATA, this);
 }
 
 /// Two readers of URLs that disagree about the host are how guards are fooled.
@@ -105,9 +112,14 @@ void Transfer::check_host() {
 void Transfer::set_method() {
   auto* handle = handle_.get();
   const auto& request = job_.request;
+  // Nothing of what the handle did before. The last of these undoes what the others say of a
+  // method.
+  set(handle, CURLOPT_CUSTOMREQUEST, nothing);
+  set(handle, CURLOPT_POSTFIELDS, nothing);
+  set(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(-1));
+  set(handle, CURLOPT_HTTPGET, 1L);
   switch (request.method) {
     case Method::get:
-      set(handle, CURLOPT_HTTPGET, 1L);
       return;
     case Method::head:
       set(handle, CURLOPT_NOBODY, 1L);
@@ -136,10 +148,12 @@ void Transfer::set_headers() {
   };
   for (const auto& [name, value] : job_.request.headers) add(name, value);
   for (const auto& [name, value] : job_.secrets) add(name, value);
-  // What libcurl would add by itself: asking for permission first, and a type for every body.
-  lines = curl_slist_append(lines, "Expect:");
-  if (!job_.request.headers.contains("content-type"))
-    lines = curl_slist_append(lines, "Content-Type:");
+  // What libcurl would add by itself to a body: asking for permission first, and a type.
+  if (has_body(job_.request.method)) {
+    lines = curl_slist_append(lines, "Expect:");
+    if (!job_.request.headers.contains("content-type"))
+      lines = curl_slist_append(lines, "Content-Type:");
+  }
   header_lines_.reset(lines);
   set(handle_.get(), CURLOPT_HTTPHEADER, lines);
 }

@@ -28,6 +28,9 @@ class Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
+  /// Options that are the same for all transfers, for `Site::handles`.
+  static void set_constants(CURL* handle, const ProcessorOptions& options);
+
   CURL* handle() const { return handle_.get(); }
   const Origin& origin() const { return origin_; }
   const Job& job() const { return job_; }
@@ -44,7 +47,6 @@ class Transfer {
  private:
   void set_method();
   void set_headers();
-  void set_security();
   void check_host();
   std::optional<Answer> follow(const struct Follow& follow);
   Answer broken(CURLcode code) const;
@@ -58,7 +60,7 @@ class Transfer {
 
   struct GiveBack {
     SpareHandles* handles;
-    void operator()(CURL* handle) const { handles->give(handle); }
+    void operator()(CURL* handle) const;
   };
   struct FreeList {
     void operator()(curl_slist* list) const { curl_slist_free_all(list); }
