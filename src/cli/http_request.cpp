@@ -44,6 +44,7 @@ http::Call call_of(const Options& options) {
 }
 
 Exit print_answer(const Context& context, const TaskRecord& task) {
+  if (task.state == TaskState::held) throw InvalidRequest{task.cause};
   if (task.state != TaskState::completed) throw InvalidRequest{task.error};
   auto response = http::response_from_json(parse_json(task.result).at("response"));
   if (context.json) {
