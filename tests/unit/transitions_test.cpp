@@ -64,9 +64,9 @@ TEST(Transitions, ACompletedTaskStaysCompleted) {
     EXPECT_FALSE(allowed(TaskState::completed, static_cast<TaskState>(i)));
 }
 
-TEST(Transitions, OnlyRecoveryHoldsARunningTask) {
+TEST(Transitions, ARunningTaskIsHeldByRecoveryOrItsOwnHandlerOnly) {
   EXPECT_TRUE(allowed(TaskState::running, TaskState::held, Mover::recovery));
-  EXPECT_FALSE(allowed(TaskState::running, TaskState::held, Mover::worker));
+  EXPECT_TRUE(allowed(TaskState::running, TaskState::held, Mover::worker));
   EXPECT_FALSE(allowed(TaskState::running, TaskState::held, Mover::person));
 }
 
