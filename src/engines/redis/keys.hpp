@@ -33,7 +33,7 @@ namespace holdfast::redis {
 ///     {p}:all             tasks in the order of insertion                  (sorted set, by n)
 ///     {p}:fresh:<lane>    list: pending tasks of the usual priority that were to run at once when
 ///                         they were inserted: = and their order, then id and body of each (empty
-///                         if it is long). Some may have left that state
+///                         if it is long or many wait). Some may have left that state
 ///     {p}:ready:<lane>    other pending tasks that may run now, by priority, then age (sorted set)
 ///     {p}:alone:<lane>    the same for suspects, which run alone                      (sorted set)
 ///     {p}:later:<lane>    pending tasks that are not due yet, by time                 (sorted set)

@@ -108,8 +108,9 @@ local function unfinished(after)
   return waits
 end
 
--- What is longer is not kept twice, in the list of its lane.
-local LONGEST_LISTED_BODY = 512
+-- What is longer is not kept twice, in the list of its lane; and where many wait, no body is: a slot
+-- of a cluster is moved key by key, so none may be very large.
+local LONGEST_LISTED_BODY, MOST_LISTED = 512, 200000
 local USUAL_PRIORITY = 3
 
 -- What the tasks of a run have in common.
@@ -126,6 +127,8 @@ local function prepare(head)
     head.index, head.score = 'later:' .. head.lane, digits(run_at)
   elseif run_at == 0 and head.priority == USUAL_PRIORITY then
     head.list, head.index = '=' .. digits(order + now), 'fresh:' .. head.lane
+    local many = call('LLEN', P .. head.index) >= MOST_LISTED
+    head.longest = many and 0 or LONGEST_LISTED_BODY
   else
     head.index, head.score = 'ready:' .. head.lane, digits(order + (run_at > 0 and run_at or now))
   end
@@ -141,7 +144,7 @@ local function add_place(places, head, t)
   end
   local n = place.n
   if head.list then
-    place[n + 1], place[n + 2] = t.id, #t.body <= LONGEST_LISTED_BODY and t.body or ''
+    place[n + 1], place[n + 2] = t.id, #t.body <= head.longest and t.body or ''
   else
     place[n + 1], place[n + 2] = head.score, t.id
   end

@@ -86,9 +86,9 @@ end
 
 -- Tasks that were ready when they were inserted, and are nothing unusual, are in a list of their
 -- lane: '=' and an order, then id and body of each that was inserted with it (no body if that is
--- long). Taking the first ones off a list costs little. One that leaves that state leaves a trace
--- here: an entry counts only for a task that nobody ever claimed, that may run at once, and that is
--- as old as the entry.
+-- long or many wait). Taking the first ones off a list costs little. One that leaves that state
+-- leaves a trace here: an entry counts only for a task that nobody ever claimed, that may run at
+-- once, and that is as old as the entry.
 local LENGTH_OF_ID = 26
 local function is_marker(entry) return #entry < LENGTH_OF_ID end
 local function is_fresh(r, marker)
