@@ -130,13 +130,33 @@ void add_newest(HttpStats& stats, const Inspector& inspector, const HttpStatsOf&
                           .kind = http::request_kind,
                           .created_since = which.since};
   TaskPage page;
-  page.go_on = [&](TaskId) { return stats.complete = stats.complete && go_on(); };
+  bool in_time = true;
+  page.go_on = [&](TaskId) { return in_time = in_time && go_on(); };
   for (int left = which.newest; left > 0; left -= page.limit) {
     page.limit = std::min(left, at_once);
     const auto some = inspector.tasks(filter, page);
     for (const auto& task : some) add_result(stats, task);
-    if (std::ssize(some) < page.limit || !page.go_on(some.back().id)) return;
+    if (std::ssize(some) < page.limit || !page.go_on(some.back().id)) break;
     page.after = some.back().id;
+  }
+  stats.complete = stats.complete && in_time;
+}
+
+/// What goes on now comes first, and the many that are done last: then time may be up.
+void add_counts(HttpStats& stats, const Inspector& inspector, const HttpStatsOf& which) {
+  const auto now = [] { return system_clock().steady(); };
+  const auto end = which.longest ? now() + *which.longest : Millis::max();
+  for (auto state : {TaskState::running, TaskState::pending, TaskState::blocked, TaskState::held,
+                     TaskState::failed, TaskState::cancelled, TaskState::completed}) {
+    auto& count = stats.states[std::string{to_string(state)}];
+    stats.complete = stats.complete && now() < end;
+    if (!stats.complete) continue;
+    const TaskFilter filter{
+        .states = {state}, .kind = http::request_kind, .created_since = which.since};
+    const auto found = which.longest ? inspector.count_within(filter, end - now())
+                                     : TaskCount{inspector.count(filter)};
+    count = found.tasks;
+    stats.complete = found.complete;
   }
 }
 
@@ -145,20 +165,9 @@ void add_newest(HttpStats& stats, const Inspector& inspector, const HttpStatsOf&
 HttpStats http_stats(const Engine& engine, const HttpStatsOf& which) {
   const Inspector inspector{engine};
   HttpStats stats;
-  const auto now = [] { return system_clock().steady(); };
-  const auto end = which.longest ? now() + *which.longest : Millis::max();
-  add_newest(stats, inspector, which, [&] { return now() < end; });
-  for (int i = 0; i < task_state_count; ++i) {
-    auto state = static_cast<TaskState>(i);
-    const TaskFilter filter{
-        .states = {state}, .kind = http::request_kind, .created_since = which.since};
-    const auto found = which.longest
-                           ? inspector.count_within(
-                                 filter, (end + *which.longest - now()) / (task_state_count - i))
-                           : TaskCount{inspector.count(filter)};
-    stats.states[std::string{to_string(state)}] = found.tasks;
-    stats.complete = stats.complete && found.complete;
-  }
+  add_counts(stats, inspector, which);
+  const auto end = which.longest ? system_clock().steady() + *which.longest : Millis::max();
+  add_newest(stats, inspector, which, [&] { return system_clock().steady() < end; });
   std::ranges::sort(stats.durations);
   for (auto& [host, endpoint] : stats.endpoints) std::ranges::sort(endpoint.durations);
   stats.processes = processes(inspector);

@@ -58,9 +58,11 @@ constexpr std::int64_t first_window = 2'000, largest_window = 20'000;
 /// Up to so many tasks of the wanted states, the server is quicker by their index.
 constexpr std::int64_t few_rows = 10'000;
 
-/// Ids made later sort later, and there is an index on them.
+/// Ids made later sort later, and there is an index on them. Where few tasks fit, the planner is
+/// kept from walking along that index in search of them: they are found by their states, then
+/// sorted.
 std::vector<TaskRecord> read_page(Connection& db, const TaskFilter& filter, const TaskPage& page,
-                                  std::optional<TaskId> no_further_than) {
+                                  std::optional<TaskId> no_further_than, bool few_fit = false) {
   Condition condition{filter};
   if (page.after)
     condition.sql += (page.newest_first ? " AND t.id < " : " AND t.id > ") +
@@ -72,6 +74,8 @@ std::vector<TaskRecord> read_page(Connection& db, const TaskFilter& filter, cons
   auto offset = condition.name(to_value(page.after ? 0 : std::max(page.offset, 0)));
   auto longest = condition.name(
       to_value(static_cast<std::int64_t>(std::min<std::size_t>(page.longest_text, INT_MAX))));
+  auto tasks = "hf.tasks t WHERE " + condition.sql;
+  if (few_fit) tasks = "(SELECT * FROM " + tasks + " OFFSET 0) t";
   auto sql = fmt::format(
       "SELECT t.id, t.queue, t.kind, t.state, t.priority, left(t.payload, {4}::int), t.tags,"
       " t.unique_key,"
@@ -81,9 +85,9 @@ std::vector<TaskRecord> read_page(Connection& db, const TaskFilter& filter, cons
       " p.fraction, p.text,"
       " ARRAY(SELECT b.on_task FROM hf.blocks b WHERE b.task = t.id ORDER BY b.on_task),"
       " t.limit_key, octet_length(t.payload), coalesce(octet_length(t.result), 0)"
-      " FROM (SELECT * FROM hf.tasks t WHERE {0} ORDER BY t.id {1} LIMIT {2} OFFSET {3}) t"
+      " FROM (SELECT * FROM {0} ORDER BY t.id {1} LIMIT {2} OFFSET {3}) t"
       " LEFT JOIN hf.progress p ON p.task = t.id ORDER BY t.id {1}",
-      condition.sql, page.newest_first ? "DESC" : "ASC", limit, offset, longest);
+      tasks, page.newest_first ? "DESC" : "ASC", limit, offset, longest);
   std::vector<TaskRecord> records;
   auto rows = db.run_once(sql, condition.values);
   while (rows.next()) {
@@ -166,9 +170,11 @@ std::int64_t count_in_windows(Connection& db, const TaskFilter& filter,
 
 std::vector<TaskRecord> PostgresTaskAdmin::search(const TaskFilter& filter, const TaskPage& page) {
   return store_.reader.read([&](Connection& db) {
-    const bool in_windows = page.go_on && filter.ids.empty() && (page.after || page.offset <= 0) &&
-                            !few(db, filter.states);
-    return in_windows ? read_in_windows(db, filter, page) : read_page(db, filter, page, {});
+    const bool few_fit = filter.ids.empty() && few(db, filter.states);
+    const bool in_windows =
+        page.go_on && filter.ids.empty() && (page.after || page.offset <= 0) && !few_fit;
+    return in_windows ? read_in_windows(db, filter, page)
+                      : read_page(db, filter, page, {}, few_fit);
   });
 }
 
