@@ -11,6 +11,9 @@ namespace {
 /// A summary that cannot be made is tried again for ever: the rows are done, and what keeps it from
 /// being written (a store of blobs that is away, say) is not their fault.
 constexpr Millis before_next_summary{60'000};
+/// Whoever wrote a summary and died was most likely not killed by it: the next one does it at once.
+/// If that goes on, it may be to blame, and must not take one worker after the other with it.
+constexpr int deaths_at_once = 5;
 constexpr int as_often_as_it_takes = std::numeric_limits<int>::max();
 
 UnitEnd again(const Settlement& settlement, Millis delay) {
@@ -44,15 +47,20 @@ UnitEnd end_of(const Settlement& settlement) {
   }
 }
 
+/// A summary is needed whatever becomes of those who write it.
+Verdict for_summary(Verdict verdict) {
+  bool at_once = verdict.crashes <= deaths_at_once;
+  if (verdict.to != TaskState::pending) verdict.suspect = true;
+  verdict.to = TaskState::pending;
+  verdict.delay = at_once ? Millis{0} : before_next_summary;
+  return verdict;
+}
+
 /// There is nobody to whom a row could be held: one that keeps ending its workers fails, with the
 /// evidence.
 Verdict for_units(Verdict verdict) {
+  if (!row_of(verdict.lease.id)) return for_summary(std::move(verdict));
   if (verdict.to != TaskState::held && verdict.to != TaskState::failed) return verdict;
-  if (!row_of(verdict.lease.id)) {
-    verdict.to = TaskState::pending;
-    verdict.delay = before_next_summary;
-    return verdict;
-  }
   verdict.to = TaskState::failed;
   if (!verdict.cause.empty()) verdict.reason = verdict.cause;
   return verdict;

@@ -73,6 +73,25 @@ TEST_F(BatchKills, TheRowsOfADeadWorkerRunElsewhereAtOnce) {
   expect_conserved();
 }
 
+TEST_F(BatchKills, ASummaryWhoseWritersDieFollowsAtOnce) {
+  auto id = submit(3);
+  for (int deaths = 0; deaths < 4; ++deaths) {
+    auto victim = start("work", {}, {{"HOLDFAST_KILL_AT", "batch_before_files"}});
+    auto ending = victim.wait();
+    ASSERT_TRUE(ending) << "hangs";
+    ASSERT_EQ(ending->signal, SIGKILL) << victim.err();
+  }
+  ASSERT_EQ(record(id).rows.open(), 0);
+  ASSERT_FALSE(record(id).done_at);
+  auto heir = start("work");
+  // A matter of a second; it was a minute when a summary was taken for the cause of these deaths.
+  EXPECT_TRUE(eventually([&] { return record(id).done_at.has_value(); }, std::chrono::seconds{30}))
+      << heir.err();
+  heir.signal(SIGTERM);
+  EXPECT_TRUE(heir.wait()->ok());
+  expect_conserved();
+}
+
 TEST_F(BatchKills, OfManyKillsNoneIsNoticedInTheEnd) {
   auto id = submit(2'000, {"ms=1"});
   std::vector<Process> workers;
