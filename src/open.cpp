@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <array>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -8,6 +11,7 @@
 #include <holdfast/error.hpp>
 #include <holdfast/http/sidekiq.hpp>
 #include <holdfast/liveness.hpp>
+#include <holdfast/state_machine.hpp>
 
 #include "engines/azure/blobs.hpp"
 #include "engines/filesystem/blob_directory.hpp"
@@ -16,6 +20,7 @@
 #include "engines/rabbitmq/open.hpp"
 #include "engines/redis/address.hpp"
 #include "engines/redis/engine.hpp"
+#include "engines/redis/ledger.hpp"
 #include "engines/redis/liveness.hpp"
 #include "engines/s3/blobs.hpp"
 #include "engines/sidekiq/dialect.hpp"
@@ -23,6 +28,7 @@
 #include "engines/sqlite/diagnose.hpp"
 #include "engines/sqlite/engine.hpp"
 #include "engines/sqlite/is_store.hpp"
+#include "transactions/transaction_store.hpp"
 
 namespace holdfast {
 
@@ -67,6 +73,17 @@ std::string file_of(std::string_view address, Settings& settings) {
         "sqlite:{} has two slashes; a file has no host: write sqlite:FILE or sqlite:/FOLDER/FILE",
         path)};
   return path;
+}
+
+/// A file is one of a host; servers have names that are the same everywhere.
+std::string unmistakable_name(const Engine& engine) {
+  constexpr std::string_view scheme = "sqlite:";
+  auto name = engine.name();
+  if (!name.starts_with(scheme)) return name;
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return fmt::format("{}@{}", std::filesystem::absolute(name.substr(scheme.size())).string(),
+                     host.data());
 }
 
 }  // namespace
@@ -140,6 +157,17 @@ std::shared_ptr<Liveness> open_liveness(std::string_view address) {
                     "redis://HOST:PORT",
                     address.substr(0, address.find(':')))};
   return std::make_shared<redis::RedisLiveness>(redis::Address::parse(address));
+}
+
+void keep_ledgers_in(const Engine& engine, std::string_view address, Stay stay) {
+  if (!redis::is_address(address))
+    throw ConfigError{fmt::format(
+        "'{}' is not an address where ledgers can be kept beside a store; write redis://HOST:PORT",
+        address.substr(0, address.find(':')))};
+  auto ledger = std::make_shared<redis::RedisLedger>(redis::Address::parse(address),
+                                                     unmistakable_name(engine));
+  if (stay != Stay::brief) ledger->check_server();
+  engine.parts().transactions().keep_ledgers_in(std::move(ledger));
 }
 
 std::shared_ptr<Broker> open_broker(std::string_view address, const Settings& settings) {

@@ -66,6 +66,16 @@ struct TransactionOptions {
   bool until_empty = false;  ///< return when nothing is left that could run
 };
 
+/// From now on, transactions of this engine that begin a ledger keep it in a Redis server
+/// (`redis://HOST:PORT?prefix=NAME`) instead of the store. Every process that runs them or looks at
+/// them has to say the same. One that has begun its ledger stays with it, wherever that is.
+///
+/// The server has to sync what it acknowledges (`appendfsync always`); one that does not is
+/// refused, unless the address says that less is expected (`?durability=crash-safe`).
+/// docs/transactions.md says what is guaranteed. Throws `ConfigError` for an address that makes no
+/// sense. `Stay::brief` asks nothing of the server before it is needed.
+void keep_ledgers_in(const Engine& engine, std::string_view address, Stay stay = Stay::lasting);
+
 /// Runs the transactions of one machine in this process: recovers what others left, claims, and
 /// watches for deaths, as a `Worker` does. Two processes never run one transaction.
 class TransactionRunner {

@@ -44,6 +44,13 @@ struct LedgerEntry {
   bool operator==(const LedgerEntry&) const = default;
 };
 
+/// The ledger of a transaction is kept outside of its store (see `keep_ledgers_in`) and is not
+/// there any more: somebody emptied that place, or another one was named. Nothing is believed then,
+/// least of all that the ledger is empty; `replace_ledger` or `forget_ledger` begins another one.
+class LedgerLost : public Error {
+  using Error::Error;
+};
+
 /// A transaction as its handlers see it; valid while one of them runs, in its thread. Everything
 /// that is written names the claim's token: whoever lost the transaction gets `LeaseLost`, and
 /// nothing is written.
@@ -95,6 +102,10 @@ class Transaction {
   /// worker that was taken for dead goes on beside its successor. It is given a name that is the
   /// same every time (`id/series/ordinal`): put it to where the effect happens (the name of a file
   /// or a blob that is not overwritten, an idempotency key), and the effect happens once too.
+  ///
+  /// Where ledgers are kept outside of the store, the same holds, with one difference: a worker
+  /// that was taken for dead may still be the first to record a result, until its successor has
+  /// first looked at the ledger.
   virtual std::string once(const std::string& series, std::int64_t ordinal,
                            const std::function<std::string(const std::string& name)>& effect) = 0;
   std::string once(const std::string& key,
@@ -110,6 +121,9 @@ class Transaction {
   virtual std::vector<LedgerEntry> ledger() = 0;
   /// Removes all of it, in one step with what was kept and sent so far.
   virtual void forget_ledger() = 0;
+  /// Puts these lines in the place of all there were, in one step with what was kept and sent so
+  /// far: for who can find out anew what a ledger had that was lost.
+  virtual void replace_ledger(std::vector<LedgerEntry> entries) = 0;
 
   /// For the handlers of one state: empty when it is entered, and theirs until it is left.
   virtual std::shared_ptr<void>& memory() = 0;

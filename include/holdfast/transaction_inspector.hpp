@@ -60,6 +60,9 @@ class TransactionInspector {
   /// A failed, held or cancelled transaction stays what it is, but begins in its first state if it
   /// is ever retried, with this data and an empty ledger. False: it is not so, or has not begun.
   bool start_over(std::string_view id, const std::string& data_json);
+  /// Removes some ledgers outside of the store (see `keep_ledgers_in`) that none of its
+  /// transactions has any more; returns how many. To be called now and then.
+  std::int64_t remove_stray_ledgers() const;
 
  private:
   Engine engine_;

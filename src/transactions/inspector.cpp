@@ -5,8 +5,8 @@
 #include <holdfast/state_machine.hpp>
 
 #include "tasks/engine_parts.hpp"
+#include "transactions/held_ledger.hpp"
 #include "transactions/start.hpp"
-#include "transactions/transaction_store.hpp"
 
 namespace holdfast {
 
@@ -56,7 +56,7 @@ std::vector<StateMove> TransactionInspector::moves(std::string_view id) const {
 }
 
 std::vector<LedgerEntry> TransactionInspector::ledger(std::string_view id) const {
-  return engine_.parts().transactions().ledger(transaction_task(id));
+  return read_ledger(engine_.parts().transactions(), transaction_task(id));
 }
 
 std::vector<Message> TransactionInspector::outbox(std::string_view id) const {
@@ -95,6 +95,10 @@ bool TransactionInspector::retry(std::string_view id, const std::string& state) 
     store.put_back(task, {.to = to});
   }
   return tasks_.retry({.kind = transaction_kind, .ids = {task}}) > 0;
+}
+
+std::int64_t TransactionInspector::remove_stray_ledgers() const {
+  return holdfast::remove_stray_ledgers(engine_.parts().transactions());
 }
 
 }  // namespace holdfast

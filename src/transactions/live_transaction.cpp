@@ -12,6 +12,7 @@ LiveTransaction::LiveTransaction(std::shared_ptr<OpenAttempt> attempt, Transacti
                                  std::string initial)
     : attempt_{std::move(attempt)},
       store_{store},
+      ledger_{store, {attempt_->task(), attempt_->token()}},
       words_{parse_start(attempt_->payload())},
       initial_{std::move(initial)} {}
 
@@ -56,8 +57,7 @@ void LiveTransaction::wrote() {
   out_.clear();
 }
 
-Stepped LiveTransaction::write(Step step) {
-  auto stepped = store_.step(filled(std::move(step)));
+Stepped LiveTransaction::accepted(Stepped stepped) {
   if (!stepped.accepted) throw lost();
   wrote();
   return stepped;
@@ -82,14 +82,18 @@ std::string LiveTransaction::once(
 }
 
 std::vector<LedgerEntry> LiveTransaction::record(std::vector<LedgerEntry> entries) {
-  auto stepped = write({.record = entries});
+  auto stepped = accepted(ledger_.record(filled({.record = entries})));
   row_.progressed_at = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
   for (std::size_t i = 0; i < entries.size(); ++i)
     entries[i].value = std::move(stepped.recorded[i]);
   return entries;
 }
 
-void LiveTransaction::forget_ledger() { write({.forget_ledger = true}); }
+void LiveTransaction::forget_ledger() { accepted(ledger_.forget(filled({}))); }
+
+void LiveTransaction::replace_ledger(std::vector<LedgerEntry> entries) {
+  accepted(ledger_.replace(filled({.record = std::move(entries)})));
+}
 
 Step LiveTransaction::move_step(const std::string& to, const std::string& reason) const {
   return filled({.to = to, .reason = reason});

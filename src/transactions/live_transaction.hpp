@@ -2,8 +2,8 @@
 
 #include <holdfast/tasks.hpp>
 
+#include "transactions/held_ledger.hpp"
 #include "transactions/start.hpp"
-#include "transactions/transaction_store.hpp"
 
 namespace holdfast {
 
@@ -30,10 +30,11 @@ class LiveTransaction final : public Transaction {
                    const std::function<std::string(const std::string& name)>& effect) override;
   std::vector<LedgerEntry> record(std::vector<LedgerEntry> entries) override;
   std::optional<std::string> recorded(const std::string& series, std::int64_t ordinal) override {
-    return store_.recorded(attempt_->task(), series, ordinal);
+    return ledger_.recorded(series, ordinal);
   }
-  std::vector<LedgerEntry> ledger() override { return store_.ledger(attempt_->task()); }
+  std::vector<LedgerEntry> ledger() override { return ledger_.lines(); }
   void forget_ledger() override;
+  void replace_ledger(std::vector<LedgerEntry> entries) override;
   std::shared_ptr<void>& memory() override { return memory_; }
 
   OpenAttempt& attempt() const { return *attempt_; }
@@ -59,11 +60,14 @@ class LiveTransaction final : public Transaction {
 
  private:
   Step filled(Step step) const;
-  Stepped write(Step step);
+  /// Throws if the step was refused.
+  Stepped accepted(Stepped stepped);
+  Stepped write(Step step) { return accepted(store_.step(filled(std::move(step)))); }
   void wrote();
 
   std::shared_ptr<OpenAttempt> attempt_;
   TransactionStore& store_;
+  HeldLedger ledger_;
   StartWords words_;
   std::string initial_;
   TransactionRow row_{};

@@ -5,7 +5,7 @@
 #include <holdfast/state_machine.hpp>
 
 #include "tasks/engine_parts.hpp"
-#include "transactions/transaction_store.hpp"
+#include "transactions/held_ledger.hpp"
 
 namespace holdfast {
 
@@ -29,7 +29,7 @@ void take_transactions_along(const Engine& from, const Engine& to,
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (rows[i]) {
       auto& parcel = parcels.emplace_back(
-          TransactionParcel{ids[i], *rows[i], here.ledger(ids[i]), {}, here.moves(ids[i])});
+          TransactionParcel{ids[i], *rows[i], read_ledger(here, ids[i]), {}, here.moves(ids[i])});
       for (auto& entry : here.outbox(ids[i])) parcel.outbox.push_back(std::move(entry.message));
     }
     if (parcels.size() < a_handful && i + 1 < ids.size()) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include <holdfast/transaction_inspector.hpp>
 
 #include "recovery/leases.hpp"
+#include "transactions/ledger.hpp"
 
 namespace holdfast {
 
@@ -34,6 +36,7 @@ struct Step {
   std::optional<std::string> error{};  ///< a failure in this state, which is counted
   bool forget_ledger = false;
   std::vector<LedgerEntry> record{};
+  bool progressed = false;  ///< its ledger, which is not here, has new lines
   std::vector<Message> send{};
   std::vector<std::int64_t> sent{};  ///< numbers of the outbox: these are confirmed
 };
@@ -59,7 +62,8 @@ struct TransactionParcel {
 };
 
 /// State, ledger and outbox of transactions. A transaction is a task; this is what it has beside
-/// that. Every write of its holder names the token of the claim.
+/// that. Every write of its holder names the token of the claim. Where ledgers are kept outside,
+/// what is here is one line that says so; see `HeldLedger`.
 class TransactionStore {
  public:
   virtual ~TransactionStore() = default;
@@ -86,6 +90,13 @@ class TransactionStore {
   /// Writes what transactions of another store have, in place of what they have here. One whose
   /// task is not here or is running is left as it is.
   virtual void adopt(std::span<const TransactionParcel> parcels) = 0;
+
+  /// Where ledgers that begin from now on are kept; nothing: here.
+  const std::shared_ptr<Ledger>& outside() const { return outside_; }
+  void keep_ledgers_in(std::shared_ptr<Ledger> outside) { outside_ = std::move(outside); }
+
+ private:
+  std::shared_ptr<Ledger> outside_{};
 };
 
 }  // namespace holdfast

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "contract/leases_contract.hpp"
+#include "contract/ledger_contract.hpp"
 #include "contract/limit_store_contract.hpp"
 #include "contract/metrics_history_contract.hpp"
 #include "contract/recovery_contract.hpp"
@@ -54,6 +55,7 @@ const EngineCase cases[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::ValuesIn(cases), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, LedgerContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LimitStoreContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, MetricsHistoryContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, RecoveryContract, testing::ValuesIn(cases), case_name);

@@ -1,6 +1,7 @@
 #include "contract/batch_store_contract.hpp"
 #include "contract/batches_contract.hpp"
 #include "contract/leases_contract.hpp"
+#include "contract/ledger_contract.hpp"
 #include "contract/limit_store_contract.hpp"
 #include "contract/metrics_history_contract.hpp"
 #include "contract/recovery_contract.hpp"
@@ -39,6 +40,7 @@ const EngineCase sqlite_case{"Sqlite", [] { return std::make_unique<SqliteUnderT
 INSTANTIATE_TEST_SUITE_P(Contract, BatchStoreContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, BatchesContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::Values(sqlite_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, LedgerContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LimitStoreContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, MetricsHistoryContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, RecoveryContract, testing::Values(sqlite_case), case_name);

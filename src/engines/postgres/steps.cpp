@@ -170,7 +170,7 @@ AcceptedSteps accept(Connection& db, std::span<const Step* const> steps, Stepped
   while (held.next()) {
     auto place = static_cast<std::size_t>(held.integer(0)) - 1;
     answers[place].accepted = true;
-    accepted.push_back({steps[place], answers + place});
+    accepted.push_back({steps[place], answers + place, steps[place]->progressed});
   }
   return accepted;
 }

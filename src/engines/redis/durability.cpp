@@ -19,9 +19,9 @@ std::string info_value(std::string_view info, std::string_view name) {
 
 /// Nothing: the user may not ask. Servers that are rented often do not let anybody read their
 /// settings.
-std::optional<Reply> ask(Store& store, const Command& question) {
+std::optional<Reply> ask(Server& server, const Command& question) {
   try {
-    return store.server.call(question);
+    return server.call(question);
   } catch (const Disconnected&) {
     throw;
   } catch (const StoreError&) {
@@ -29,8 +29,8 @@ std::optional<Reply> ask(Store& store, const Command& question) {
   }
 }
 
-std::string setting(Store& store, const std::string& name) {
-  auto reply = ask(store, {"CONFIG", "GET", name});
+std::string setting(Server& server, const std::string& name) {
+  auto reply = ask(server, {"CONFIG", "GET", name});
   return reply && reply->size() == 2 ? (*reply)[1].string() : std::string{};
 }
 
@@ -58,9 +58,9 @@ Persistence judge(bool appends, const std::string& sync, bool snapshots) {
 
 }  // namespace
 
-Persistence look_at_persistence(Store& store) {
-  auto name = store.server.address().name();
-  auto info = ask(store, {"INFO", "persistence"}), memory = ask(store, {"INFO", "memory"});
+Persistence look_at_persistence(Server& server) {
+  auto name = server.address().name();
+  auto info = ask(server, {"INFO", "persistence"}), memory = ask(server, {"INFO", "memory"});
   Persistence persistence{
       "not known",
       "the user may not ask the Redis server what a restart of it loses (INFO), nor how a worker "
@@ -68,8 +68,8 @@ Persistence look_at_persistence(Store& store) {
   if (memory) expect_no_eviction(name, memory->text());
   if (info)
     persistence = judge(info_value(info->text(), "aof_enabled") == "1",
-                        setting(store, "appendfsync"), !setting(store, "save").empty());
-  const auto& expected = store.server.address().expected;
+                        setting(server, "appendfsync"), !setting(server, "save").empty());
+  const auto& expected = server.address().expected;
   bool enough = !expected || persistence.mode == "power-safe" ||
                 (*expected == Durability::crash_safe && persistence.mode == "crash-safe");
   if (!enough)

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engines/redis/store.hpp"
+#include "engines/redis/server.hpp"
 
 namespace holdfast::redis {
 
@@ -19,6 +19,6 @@ struct Persistence {
 
 /// Asks the server. Throws `StoreUnusable` where it would remove tasks by itself (an eviction
 /// policy for all keys), and where it gives less than the address asks for.
-Persistence look_at_persistence(Store& store);
+Persistence look_at_persistence(Server& server);
 
 }  // namespace holdfast::redis

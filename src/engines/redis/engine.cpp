@@ -38,7 +38,7 @@ class RedisEngine final : public EngineParts {
  public:
   RedisEngine(Address address, Settings settings, const Clock* test_clock)
       : EngineParts{std::move(settings)}, store_{std::move(address), test_clock, events()} {
-    persistence_ = look_at_persistence(store_);
+    persistence_ = look_at_persistence(store_.server);
   }
 
   TaskStore& tasks() override { return tasks_; }

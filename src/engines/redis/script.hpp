@@ -45,6 +45,7 @@ extern const Script prune;
 extern const Script put_back;
 extern const Script reclaim;
 extern const Script record;
+extern const Script record_ledger;
 extern const Script remove_limit;
 extern const Script remove_schedule;
 extern const Script renew;

@@ -7,6 +7,8 @@
 #include <boost/json.hpp>
 #include <holdfast/payload.hpp>
 
+#include "engines/redis/ledger_lines.hpp"
+
 namespace holdfast::redis {
 
 namespace {
@@ -16,11 +18,6 @@ constexpr Store::KillPoints step_points{KillPoint::step_before_commit,
 
 constexpr Store::KillPoints move_points{KillPoint::move_before_commit,
                                         KillPoint::move_after_commit};
-
-/// The number comes first, so that a series may have any name.
-std::string ledger_field(const std::string& series, std::int64_t ordinal) {
-  return fmt::format("{}{}{}", ordinal, separator, series);
-}
 
 /// A body may have any bytes, so it comes last.
 std::string message_text(const Message& message) {
@@ -74,7 +71,7 @@ void add(Arguments& arguments, const Step& step) {
   for (auto number : step.sent) sent.push_back(std::to_string(number));
   arguments.add(none_or_one(step.to)).add(step.reason);
   arguments.add(none_or_one(step.data)).add(none_or_one(step.error)).add(step.forget_ledger);
-  arguments.add(lines).add(messages).add(sent);
+  arguments.add(step.progressed).add(lines).add(messages).add(sent);
 }
 
 }  // namespace
@@ -127,15 +124,7 @@ std::optional<std::string> RedisTransactionStore::recorded(TaskId id, const std:
 }
 
 std::vector<LedgerEntry> RedisTransactionStore::ledger(TaskId id) {
-  auto all = store_.server.call({"HGETALL", key("l:", id)});
-  std::vector<LedgerEntry> entries;
-  for (std::size_t i = 0; i + 1 < all.size(); i += 2) {
-    auto place = split(all[i].text(), 2);
-    entries.push_back({place[1], parse_number(place[0]), all[i + 1].string()});
-  }
-  std::ranges::sort(entries, {},
-                    [](const LedgerEntry& entry) { return std::tie(entry.series, entry.ordinal); });
-  return entries;
+  return ledger_lines(store_.server.call({"HGETALL", key("l:", id)}));
 }
 
 std::vector<OutboxEntry> RedisTransactionStore::outbox(TaskId id) {

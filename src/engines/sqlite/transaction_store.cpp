@@ -37,7 +37,7 @@ void note_move(Connection& db, std::int64_t seq, const StateMove& move) {
 class Stepping {
  public:
   Stepping(Connection& db, std::int64_t seq, const Step& step, WallTime now)
-      : db_{db}, seq_{seq}, step_{step}, now_{now} {}
+      : db_{db}, seq_{seq}, step_{step}, now_{now}, progressed_{step.progressed} {}
 
   Stepped run() {
     db_.use(
@@ -96,7 +96,7 @@ class Stepping {
   std::int64_t seq_;
   const Step& step_;
   WallTime now_;
-  bool progressed_ = false;
+  bool progressed_;
 };
 
 Stepped step_one(Connection& db, const Step& step, WallTime now) {

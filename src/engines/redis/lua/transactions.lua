@@ -13,12 +13,13 @@ local function take_list()
 end
 
 -- What a step does, as ARGV says it: the next state as a list of none or one; reason; what it knows
--- and an error, again as lists of none or one; forget the ledger (1, 0); lists of what is to be
--- recorded (field, value), of messages to be sent, and of numbers of those that were. A list begins
--- with its length.
+-- and an error, again as lists of none or one; forget the ledger (1, 0); a ledger elsewhere has new
+-- lines (1, 0); lists of what is to be recorded (field, value), of messages to be sent, and of
+-- numbers of those that were. A list begins with its length.
 local function take_step()
   local step = { to = take_list()[1], reason = take() }
   step.data, step.error, step.forget = take_list()[1], take_list()[1], take() == '1'
+  step.progressed = take() == '1'
   step.lines, step.messages, step.sent = take_list(), take_list(), take_list()
   return step
 end
@@ -37,6 +38,7 @@ local function carry_out(id, token, from, step)
   local x = P .. 'x:' .. id
   if step.forget then call('UNLINK', P .. 'l:' .. id) end
   local recorded = record(id, step.lines)
+  if step.progressed then progress(id) end
   if step.data then call('HSET', x, 'd', step.data) end
   if step.error then
     call('HINCRBY', x, 'f', 1)
