@@ -11,6 +11,14 @@ constexpr int a_page = 500;
 /// Whoever has been writing a part for so long is dead.
 constexpr std::chrono::hours until_abandoned{24};
 
+bool has_lines(const TransactionInspector& inspector, const std::string& id) {
+  try {
+    return !inspector.ledger(id).empty();
+  } catch (const LedgerLost&) {
+    return true;
+  }
+}
+
 /// The round that begins if it is ever retried: the next one, if it has anything of this one.
 /// Nothing: somebody has retried it already.
 std::optional<int> next_round(TransactionInspector& inspector, BlobStore& blobs,
@@ -19,7 +27,7 @@ std::optional<int> next_round(TransactionInspector& inspector, BlobStore& blobs,
   auto there = blobs.list(ended.id + "/");
   bool any =
       std::ranges::any_of(there, [&](const auto& blob) { return round_of(blob.key) == round; });
-  if (!any && inspector.ledger(ended.id).empty()) return round;
+  if (!any && !has_lines(inspector, ended.id)) return round;
   ++round;
   if (!inspector.start_over(ended.id, to_payload(Knowledge{.round = round}))) return {};
   return round;
@@ -31,6 +39,7 @@ CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs) {
   TransactionInspector inspector{engine, "system/clean-up"};
   CleanUp done;
   blobs.remove_unfinished(until_abandoned);
+  inspector.remove_stray_ledgers();
   const TransactionFilter unwanted{.machine = machine_name,
                                    .states = {TaskState::failed, TaskState::cancelled}};
   for (int offset = 0;; offset += a_page) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "recovery/time_text.hpp"
+#include "results/lost_ledger.hpp"
 #include "results/notice.hpp"
 #include "results/rounds.hpp"
 #include "results/store_part.hpp"
@@ -29,7 +30,7 @@ class Handlers {
   }
 
   Next await(Transaction& transaction) const {
-    auto tally = std::make_shared<Tally>(transaction.data_json(), transaction.ledger());
+    auto tally = std::make_shared<Tally>(transaction.data_json(), ledger(transaction));
     transaction.memory() = tally;
     if (tally->complete()) return go(State::sending_completion);
     auto silent = wall_now() - transaction.progressed_at();
@@ -60,7 +61,7 @@ class Handlers {
   }
 
   Next ask_again(Transaction& transaction) const {
-    Tally tally{transaction.data_json(), transaction.ledger()};
+    Tally tally{transaction.data_json(), ledger(transaction)};
     if (tally.complete()) return go(State::sending_completion);
     if (++tally.known.resends > options_.max_resends)
       return fail(fmt::format("a queue of it was gone {} times", tally.known.resends));
@@ -71,9 +72,10 @@ class Handlers {
   }
 
   Next send_completion(Transaction& transaction) const {
-    auto ledger = transaction.ledger();
-    Tally tally{transaction.data_json(), ledger};
-    transaction.send(completion_of(transaction, options_, tally, ledger, wall_now()));
+    auto lines = ledger(transaction);
+    Tally tally{transaction.data_json(), lines};
+    if (!tally.complete()) return go(State::needs_resend, "parts of it are gone");
+    transaction.send(completion_of(transaction, options_, tally, lines, wall_now()));
     return go(State::cleaning);
   }
 
@@ -81,9 +83,7 @@ class Handlers {
     options_.broker->remove(header_queue(transaction.id()));
     options_.broker->remove(payload_queue(transaction.id()));
     if (!transaction.reason().empty()) return remove_everything(transaction);
-    auto wanted = blobs_of(transaction);
-    for (const auto& blob : options_.blobs->list(transaction.id() + "/"))
-      if (!wanted.contains(blob.key)) options_.blobs->remove(blob.key);
+    remove_unwanted(transaction);
     return go(State::completed);
   }
 
@@ -149,13 +149,21 @@ class Handlers {
                                   part.series, *part.total, announced->second)};
   }
 
-  static std::set<std::string> blobs_of(Transaction& transaction) {
-    Tally tally{transaction.data_json(), {}};
-    std::set<std::string> blobs;
-    for (const auto& entry : transaction.ledger())
+  std::vector<LedgerEntry> ledger(Transaction& transaction) const {
+    return ledger_of(transaction, *options_.blobs);
+  }
+
+  /// Blobs that the ledger does not know, unless it does not know all that it should.
+  void remove_unwanted(Transaction& transaction) const {
+    auto lines = ledger(transaction);
+    Tally tally{transaction.data_json(), lines};
+    if (!tally.complete()) return;
+    std::set<std::string> wanted;
+    for (const auto& entry : lines)
       if (tally.expects(entry.series, entry.ordinal))
-        blobs.insert(from_payload<StoredPart>(entry.value).blob);
-    return blobs;
+        wanted.insert(from_payload<StoredPart>(entry.value).blob);
+    for (const auto& blob : options_.blobs->list(transaction.id() + "/"))
+      if (!wanted.contains(blob.key)) options_.blobs->remove(blob.key);
   }
 
   Options options_;

@@ -49,6 +49,8 @@ class PartBytes final : public BlobSource {
   Sha256 sum_;
 };
 
+}  // namespace
+
 std::string sum_of_blob(BlobStore& blobs, const std::string& key) {
   Sha256 sum;
   try {
@@ -58,8 +60,6 @@ std::string sum_of_blob(BlobStore& blobs, const std::string& key) {
   }
   return sum.text();
 }
-
-}  // namespace
 
 std::string sum_of(Delivery& delivery, const PartMessage& part) {
   PartBytes bytes{delivery, part.body_at};

@@ -16,6 +16,9 @@ BOOST_DESCRIBE_STRUCT(StoredPart, (), (blob, bytes, sha256))
 /// says.
 std::string sum_of(Delivery& delivery, const PartMessage& part);
 
+/// The checksum of a blob; empty: it is damaged, or there is none.
+std::string sum_of_blob(BlobStore& blobs, const std::string& key);
+
 /// Keeps a part as a blob under this key. A blob that is there already and is the same was left
 /// by somebody who died before he could record it. One that is not the same stays, because a worker
 /// that was taken for dead may be about to record it; then the key is another.
