@@ -26,12 +26,15 @@ Exit run(Context& context, const Options& options) {
     throw InvalidRequest{"which file? Write 'holdfast config check FILE'"};
   const ConfigFile& config = context.config();
   const std::string store = check_address(context.store_address());
+  const auto& ledger = context.program_settings().ledger;
+  const std::string ledgers = ledger.empty() ? "in the store" : check_address(ledger);
   const auto log_format = to_string(context.program_settings().log_format);
   const auto& traces = context.program_settings().traces_endpoint;
   if (context.json) {
     JsonObject document;
     document.text("file", context.config_path).text("store", store);
-    document.text("log.format", log_format).text("traces.endpoint", traces);
+    document.text("ledger", ledgers).text("log.format", log_format);
+    document.text("traces.endpoint", traces);
     for (const Key& key : setting_keys())
       document.json(key.path(), value_json(key, config.settings));
     context.print_json(document.str());
@@ -39,6 +42,7 @@ Exit run(Context& context, const Options& options) {
   }
   context.confirm(fmt::format("{} is fine; in force are:", context.config_path));
   context.say(fmt::format("{:<40} {}", "store", store));
+  context.say(fmt::format("{:<40} {}", "ledger", ledgers));
   context.say(fmt::format("{:<40} {}", "log.format", log_format));
   context.say(fmt::format("{:<40} {}", "traces.endpoint", traces.empty() ? "none" : traces));
   for (const Key& key : setting_keys())

@@ -1,12 +1,14 @@
 #include "cli/context.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include <holdfast/diagnosis.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/state_machine.hpp>
 
 #include "cli/log.hpp"
 #include "engines/sqlite/is_store.hpp"
@@ -59,9 +61,19 @@ std::string Context::store_address() {
   return config().store.empty() ? std::string{default_store} : config().store;
 }
 
+void Context::name_ledger(const Engine& engine, Stay stay) {
+  auto address = ledger_option;
+  const char* environment = std::getenv("HOLDFAST_LEDGER");
+  if (address.empty() && environment) address = environment;
+  if (address.empty()) address = program_settings().ledger;
+  if (!address.empty()) keep_ledgers_in(engine, address, stay);
+}
+
 Engine Context::engine(Stay stay) {
   if (engine_) return *engine_;
   engine_ = open(store_address(), config().settings, stay);
+  // Most commands do not need it, and must not fail where it is away.
+  name_ledger(*engine_, Stay::brief);
   // What is shown may not be all that there was.
   if (engine_->run_level() == RunLevel::read_only && !quiet)
     log_line(*this, Severity::warning, "store_read_only",

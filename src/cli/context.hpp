@@ -21,8 +21,9 @@ namespace holdfast::cli {
 /// the way out. Whatever is printed goes through here, so nothing reaches a terminal raw.
 class Context {
  public:
-  std::string store_option;  ///< --store or HOLDFAST_STORE; empty: neither
-  std::string config_path;   ///< --config
+  std::string store_option;   ///< --store or HOLDFAST_STORE; empty: neither
+  std::string ledger_option;  ///< --ledger; empty: not given
+  std::string config_path;    ///< --config
   bool json = false;
   bool quiet = false;
   /// Of what goes to standard error while a command runs that has a log; see cli/log.hpp.
@@ -41,6 +42,8 @@ class Context {
   /// What it says to the program rather than to the store.
   const ProgramSettings& program_settings();
   std::string store_address();
+  /// Tells an engine where ledgers are kept outside of it, if anywhere.
+  void name_ledger(const Engine& engine, Stay stay);
 
   /// Opens the store, creating it if it is not there.
   Engine engine(Stay stay = Stay::brief);

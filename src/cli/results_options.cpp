@@ -15,6 +15,10 @@ void add_result_places(CLI::App& command, ResultPlaces& places) {
                   "Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET")
       ->required()
       ->type_name("URL");
+  command
+      .add_option("--ledger", places.ledger,
+                  "Where ledgers are kept: redis://HOST:PORT; default: in the store")
+      ->type_name("URL");
 }
 
 std::shared_ptr<Broker> open_broker_of(Context& context, const Engine& engine,

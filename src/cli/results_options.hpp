@@ -17,6 +17,7 @@ namespace holdfast::cli {
 struct ResultPlaces {
   std::string broker;  ///< empty: in the file of the store
   std::string blobs;
+  std::string ledger;  ///< empty: what the environment or the configuration says, if anything
 };
 void add_result_places(CLI::App& command, ResultPlaces& places);
 std::shared_ptr<Broker> open_broker_of(Context& context, const Engine& engine,

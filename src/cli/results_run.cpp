@@ -88,7 +88,9 @@ Exit run(Context& context, const Options& given) {
   if (!options.timeout.empty())
     options.results.timeout = parse_duration(options.timeout, "--timeout");
   Interrupts interrupts;
+  context.ledger_option = options.places.ledger;
   const Engine engine = context.engine(Stay::lasting);
+  context.name_ledger(engine, Stay::lasting);
   log_to_stderr(engine, Severity::info, context.log_format);
   const WorkerService service{context.systemd, engine};
   options.results.broker = open_broker_of(context, engine, options.places);

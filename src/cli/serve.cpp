@@ -86,6 +86,7 @@ Exit run(Context& context, const Options& options) {
   for (const auto& address : addresses) {
     engines.push_back(open(address, context.config().settings));
     serve.outputs.push_back(output_store(address, options.output));
+    context.name_ledger(engines.back(), Stay::brief);
     if (!context.quiet) log_to_stderr(engines.back(), Severity::warning, context.log_format);
   }
   std::mutex mutex;

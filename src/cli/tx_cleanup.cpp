@@ -9,6 +9,7 @@ namespace holdfast::cli {
 namespace {
 
 Exit run(Context& context, const ResultPlaces& places) {
+  context.ledger_option = places.ledger;
   const Engine engine = context.existing_engine();
   const auto broker = open_broker_of(context, engine, places);
   const auto done = results::clean_up(engine, *broker, *open_blobs(places.blobs));

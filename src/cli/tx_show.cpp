@@ -45,7 +45,8 @@ void print_sheet(const Context& context, const TransactionSight& sight) {
   line("error", task.error);
   line("cause", task.cause);
   if (!sight.outbox.empty()) line("unsent", fmt::format("{} messages", sight.outbox.size()));
-  line("ledger", fmt::format("{} entries", sight.ledger.size()));
+  line("ledger", sight.ledger_error.empty() ? fmt::format("{} entries", sight.ledger.size())
+                                            : sight.ledger_error);
   line("input", transaction.input);
   line("data", transaction.data);
 }
@@ -87,7 +88,7 @@ Exit run(Context& context, const Options& options) {
     const auto sight = look_at(inspector, options.id).value();
     if (context.json) return context.print_json(transaction_json(sight));
     print_sheet(context, sight);
-    if (sight.is_result()) print_gaps(context, sight.progress());
+    if (sight.is_result() && sight.ledger_error.empty()) print_gaps(context, sight.progress());
     print_moves(context, sight.moves);
     if (options.ledger) print_ledger(context, sight.ledger);
   });

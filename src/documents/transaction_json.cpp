@@ -60,8 +60,13 @@ std::optional<TransactionSight> look_at(const TransactionInspector& inspector,
                                         std::string_view id) {
   auto found = inspector.find(id);
   if (!found) return {};
-  return TransactionSight{*std::move(found), inspector.ledger(id), inspector.moves(id),
-                          inspector.outbox(id)};
+  TransactionSight sight{*std::move(found), {}, {}, inspector.moves(id), inspector.outbox(id)};
+  try {
+    sight.ledger = inspector.ledger(id);
+  } catch (const Error& error) {
+    sight.ledger_error = error.what();
+  }
+  return sight;
 }
 
 std::string transaction_json(const TransactionSight& sight) {
@@ -84,6 +89,8 @@ std::string transaction_json(const TransactionSight& sight) {
   document.pop_back();
   document += fmt::format(",\"unsent\":{},\"history\":{},\"ledger\":{}", sight.outbox.size(),
                           json_list(moves), json_list(ledger));
+  if (!sight.ledger_error.empty())
+    document += ",\"ledger_error\":" + json_string(sight.ledger_error);
   if (sight.is_result()) document += ",\"result\":" + progress_json(sight.progress());
   return document + "}";
 }

@@ -17,6 +17,7 @@ std::string transaction_json(const TransactionRecord& transaction);
 struct TransactionSight {
   TransactionRecord transaction;
   std::vector<LedgerEntry> ledger;
+  std::string ledger_error;  ///< why it cannot be read, where it is outside of the store
   std::vector<StateMove> moves;
   std::vector<Message> outbox;
   bool is_result() const { return transaction.machine == results::machine_name; }

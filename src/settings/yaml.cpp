@@ -24,7 +24,7 @@ constexpr std::size_t largest_file = 1'000'000;
 class Reader {
  public:
   explicit Reader(const std::string& name) : name_{name} {
-    children_[""] = {"log", "queue", "store", "traces"};
+    children_[""] = {"ledger", "log", "queue", "store", "traces"};
     children_["log"] = {"format"};
     children_["traces"] = {"endpoint"};
     for (const Key& key : setting_keys()) {
@@ -74,6 +74,7 @@ class Reader {
   void read_entry(const std::string& path, const YAML::Node& key, const YAML::Node& value) {
     lines_[path] = key.Mark().line + 1;
     if (path == "store") return read_store(key, value);
+    if (path == "ledger") return read_ledger(key, value);
     if (path == "log.format") return read_log_format(key, value);
     if (path == "traces.endpoint") return read_traces_endpoint(key, value);
     if (children_.contains(path)) {
@@ -96,6 +97,12 @@ class Reader {
       refuse(key, "store must be the address of a store, such as sqlite:work.db");
     config_.file.store = value.Scalar();
     config_.file.store_line = value.Mark().line + 1;
+  }
+
+  void read_ledger(const YAML::Node& key, const YAML::Node& value) {
+    if (!value.IsScalar() || value.Scalar().empty())
+      refuse(key, "ledger must be the address of a Redis server, such as redis://HOST:PORT");
+    config_.program.ledger = value.Scalar();
   }
 
   void read_log_format(const YAML::Node& key, const YAML::Node& value) {

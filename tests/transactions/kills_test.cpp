@@ -16,10 +16,7 @@ class ResultKills : public ResultsScenario {
   /// With one thread, transactions are dealt with one after the other, and each point is passed
   /// again in the next run.
   std::vector<std::string> command(int threads = 1) const {
-    return {HOLDFAST_PROGRAM,       "--store",  address_,         "results", "run",
-            "--until-empty",        "--broker", broker_address_,  "--blobs", blobs_address_,
-            "--request-queue",      "requests", "--notify-queue", "notices", "--threads",
-            std::to_string(threads)};
+    return command_of(HOLDFAST_PROGRAM, {"--until-empty", "--threads", std::to_string(threads)});
   }
   static std::string content(const std::string& series, int ordinal) {
     auto text = fmt::format("{} {}", series, ordinal);

@@ -9,12 +9,26 @@
 
 namespace holdfast::test {
 
-/// In PostgreSQL, or in Redis if the environment says so.
+namespace {
+
+/// What the environment says; nothing: four servers, each for what it is best at.
+std::string_view wanted() {
+  const char* said = std::getenv("HOLDFAST_TEST_STORE");
+  return said ? said : "";
+}
+
+std::string place_in_redis() {
+  static std::atomic<int> places = 0;
+  return fmt::format("{}?prefix=results-{}", shared_lasting_redis().address(), ++places);
+}
+
+}  // namespace
+
 std::string address_of_results(const TempStore&) {
-  static std::atomic<int> stores = 0;
-  const char* wanted = std::getenv("HOLDFAST_TEST_STORE");
-  if (!wanted || std::string_view{wanted} != "redis") return PostgresServer::shared().new_store();
-  return fmt::format("{}?prefix=results-{}", shared_lasting_redis().address(), ++stores);
+  return wanted() == "redis" ? place_in_redis() : PostgresServer::shared().new_store();
+}
+std::string ledger_of_results(const TempStore&) {
+  return wanted().empty() ? place_in_redis() : std::string{};
 }
 std::string broker_of_results(const TempStore&) { return RabbitmqServer::shared().address(); }
 std::string blobs_of_results(const TempStore& store) {
@@ -23,11 +37,16 @@ std::string blobs_of_results(const TempStore& store) {
 
 /// All on the way of a result; `upload_after_block` needs larger parts.
 std::vector<std::string_view> kill_points_of_results() {
-  return {"exchange_before_commit",     "exchange_after_commit",     "handler_before_start",
-          "handler_after_return",       "step_before_commit",        "step_after_commit",
-          "outbox_before_publish",      "outbox_after_publish",      "broker_before_confirm",
-          "broker_after_confirm",       "upload_before_commit",      "upload_after_commit",
-          "message_before_acknowledge", "broker_before_acknowledge", "message_after_acknowledge"};
+  std::vector<std::string_view> points{
+      "exchange_before_commit",     "exchange_after_commit",     "handler_before_start",
+      "handler_after_return",       "step_before_commit",        "step_after_commit",
+      "outbox_before_publish",      "outbox_after_publish",      "broker_before_confirm",
+      "broker_after_confirm",       "upload_before_commit",      "upload_after_commit",
+      "message_before_acknowledge", "broker_before_acknowledge", "message_after_acknowledge"};
+  if (wanted().empty())
+    points.insert(points.end(), {"ledger_before_begin", "ledger_after_begin",
+                                 "ledger_before_record", "ledger_after_record"});
+  return points;
 }
 
 }  // namespace holdfast::test

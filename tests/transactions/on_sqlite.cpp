@@ -4,6 +4,7 @@
 namespace holdfast::test {
 
 std::string address_of_results(const TempStore& store) { return store.address(); }
+std::string ledger_of_results(const TempStore&) { return {}; }
 std::string broker_of_results(const TempStore& store) { return store.address(); }
 std::string blobs_of_results(const TempStore& store) {
   return "dir:" + (store.folder() / "blobs").string();

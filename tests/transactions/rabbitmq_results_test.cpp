@@ -1,16 +1,18 @@
 #include <atomic>
+#include <csignal>
 #include <fstream>
 
 #include "blobs/servers.hpp"
 #include "support/memory.hpp"
 #include "support/postgres_server.hpp"
 #include "support/rabbitmq_server.hpp"
+#include "support/redis_server.hpp"
 #include "transactions/results_scenario.hpp"
 
 namespace holdfast::test {
 namespace {
 
-/// Results by way of RabbitMQ, PostgreSQL and Azurite, when these are not well.
+/// Results by way of RabbitMQ, PostgreSQL, Redis and Azurite, when these are not well.
 class ResultTrouble : public ResultsScenario {
  protected:
   void header(const std::string& id, int count) const {
@@ -58,11 +60,82 @@ TEST_F(ResultTrouble, ServersThatAreStartedAnewAreFoundAgain) {
   rabbitmq.kill();
   rabbitmq.start();
   part("tx", 3);
+  ASSERT_TRUE(has("tx", 3));
+  auto& redis = shared_lasting_redis();
+  redis.kill();
+  part("tx", 4);
+  redis.start();
+  header("tx", 4);
+  EXPECT_TRUE(completes("tx"));
+  EXPECT_EQ(inspector_.ledger("tx").size(), 4u);
+  EXPECT_EQ(blobs_->list("tx/").size(), 4u);
+  EXPECT_EQ(take("notices", 1).at(0)->id(), "tx");
+}
+
+TEST_F(ResultTrouble, ALedgerThatIsLostIsMadeAnewOfTheBlobs) {
+  // One part has come twice with different content, and only the second was recorded.
+  blobs_->put("tx/A/2.blob", "left by somebody who died");
+  auto running = run();
+  start("tx");
+  ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  part("tx", 1);
+  part("tx", 2);
+  ASSERT_TRUE(has("tx", 2));
+  auto before = inspector_.ledger("tx");
+  shared_lasting_redis().call({"FLUSHALL"});
+  EXPECT_THROW(inspector_.ledger("tx"), LedgerLost);
+  part("tx", 3);
+  ASSERT_TRUE(eventually(
+      [&] {
+        try {
+          return inspector_.ledger("tx").size() == 3;
+        } catch (const LedgerLost&) {
+          return false;
+        }
+      },
+      std::chrono::seconds{60}));
+  auto after = inspector_.ledger("tx");
+  after.resize(2);
+  EXPECT_EQ(after, before) << "the same parts, the same sums";
   header("tx", 3);
   EXPECT_TRUE(completes("tx"));
+  auto notice = boost::json::parse(take("notices", 1).at(0)->body());
+  EXPECT_EQ(notice.at("totalBlobCount").as_int64(), 3);
+  EXPECT_EQ(blobs_->list("tx/").size(), 3u);
+}
+
+TEST_F(ResultTrouble, ALedgerThatIsLostAfterTheNoticeTakesNoBlobsAlong) {
+  start("tx");
+  for (auto queue : {results::header_queue("tx"), results::payload_queue("tx")})
+    broker_->declare(queue);
+  for (int i = 1; i <= 3; ++i) part("tx", i);
+  header("tx", 3);
+  auto command = command_of(HOLDFAST_PROGRAM, {"--until-empty"});
+  auto died = test::run(command, {{"HOLDFAST_KILL_AT", "outbox_after_publish:2"}});
+  ASSERT_EQ(died.ending.signal, SIGKILL) << died.err;
+  ASSERT_EQ(inspector_.find("tx")->state, "cleaning");
+  shared_lasting_redis().call({"FLUSHALL"});
+  auto finished = test::run(command);
+  ASSERT_TRUE(finished.ending.ok()) << finished.err;
+  EXPECT_EQ(inspector_.find("tx")->task.state, TaskState::completed);
   EXPECT_EQ(inspector_.ledger("tx").size(), 3u);
   EXPECT_EQ(blobs_->list("tx/").size(), 3u);
-  EXPECT_EQ(take("notices", 1).at(0)->id(), "tx");
+}
+
+TEST_F(ResultTrouble, DyingWhileTheLedgerOfAFailedOneIsRemovedLeavesNoneThatIsBelieved) {
+  for (const std::string where : {"ledger_before_remove", "ledger_after_remove"}) {
+    auto id = start(where);
+    broker_->declare(results::header_queue(id));
+    broker_->declare(results::payload_queue(id));
+    part(id, 1);
+    auto command = command_of(HOLDFAST_PROGRAM, {"--until-empty", "--abandon-after", "300ms"});
+    auto died = test::run(command, {{"HOLDFAST_KILL_AT", where}});
+    ASSERT_EQ(died.ending.signal, SIGKILL) << died.err;
+    ASSERT_TRUE(test::run(command).ending.ok());
+    EXPECT_EQ(inspector_.find(id)->task.state, TaskState::failed);
+    EXPECT_THAT(inspector_.ledger(id), testing::IsEmpty());
+    EXPECT_THAT(blobs_->list(id + "/"), testing::IsEmpty());
+  }
 }
 
 TEST_F(ResultTrouble, WhileTheBlobsAreAwayPartsWait) {
@@ -92,10 +165,8 @@ TEST_F(ResultTrouble, WhileTheBlobsAreAwayPartsWait) {
 TEST_F(ResultTrouble, MemoryStaysBoundedWhileMuchComes) {
   constexpr int parts = 64;
   constexpr std::int64_t part_bytes = 4 << 20, ahead_mb = 16;
-  const Process program{{HOLDFAST_PROGRAM, "--store", address_, "results", "run", "--broker",
-                         broker_address_, "--blobs", "dir:" + (store_.folder() / "parts").string(),
-                         "--request-queue", "requests", "--notify-queue", "notices", "--prefetch",
-                         std::to_string(ahead_mb)}};
+  blobs_address_ = "dir:" + (store_.folder() / "parts").string();
+  const Process program{command_of(HOLDFAST_PROGRAM, {"--prefetch", std::to_string(ahead_mb)})};
   start("tx");
   ASSERT_TRUE(gets_to("tx", "awaiting_results")) << program.err();
   auto before = peak_memory(program.pid());
@@ -178,10 +249,7 @@ TEST_F(ResultTrouble, ADeadLetterWhoseOriginalWasNotAcknowledgedLosesNothing) {
   broker_->publish(Message{results::payload_queue("tx"), "nonsense"});
   part("tx", 1);
   header("tx", 1);
-  std::vector<std::string> command{
-      HOLDFAST_PROGRAM,  "--store",  address_,         "results", "run",
-      "--until-empty",   "--broker", broker_address_,  "--blobs", blobs_address_,
-      "--request-queue", "requests", "--notify-queue", "notices"};
+  auto command = command_of(HOLDFAST_PROGRAM, {"--until-empty"});
   auto died = test::run(command, {{"HOLDFAST_KILL_AT", "broker_after_dead_letter"}});
   ASSERT_EQ(died.ending.signal, SIGKILL) << died.err;
   auto finished = test::run(command);

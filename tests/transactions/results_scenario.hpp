@@ -27,6 +27,8 @@ inline Message part_message(const std::string& id, const std::string& series, in
 /// Where transactions are kept: in the file of the test, unless these tests are built for another
 /// engine.
 std::string address_of_results(const TempStore& store);
+/// Where their ledgers are, if not there; else empty.
+std::string ledger_of_results(const TempStore& store);
 /// Where their messages are; may be the same.
 std::string broker_of_results(const TempStore& store);
 /// Where their parts are.
@@ -37,6 +39,9 @@ std::vector<std::string_view> kill_points_of_results();
 /// A store, a broker, a place for blobs, and whoever is at the other ends.
 class ResultsScenario : public testing::Test {
  protected:
+  ResultsScenario() {
+    if (!ledger_address_.empty()) keep_ledgers_in(engine_, ledger_address_);
+  }
   /// A server that tests share is left as it was.
   void TearDown() override {
     if (broker_address_ == store_.address()) return;
@@ -55,6 +60,17 @@ class ResultsScenario : public testing::Test {
                                      TransactionOptions{.threads = 2, .broker = broker_});
   }
   std::unique_ptr<Running> run() const { return run(options()); }
+  /// The program that does the same.
+  std::vector<std::string> command_of(const std::string& program,
+                                      const std::vector<std::string>& more) const {
+    std::vector<std::string> command{
+        program,    "--store",        address_,  "results",      "run",
+        "--broker", broker_address_,  "--blobs", blobs_address_, "--request-queue",
+        "requests", "--notify-queue", "notices"};
+    if (!ledger_address_.empty()) command.insert(command.end(), {"--ledger", ledger_address_});
+    command.insert(command.end(), more.begin(), more.end());
+    return command;
+  }
   std::string start(const std::string& id) const {
     return start_transaction(engine_, results::machine_name, id, R"({"rule":7})");
   }
@@ -99,6 +115,7 @@ class ResultsScenario : public testing::Test {
   TempStore store_;
   std::string address_ = address_of_results(store_);
   Engine engine_ = open(address_);
+  std::string ledger_address_ = ledger_of_results(store_);
   TransactionInspector inspector_{engine_};
   std::string broker_address_ = broker_of_results(store_);
   std::shared_ptr<Broker> broker_ =
