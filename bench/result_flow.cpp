@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <holdfast/results.hpp>
 
+#include "blobs/servers.hpp"
 #include "result_modes.hpp"
 #include "support/memory.hpp"
 #include "support/postgres_server.hpp"
@@ -25,11 +25,12 @@ constexpr int prefetch_mb = 16;
 
 class Flow {
  public:
-  Flow(std::string program, const test::RabbitmqServer& rabbitmq, const std::string& store)
-      : store_{store}, broker_{open_broker(rabbitmq.address())}, engine_{open(store)} {
+  Flow(std::string program, const test::RabbitmqServer& rabbitmq, const std::string& store,
+       const std::string& blobs)
+      : blobs_{open_blobs(blobs)}, broker_{open_broker(rabbitmq.address())}, engine_{open(store)} {
     collector_ = std::make_unique<test::Process>(
-        std::vector<std::string>{std::move(program), "--collect", store_, rabbitmq.address(),
-                                 "dir:" + blobs_, std::to_string(prefetch_mb)});
+        std::vector<std::string>{std::move(program), "--collect", store, rabbitmq.address(), blobs,
+                                 std::to_string(prefetch_mb)});
   }
 
   /// One result of so many parts, from the request to the notice.
@@ -57,7 +58,7 @@ class Flow {
             parts)});
     wait(id,
          [](const TransactionRecord& found) { return found.task.state == TaskState::completed; });
-    std::filesystem::remove_all(std::filesystem::path{blobs_} / id);
+    for (const auto& blob : blobs_->list(id + "/")) blobs_->remove(blob.key);
   }
   std::int64_t peak_mb() const { return test::peak_memory(collector_->pid()) >> 20; }
 
@@ -68,9 +69,7 @@ class Flow {
       throw std::runtime_error{fmt::format("{} does not come on: {}", id, collector_->err())};
   }
 
-  test::TempStore folder_;
-  std::string store_;
-  std::string blobs_ = folder_.folder() / "blobs";
+  std::shared_ptr<BlobStore> blobs_;
   std::shared_ptr<Broker> broker_;
   Engine engine_;
   std::unique_ptr<test::Process> collector_;
@@ -78,23 +77,31 @@ class Flow {
 
 }  // namespace
 
-int measure_flow(const std::string& program, int megabytes) {
+int measure_flow(const std::string& program, int megabytes, bool to_azurite) {
   const test::RabbitmqServer rabbitmq;
   test::PostgresServer postgres;
+  const test::TempStore folder;
+  const auto blobs =
+      to_azurite ? test::shared_azurite().address() : "dir:" + (folder.folder() / "blobs").string();
   int number = 0;
   for (std::size_t bytes : {std::size_t{4} << 20, std::size_t{250'000'000}}) {
-    Flow flow{program, rabbitmq, postgres.new_store()};
+    Flow flow{program, rabbitmq, postgres.new_store(), blobs};
     flow.send_one(++number, 1, 1'000);
     auto before = flow.peak_mb();
     auto parts = static_cast<int>(std::max<std::uint64_t>(of_one_result / bytes, 1));
     std::uint64_t flowed = 0;
+    auto began = std::chrono::steady_clock::now();
     while (flowed < std::uint64_t(megabytes) << 20) {
       flow.send_one(++number, parts, bytes);
       flowed += static_cast<std::uint64_t>(parts) * bytes;
     }
     auto peak = flow.peak_mb();
-    fmt::print("{} MB in parts of {} MB, {} MB taken ahead: peak memory {} MB, {} MB before that\n",
-               flowed >> 20, bytes / 1'000'000, prefetch_mb, peak, before);
+    std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    fmt::print(
+        "{} MB in parts of {} MB to {}, {} MB taken ahead: peak memory {} MB, {} MB before that;"
+        " {:.0f} MB/s\n",
+        flowed >> 20, bytes / 1'000'000, to_azurite ? "Azurite" : "files", prefetch_mb, peak,
+        before, static_cast<double>(flowed >> 20) / took.count());
     if (peak - before > 4 * prefetch_mb) return 1;
   }
   return 0;

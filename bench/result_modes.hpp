@@ -12,8 +12,9 @@ void measure_takeovers(const std::string& program, int kills);
 int hold_transactions(const std::vector<std::string>& words);
 
 /// How much memory is needed while so many megabytes flow through one process, in parts of 4 MiB
-/// and of 250 MB. Returns 1 if that is more than what may be taken ahead explains, otherwise 0.
-int measure_flow(const std::string& program, int megabytes);
+/// and of 250 MB, into files or into Azurite. Returns 1 if that is more than what may be taken
+/// ahead explains, otherwise 0.
+int measure_flow(const std::string& program, int megabytes, bool to_azurite);
 /// What that is: `--collect STORE BROKER BLOBS PREFETCH`.
 int collect_results(const std::vector<std::string>& words);
 

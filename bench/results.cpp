@@ -4,7 +4,7 @@
 //
 //     holdfast_results_bench [SMALL PARTS] [LARGE PARTS] [TRANSACTIONS]
 //     holdfast_results_bench --takeover KILLS    how soon another instance has what one had
-//     holdfast_results_bench --flow MEGABYTES    memory while so much comes
+//     holdfast_results_bench --flow MEGABYTES [azurite]    memory while so much comes
 
 #include <amqp.h>
 #include <amqp_tcp_socket.h>
@@ -219,7 +219,8 @@ int main(int argc, char** argv) {
     const std::vector<std::string> rest{words.begin() + !words.empty(), words.end()};
     if (mode == "--hold") return hold_transactions(rest);
     if (mode == "--collect") return collect_results(rest);
-    if (mode == "--flow") return measure_flow(argv[0], number(1, 4'096));
+    if (mode == "--flow")
+      return measure_flow(argv[0], number(1, 4'096), words.size() > 2 && words[2] == "azurite");
     if (mode == "--takeover")
       measure_takeovers(argv[0], number(1, 20));
     else

@@ -1,3 +1,4 @@
+#include "engines/rabbitmq/publisher.hpp"
 #include "support/rabbitmq_server.hpp"
 #include "transactions/broker_contract.hpp"
 
@@ -15,6 +16,11 @@ INSTANTIATE_TEST_SUITE_P(Rabbitmq, BrokerContract,
                                                           RabbitmqServer::shared().address());
                                                     }}),
                          [](const auto& each) { return each.param.name; });
+
+TEST(RabbitmqBrokerPublisher, WaitsLongerForTheConfirmOfALargeMessage) {
+  EXPECT_EQ(rabbitmq::patience_for(1'000), Millis{30'001});
+  EXPECT_GE(rabbitmq::patience_for(250'000'000), std::chrono::minutes{4});
+}
 
 std::string refusal(const std::string& address) {
   try {

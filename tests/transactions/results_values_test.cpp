@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "results/tally.hpp"
+#include "results/lost_ledger.hpp"
 
 namespace holdfast::results {
 namespace {
@@ -58,6 +58,20 @@ TEST(Results, GapsAreTold) {
 }
 
 TEST(Results, OptionsThatMakeNoSenseAreRefused) { EXPECT_THROW(machine({}), ConfigError); }
+
+TEST(ResultsValues, ABlobSaysWhichPartItIs) {
+  for (const std::string series : {"Files", "a:b", "x_y", "\xc3\xa4/..", "-r1"})
+    for (int round : {0, 3}) {
+      auto key = blob_key("tx", series, 12, round);
+      EXPECT_EQ(place_of(key, round), (BlobPlace{series, 12, false})) << key;
+      EXPECT_FALSE(place_of(key, round + 1)) << key;
+      key.insert(key.size() - 5, "-0123456789abcdef");
+      EXPECT_EQ(place_of(key, round), (BlobPlace{series, 12, true})) << key;
+    }
+  for (const char* stranger : {"tx", "tx/1.blob", "tx/A/1", "tx/A/x.blob", "tx/A/0.blob",
+                               "tx/A/01.blob", "tx/A_zz/1.blob", "tx/A_4/1.blob"})
+    EXPECT_FALSE(place_of(stranger, 0)) << stranger;
+}
 
 }  // namespace
 }  // namespace holdfast::results

@@ -14,7 +14,8 @@ namespace {
 
 /// So many may be on their way. A broker whose confirms nobody reads would stop reading, too.
 constexpr std::size_t window = 500;
-constexpr Millis longest_wait{30'000};  ///< for the next confirm
+constexpr Millis least_patience{30'000};
+constexpr std::uint64_t slowest_disk = 1'000;  ///< bytes in a millisecond
 constexpr std::size_t piece_size = 128 * 1024 - 8;
 
 /// One round of sending on a connection.
@@ -40,6 +41,7 @@ class Round {
     connection_.send(header);
     send_body(letter);
     waiting_.insert(connection_.count_published());
+    bytes_ += letter.size;
     while (waiting_.size() >= window) take_one();
   }
 
@@ -76,7 +78,7 @@ class Round {
 
   /// Headers and bodies of what comes back follow, and are of no interest.
   void take_one() {
-    auto frame = connection_.read(longest_wait);
+    auto frame = connection_.read(patience_for(bytes_));
     if (!frame)
       throw Disconnected{blocked_.empty()
                              ? "the broker did not confirm a message in time"
@@ -109,12 +111,17 @@ class Round {
 
   Connection& connection_;
   std::set<std::uint64_t> waiting_;
+  std::uint64_t bytes_ = 0;
   std::string nowhere_, blocked_;
   bool refused_ = false;
   std::string buffer_;
 };
 
 }  // namespace
+
+Millis patience_for(std::uint64_t bytes) {
+  return least_patience + Millis{static_cast<Millis::rep>(bytes / slowest_disk)};
+}
 
 void Publisher::publish(std::span<const Letter> letters) {
   if (letters.empty()) return;

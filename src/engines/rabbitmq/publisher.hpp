@@ -16,6 +16,10 @@ struct Letter {
   std::function<std::size_t(std::uint64_t offset, std::span<char> into)> read;
 };
 
+/// How long the next confirm is waited for when so many bytes are on their way: the server confirms
+/// what is on its disk, and a part of 250 MB takes its time to get there.
+Millis patience_for(std::uint64_t bytes);
+
 /// Sends messages and waits until the broker has confirmed each.
 class Publisher {
  public:
