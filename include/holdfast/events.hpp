@@ -21,6 +21,8 @@ struct TaskChanged {
   TaskId id;
   std::string kind;
   Transition transition;
+  /// What people call it, where it is no task but a part of a batch: `line 5 of batch ...`.
+  std::string name{};
 };
 struct RecoveryStarted {
   std::string trigger;
@@ -51,6 +53,7 @@ struct StaleWriteRefused {
   TaskId id;
   Token token;
   std::string what;
+  std::string name{};  ///< as above
 };
 struct HeartbeatFailed {
   WorkerId id;
@@ -73,6 +76,7 @@ struct DamageFound {
 struct HandlerIgnoresStop {
   TaskId id;
   std::string kind;
+  std::string name{};  ///< as above
 };
 /// A schedule enqueued a task (in this process; each time is fired by one only).
 struct ScheduleFired {

@@ -19,6 +19,10 @@ TaskId unit_of_summary(BatchId batch);
 std::optional<std::int64_t> row_of(const TaskId& unit);
 BatchId batch_of_summary(const TaskId& unit);
 
+/// What people call a unit: `line 5 of batch ...`, `the summary of batch ...`.
+std::string name_of_row(BatchId batch, std::int64_t line);
+std::string name_of_summary(BatchId batch);
+
 /// What a unit's processor needs, as it travels in `Claimed::payload`.
 struct UnitPayload {
   BatchId batch{};
@@ -27,6 +31,8 @@ struct UnitPayload {
 };
 std::string pack(const UnitPayload& unit);
 UnitPayload unpack_unit(std::string_view payload);
+/// The same without the input.
+std::pair<BatchId, int> place_of(std::string_view payload);
 
 /// The kind of units, by which they are claimed. No name of an application has a slash in it.
 std::string unit_kind(std::string_view app, std::string_view op);

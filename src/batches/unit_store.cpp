@@ -16,6 +16,12 @@ constexpr Millis before_next_summary{60'000};
 constexpr int deaths_at_once = 5;
 constexpr int as_often_as_it_takes = std::numeric_limits<int>::max();
 
+std::string name_of(const Claimed& claimed) {
+  if (!row_of(claimed.lease.id)) return name_of_summary(batch_of_summary(claimed.lease.id));
+  auto [batch, line] = place_of(claimed.payload);
+  return name_of_row(batch, line);
+}
+
 UnitEnd again(const Settlement& settlement, Millis delay) {
   return {.lease = settlement.lease,
           .to = BatchStatus::queued,
@@ -80,6 +86,7 @@ Exchanged UnitStore::exchange(const Exchange& exchange) {
   for (auto& claimed : exchanged.claimed) {
     claimed.max_attempts = row_of(claimed.lease.id) ? options_.max_attempts : as_often_as_it_takes;
     claimed.timeout = options_.row_timeout;
+    claimed.name = name_of(claimed);
   }
   if (presence_) {
     presence_->changed(exchanged.claimed, exchange.settle);

@@ -38,6 +38,12 @@ std::optional<std::int64_t> row_of(const TaskId& unit) {
 
 BatchId batch_of_summary(const TaskId& unit) { return BatchId{unit.bytes}; }
 
+std::string name_of_row(BatchId batch, std::int64_t line) {
+  return fmt::format("line {} of batch {}", line, batch.text());
+}
+
+std::string name_of_summary(BatchId batch) { return "the summary of batch " + batch.text(); }
+
 std::string pack(const UnitPayload& unit) {
   std::string payload;
   payload.reserve(input_at + unit.input.size());
@@ -48,14 +54,17 @@ std::string pack(const UnitPayload& unit) {
   return payload;
 }
 
-UnitPayload unpack_unit(std::string_view payload) {
-  UnitPayload unit;
+std::pair<BatchId, int> place_of(std::string_view payload) {
+  BatchId batch;
   std::int32_t line = 0;
-  std::memcpy(unit.batch.bytes.data(), payload.data(), unit.batch.bytes.size());
+  std::memcpy(batch.bytes.data(), payload.data(), batch.bytes.size());
   std::memcpy(&line, payload.data() + line_at, sizeof line);
-  unit.line = line;
-  unit.input = payload.substr(input_at);
-  return unit;
+  return {batch, line};
+}
+
+UnitPayload unpack_unit(std::string_view payload) {
+  auto [batch, line] = place_of(payload);
+  return {batch, line, std::string{payload.substr(input_at)}};
 }
 
 std::string unit_kind(std::string_view app, std::string_view op) {

@@ -37,7 +37,8 @@ class Fields {
 
   void operator()(const TaskChanged& event) const {
     const auto& step = event.transition;
-    line_.text("task", event.id.text()).text("kind", event.kind);
+    subject(event);
+    line_.text("kind", event.kind);
     line_.json("from", step.from ? json_string(to_string(*step.from)) : "");
     line_.text("to", to_string(step.to)).text("actor", step.actor).text("reason", step.reason);
     line_.number("token", step.token.value).number("attempt", step.attempt);
@@ -70,7 +71,8 @@ class Fields {
   }
   void operator()(const WorkerCleared& event) const { line_.text("worker", event.id.text()); }
   void operator()(const StaleWriteRefused& event) const {
-    line_.text("task", event.id.text()).number("token", event.token.value);
+    subject(event);
+    line_.number("token", event.token.value);
     line_.text("what", event.what);
   }
   void operator()(const HeartbeatFailed& event) const {
@@ -84,7 +86,8 @@ class Fields {
   }
   void operator()(const DamageFound& event) const { line_.text("what", event.damage.what); }
   void operator()(const HandlerIgnoresStop& event) const {
-    line_.text("task", event.id.text()).text("kind", event.kind);
+    subject(event);
+    line_.text("kind", event.kind);
   }
   void operator()(const ScheduleFired& event) const {
     line_.text("schedule", event.schedule).text("task", event.task.text());
@@ -104,6 +107,15 @@ class Fields {
   }
 
  private:
+  /// A task by its id; what only runs like one by its name.
+  template <class SomeEvent>
+  void subject(const SomeEvent& event) const {
+    if (event.name.empty())
+      line_.text("task", event.id.text());
+    else
+      line_.text("name", event.name);
+  }
+
   JsonObject& line_;
 };
 

@@ -54,6 +54,12 @@ std::string tasks(std::int64_t count) {
   return count == 1 ? "1 task" : fmt::format("{} tasks", count);
 }
 
+/// Of a task, or of something that only runs like one.
+template <class SomeEvent>
+std::string subject(const SomeEvent& event) {
+  return event.name.empty() ? "task " + event.id.text() : event.name;
+}
+
 std::string start_up_text(const StartUp& start_up) {
   return fmt::format(" found {}, integrity check {}, checkpointed {} WAL frames,",
                      start_up.unclean ? "an unclean shutdown" : "a clean shutdown",
@@ -66,8 +72,8 @@ struct TextOf {
     auto from = step.from ? to_string(*step.from) : std::string_view{"new"};
     auto kind = event.kind.empty() ? std::string{} : fmt::format(" ({})", event.kind);
     auto reason = step.reason.empty() ? std::string{} : ": " + step.reason;
-    return fmt::format("task {}{} {} -> {} by {}{}", event.id.text(), kind, from,
-                       to_string(step.to), step.actor, reason);
+    return fmt::format("{}{} {} -> {} by {}{}", subject(event), kind, from, to_string(step.to),
+                       step.actor, reason);
   }
   std::string operator()(const RecoveryStarted& event) const {
     return fmt::format("recovery started ({})", event.trigger);
@@ -119,8 +125,8 @@ struct TextOf {
     return fmt::format("cleared up after dead worker {}", event.id.text());
   }
   std::string operator()(const StaleWriteRefused& event) const {
-    return fmt::format("refused a stale write ({}) to task {}: token {} is not its token any more",
-                       event.what, event.id.text(), event.token.value);
+    return fmt::format("refused a stale write ({}) to {}: token {} is not its token any more",
+                       event.what, subject(event), event.token.value);
   }
   std::string operator()(const HeartbeatFailed& event) const {
     return fmt::format("heartbeat of worker {} failed and will be tried again: {}", event.id.text(),
@@ -137,8 +143,8 @@ struct TextOf {
     return fmt::format("damage: {} It is held; see holdfast doctor", event.damage.what);
   }
   std::string operator()(const HandlerIgnoresStop& event) const {
-    return fmt::format("the handler of task {} ({}) goes on although it was asked to stop",
-                       event.id.text(), event.kind);
+    return fmt::format("the handler of {} ({}) goes on although it was asked to stop",
+                       subject(event), event.kind);
   }
   std::string operator()(const ScheduleFired& event) const {
     return fmt::format("schedule {} enqueued task {}", event.schedule, event.task.text());

@@ -44,6 +44,7 @@ struct Orphan {
   bool cancel_requested = false;
   bool suspect = false;  ///< since a crash before this one
   std::string kind{};    ///< for events
+  std::string name{};    ///< the same, where it is no task
   Backoff backoff{};
 };
 

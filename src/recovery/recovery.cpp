@@ -198,7 +198,7 @@ class Recovery::Run {
     Transition step{TaskState::running,     verdict.to,         std::string{recovery_actor},
                     verdict.reason,         orphan.lease.token, verdict.attempt,
                     recovery_.clock_.wall()};
-    recovery_.events_.emit(TaskChanged{orphan.lease.id, orphan.kind, std::move(step)});
+    recovery_.events_.emit(TaskChanged{orphan.lease.id, orphan.kind, std::move(step), orphan.name});
   }
 
   void report_failure(const Orphan& orphan, const std::string& why) {

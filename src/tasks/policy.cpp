@@ -45,6 +45,7 @@ class Settling {
     settlement_.lease = claimed.lease;
     settlement_.attempt = claimed.attempt;
     settlement_.kind = claimed.kind;
+    settlement_.name = claimed.name;
   }
 
   Settlement operator()(const Done& done) {

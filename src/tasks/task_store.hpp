@@ -33,6 +33,7 @@ struct Claimed {
   Backoff backoff{};
   Millis timeout{0};
   WallTime ready_at{};  ///< since when it waited for this claim; 0: not known
+  std::string name{};   ///< for events, where it is no task
 };
 
 struct ClaimRequest {
@@ -57,6 +58,7 @@ struct Settlement {
   Millis delay{0};                    ///< for pending
   std::vector<NewTask> follow_ups{};  ///< inserted in the same step; their ids are set
   std::string kind{};                 ///< of the task; for events, stores know it
+  std::string name{};                 ///< the same, where it is no task
 };
 
 enum class Settled {

@@ -187,7 +187,8 @@ void Worker::Impl::watch_time() {
         parts_.events().emit(LeasesAbandoned{enlistment()->id(), due.leases_lost});
       }
       for (const auto& job : due.give_up) {
-        parts_.events().emit(HandlerIgnoresStop{job->claimed.lease.id, job->claimed.kind});
+        parts_.events().emit(
+            HandlerIgnoresStop{job->claimed.lease.id, job->claimed.kind, job->claimed.name});
       }
       lock.lock();
       continue;

@@ -177,7 +177,8 @@ bool Worker::Impl::send_singly(std::vector<Settlement> settlements, const Invali
            .to = TaskState::failed,
            .reason = fmt::format("a follow-up of it cannot be: {}", error.what()),
            .attempt = one.attempt,
-           .kind = std::move(one.kind)};
+           .kind = std::move(one.kind),
+           .name = std::move(one.name)};
     return send(std::move(settlements), 0);
   }
   while (!settlements.empty()) {
@@ -225,17 +226,18 @@ void Worker::Impl::account(const std::vector<Settlement>& sent, const Exchanged&
     const auto& one = sent[i];
     if (told.contains(one.lease.id)) continue;  // it became something else
     if (answer.settled[i] == Settled::refused) {
-      parts_.events().emit(StaleWriteRefused{one.lease.id, one.lease.token, "settlement"});
+      parts_.events().emit(
+          StaleWriteRefused{one.lease.id, one.lease.token, "settlement", one.name});
     } else {
       Transition step{TaskState::running,   one.to, actor, one.reason, one.lease.token, one.attempt,
                       parts_.clock().wall()};
-      parts_.events().emit(TaskChanged{one.lease.id, one.kind, std::move(step)});
+      parts_.events().emit(TaskChanged{one.lease.id, one.kind, std::move(step), one.name});
     }
   }
   for (const auto& one : answer.claimed) {
     Transition step{TaskState::pending, TaskState::running,   actor, {}, one.lease.token,
                     one.attempt,        parts_.clock().wall()};
-    parts_.events().emit(TaskChanged{one.lease.id, one.kind, std::move(step)});
+    parts_.events().emit(TaskChanged{one.lease.id, one.kind, std::move(step), one.name});
   }
 }
 

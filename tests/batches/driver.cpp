@@ -87,7 +87,7 @@ int drive(const std::string& mode, const Given& given) {
   settings.heartbeat.interval = Millis{number(given, "interval", 30'000)};
   settings.heartbeat.detection_interval = Millis{number(given, "detection", 60'000)};
   auto engine = open(given.at("store"), settings);
-  log_to_stderr(engine, Severity::warning);
+  log_to_stderr(engine, Severity::info);
   listen(engine, journal);
   BatchOptions options{.blobs = open_blobs("dir:" + given.at("journals") + "/../blobs")};
   if (given.contains("liveness")) options.liveness = open_liveness(given.at("liveness"));

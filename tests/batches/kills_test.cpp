@@ -70,6 +70,9 @@ TEST_F(BatchKills, TheRowsOfADeadWorkerRunElsewhereAtOnce) {
   EXPECT_TRUE(eventually([&] { return record(id).done_at.has_value(); }, std::chrono::seconds{30}));
   heir.signal(SIGTERM);
   EXPECT_TRUE(heir.wait()->ok());
+  EXPECT_THAT(heir.err(), testing::ContainsRegex("line [0-9]+ of batch " + id.text()))
+      << "the log names what was taken back";
+  EXPECT_THAT(heir.err(), testing::Not(testing::HasSubstr("task 0000")));
   expect_conserved();
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include <fmt/format.h>
@@ -16,7 +17,9 @@ namespace holdfast::test {
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BatchesContract);
 
 using namespace std::chrono_literals;
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 namespace {
@@ -94,6 +97,22 @@ TEST_P(BatchesContract, WhatAProcessorThrowsFailsTheRow) {
   EXPECT_THAT(rows[1].messages, HasSubstr("no such article"));
   EXPECT_EQ(batches_.status(id)->status, BatchStatus::failed);
   EXPECT_EQ(batches_.status(id)->rows[BatchStatus::failed], 2);
+}
+
+TEST_P(BatchesContract, EventsNameTheBatchAndTheLine) {
+  std::mutex mutex;
+  std::vector<std::string> told;
+  engine_.events().subscribe([&](const Event& event) {
+    std::lock_guard lock{mutex};
+    told.push_back(to_text(event));
+  });
+  auto id = batches_.submit(batch(2)).id;
+  batches_.on<Item>("shop", "price",
+                    [](const Item& item, const RowAttempt&) { return row_done(item); });
+  work(batches_);
+  EXPECT_THAT(told, Contains(HasSubstr("line 2 of batch " + id.text() + " (shop/price) running")));
+  EXPECT_THAT(told, Contains(HasSubstr("the summary of batch " + id.text())));
+  EXPECT_THAT(told, Not(Contains(HasSubstr("task 0000"))));
 }
 
 TEST_P(BatchesContract, ResultsMayHoldWhatDatabasesDislike) {

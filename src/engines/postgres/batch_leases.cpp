@@ -24,8 +24,10 @@ namespace {
 Orphan read_unit(const Rows& row) {
   constexpr int rest = orphan_columns;
   auto orphan = read_orphan(row);
-  orphan.lease.id = row.integer(rest) != 0 ? unit_of_row(row.integer(rest))
-                                           : unit_of_summary(batch_id(row, rest + 1));
+  auto batch = batch_id(row, rest + 1);
+  bool is_row = row.integer(rest) != 0;
+  orphan.lease.id = is_row ? unit_of_row(row.integer(rest)) : unit_of_summary(batch);
+  orphan.name = is_row ? name_of_row(batch, row.integer(rest + 3)) : name_of_summary(batch);
   if (!row.is_null(rest + 2)) orphan.kind = row.text(rest + 2);
   return orphan;
 }
@@ -140,8 +142,10 @@ std::vector<Orphan> PostgresBatchStore::orphans(int limit, std::span<const Worke
     std::vector<Orphan> found;
     auto rows = db.run(
         "SELECT" HOLDFAST_ORPHAN_COLUMNS("c")
-        ", c.batchrow, c.batch, b.app || '/' || b.op FROM hf.batch_claims c"
-        " LEFT JOIN alya.batches b ON b.id = c.batch LEFT JOIN hf.workers w ON w.id = c.owner"
+        ", c.batchrow, c.batch, b.app || '/' || b.op, coalesce(r.line, 0)::bigint"
+        " FROM hf.batch_claims c LEFT JOIN alya.batches b ON b.id = c.batch"
+        " LEFT JOIN alya.batchrows r ON r.rowid = c.batchrow"
+        " LEFT JOIN hf.workers w ON w.id = c.owner"
         " WHERE c.owner IS NOT NULL AND (w.id = ANY($1) OR" HOLDFAST_ORPHANED("c") ") LIMIT $2",
         as_if_buried, limit);
     while (rows.next()) found.push_back(read_unit(rows));

@@ -13,8 +13,10 @@ namespace {
 Orphan read_unit(const Statement& row) {
   constexpr int rest = orphan_columns;
   auto orphan = read_orphan(row);
-  orphan.lease.id = row.integer(rest) != 0 ? unit_of_row(row.integer(rest))
-                                           : unit_of_summary(batch_id(row, rest + 1));
+  auto batch = batch_id(row, rest + 1);
+  bool is_row = row.integer(rest) != 0;
+  orphan.lease.id = is_row ? unit_of_row(row.integer(rest)) : unit_of_summary(batch);
+  orphan.name = is_row ? name_of_row(batch, row.integer(rest + 4)) : name_of_summary(batch);
   orphan.kind = unit_kind(row.text(rest + 2), row.text(rest + 3));
   return orphan;
 }
@@ -94,9 +96,10 @@ std::vector<Orphan> SqliteBatchStore::orphans(int limit, std::span<const WorkerI
   auto orphans = store_.reader.read([&](Connection& db) {
     std::vector<Orphan> found;
     auto query = db.use("SELECT" HOLDFAST_ORPHAN_COLUMNS(
-        "c") ", c.row, b.id, b.app, b.op"
+        "c") ", c.row, b.id, b.app, b.op, r.line"
              " FROM holdfast_batch_claims c INDEXED BY holdfast_batch_held"
              " CROSS JOIN holdfast_batches b ON b.seq = c.batch"
+             " LEFT JOIN holdfast_batchrows r ON r.seq = c.row"
              " LEFT JOIN holdfast_workers w ON w.seq = c.owner"
              " WHERE c.owner IS NOT NULL AND (" HOLDFAST_PRESUMED_DEAD
              "OR" HOLDFAST_ORPHANED("c") ")");
