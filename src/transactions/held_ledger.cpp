@@ -75,8 +75,11 @@ const std::optional<LedgerName>& HeldLedger::name() {
 
 bool HeldLedger::begins_outside() {
   if (!store_.outside() || stays_in_) return false;
-  stays_in_ = !store_.ledger(lease_.id).empty();
-  return !stays_in_;
+  if (store_.ledger(lease_.id).empty()) return true;
+  // An earlier try of ours, whose answer was lost, may have told the store a name.
+  known_ = false;
+  stays_in_ = !unlocked_name();
+  return false;
 }
 
 std::optional<std::string> HeldLedger::recorded(const std::string& series, std::int64_t ordinal) {
@@ -90,7 +93,8 @@ std::vector<LedgerEntry> HeldLedger::lines() {
 
 Stepped HeldLedger::record(Step step) {
   check(step.record);
-  if (!name()) return begins_outside() ? begin_with(std::move(step), false) : store_.step(step);
+  if (!name() && begins_outside()) return begin_with(std::move(step), false);
+  if (!name()) return store_.step(step);
   auto written = store_.outside()->record(*name_, lease_.token, std::exchange(step.record, {}));
   if (!written) return {};
   step.progressed = written->grown;
@@ -115,6 +119,7 @@ Stepped HeldLedger::begin_with(Step step, bool replaces) {
   auto name = LedgerName::make(lease_.id);
   store_.outside()->begin(name, lease_.token);
   auto written = store_.outside()->record(name, lease_.token, std::exchange(step.record, {}));
+  if (!written) return {};
   step.record = {line_for(name)};
   step.forget_ledger = replaces;
   auto stepped = store_.step(step);
@@ -124,7 +129,7 @@ Stepped HeldLedger::begin_with(Step step, bool replaces) {
   }
   name_ = name;
   shut_out_ = known_ = true;
-  stepped.recorded = written ? std::move(written->values) : std::vector<std::string>{};
+  stepped.recorded = std::move(written->values);
   return stepped;
 }
 

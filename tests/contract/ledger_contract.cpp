@@ -74,6 +74,17 @@ TEST_P(LedgerContract, AFormerHolderDoesNotBeginOne) {
   EXPECT_THAT(lines(id), IsEmpty());
 }
 
+TEST_P(LedgerContract, BeginsOnceAlsoWhereTheFirstAnswerWasLost) {
+  auto id = insert("a");
+  auto claimed = claim_one(enlist());
+  auto first = held(claimed), again = held(claimed);
+  EXPECT_THAT(again.lines(), IsEmpty());
+  ASSERT_TRUE(first.record(writing(claimed, {{"s", 1, "x"}})).accepted);
+  EXPECT_THAT(again.record(writing(claimed, {{"s", 1, "y"}, {"s", 2, "y"}})).recorded,
+              ElementsAre("x", "y"));
+  EXPECT_EQ(lines(id), (Lines{{"s", 1, "x"}, {"s", 2, "y"}}));
+}
+
 TEST_P(LedgerContract, ComesWithTheRestOfItsStep) {
   auto id = insert("a");
   auto claimed = claim_one(enlist());
