@@ -13,7 +13,7 @@ struct ProgramSettings {
   LogFormat log_format = LogFormat::text;
   std::string traces_endpoint{};  ///< of a collector; empty: no traces
   int traces_line = 0;            ///< where it stands
-  std::string ledger{};  ///< where ledgers are kept outside of the store; empty: nowhere
+  std::string ledger{};           ///< where ledgers are kept outside of the store; empty: nowhere
 };
 
 /// All of a file.

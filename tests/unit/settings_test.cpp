@@ -130,8 +130,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"UnknownSection", "queue:\n  hartbeat:\n",
                 "work.yaml:2: unknown key 'hartbeat' in queue; allowed: durability, heartbeat,"},
         Mistake{"UnknownTopLevelKey", "\nqueues:\n",
-                "work.yaml:2: unknown key 'queues' at the top level; allowed: log, queue, store, "
-                "traces"},
+                "work.yaml:2: unknown key 'queues' at the top level; allowed: ledger, log, queue, "
+                "store, traces"},
         Mistake{"RepeatedKey", "queue:\n  recovery:\n    action: fail\n    action: retry\n",
                 "work.yaml:4: key 'action' appears twice in queue.recovery"},
         Mistake{"RepeatedSection", "queue:\n  recovery:\n  recovery:\n",
