@@ -195,6 +195,25 @@ TEST_P(TaskAdminContract, WhatWasCalledOffIsNotInTheWayOfWhatComesAfterIt) {
   EXPECT_FALSE(tasks().next_due(request(worker)));
 }
 
+TEST_P(TaskAdminContract, WhatWasCalledOffAndRetriedIsClaimedOnce) {
+  auto first = insert("a"), second = insert("a");
+  Inspector inspector{shared_engine()};
+  inspector.cancel({.ids = {first}});
+  inspector.hold({.ids = {second}}, "wait");
+  clock().advance(Millis{5});
+  inspector.retry({.ids = {first, second}});
+  auto worker = enlist();
+  auto claimed = claim(worker, 10);
+  ASSERT_EQ(claimed.size(), 2u);
+  // Given back for later, it is not found in its first place either.
+  for (const auto& each : claimed)
+    ASSERT_EQ(
+        settle({.lease = each.lease, .to = TaskState::pending, .attempt = 1, .delay = seconds{10}}),
+        Settled::accepted);
+  EXPECT_THAT(claim(worker, 10), IsEmpty());
+  EXPECT_EQ(admin().count({.states = {TaskState::pending}}), 2);
+}
+
 TEST_P(TaskAdminContract, WhatComesBackWithAnotherTimeDoesNotRunAtItsFirstOne) {
   auto id = insert("a");
   auto worker = enlist();

@@ -27,7 +27,10 @@ local function apply(id, r, more, to)
     result = '' }
   local set, clear = {}, { 'w', 'x', 'j' }
   local function remove(field) clear[#clear + 1] = field end
-  if was_running then new.token = next_token() end
+  -- One that waited in the list of its lane is still there, and comes back by another way: by its
+  -- token it is known that the list is not it.
+  local comes_back = r.token == '0' and (to == PENDING or to == BLOCKED)
+  if was_running or comes_back then new.token = next_token() end
   if fresh_attempts then remove('y') remove('u') end
   leave(id, r)
   if to == PENDING or to == BLOCKED then
