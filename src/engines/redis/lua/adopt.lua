@@ -50,9 +50,12 @@ local function adopt(p)
     if unfinished_one then call('HSET', P .. 'unique', p.key, p.id) end
   end
   local order = digits(p.priority * ONE_PRIORITY + p.created)
+  -- It may have been here before, and still be in the list of its lane; see move.lua.
+  local unclaimed = p.token == '0' and (state == PENDING or state == BLOCKED)
   change(p.id, { lane = p.lane }, { state = state, more = #p.fields > 0 and '+' or '',
-    token = p.token, attempt = p.attempt, order = order, run_at = digits(p.run_at), worker = '',
-    claimed = '', number = '', finished = p.finished, result = '' })
+    token = unclaimed and next_token() or p.token, attempt = p.attempt, order = order,
+    run_at = digits(p.run_at), worker = '', claimed = '', number = '', finished = p.finished,
+    result = '' })
   write_list('HSET', 't:' .. p.id, p.fields)
   call('SET', P .. 'p:' .. p.id, p.body)
   call('ZADD', P .. 'all', call('INCR', P .. 'seq'), p.id)
