@@ -17,7 +17,7 @@ namespace holdfast::server {
 namespace {
 
 /// At the requests that ended, and as long again at all of them.
-constexpr Millis longest_look{40};
+constexpr Millis longest_look{25};
 
 /// Where it is noted since when a store's statistics count. They are made from the requests
 /// themselves, of which clearing takes nothing away.
