@@ -57,6 +57,19 @@ TEST_P(TaskStoreContract, ClockThatIsSetBackHidesNoTaskOfSeveralLanes) {
   EXPECT_EQ(got, all);
 }
 
+TEST_P(TaskStoreContract, AClaimSaysSinceWhenItsTaskWaited) {
+  auto at_once = insert("a");
+  auto important = insert("a", {.priority = 1});
+  auto later = insert("a", {.delay = seconds{5}});
+  clock().advance(seconds{20});
+  Exchange exchange{.claim = request(enlist(), 3)};
+  std::map<TaskId, WallTime> since;
+  for (const auto& one : tasks().exchange(exchange).claimed) since[one.lease.id] = one.ready_at;
+  EXPECT_EQ(since[at_once], record(at_once).created_at);
+  EXPECT_EQ(since[important], record(important).created_at);
+  EXPECT_EQ(since[later], record(later).run_at);
+}
+
 TEST_P(TaskStoreContract, ClaimTakesNoMoreThanAskedForAndNothingTwice) {
   for (int i = 0; i < 5; ++i) insert("a");
   auto worker = enlist();

@@ -93,7 +93,9 @@ void read_claimed(const Value& list, std::size_t first, std::vector<Claimed>& cl
   alike.kind = std::move(lane.kind);
   alike.attempt = static_cast<int>(list[first + 2].number());
   alike.suspect = list[first + 3].number() == 1;
-  auto run = list[first + 4];
+  // Not before a time, or since its insertion, which is in its order.
+  alike.ready_at = wall_time(list[first + 4].number() % one_priority);
+  auto run = list[first + 5];
   for (std::size_t i = 0; i + 1 < run.size(); i += 2) {
     auto& one = claimed.emplace_back(alike);
     one.lease.id = TaskId::parse(run[i].text()).value_or(TaskId{});
@@ -113,7 +115,7 @@ Exchanged read_exchanged(const Value& answer, const std::vector<std::size_t>& or
     exchanged.settled[order.at(static_cast<std::size_t>(answer[1][i].number()))] =
         static_cast<Settled>(answer[1][i + 1].number());
   exchanged.buried = answer[2].number() == 1;
-  constexpr std::size_t values_each = 5;
+  constexpr std::size_t values_each = 6;
   for (std::size_t i = 0; i + values_each <= answer[3].size(); i += values_each)
     read_claimed(answer[3], i, exchanged.claimed);
   return exchanged;

@@ -11,7 +11,8 @@
 --       whose answers were lost, their numbers
 -- Result: {'ok', settled, buried, claimed}: settled has those that were not simply accepted: place
 --         among all settlements as they are in ARGV (from 0), and 1 (repeated) or 2 (refused);
---         claimed has runs of tasks: token, lane, attempt, suspect (1, 0), and a list of id, body;
+--         claimed has runs of tasks: token, lane, attempt, suspect (1, 0), not before or order, and a
+--         list of id, body;
 --         or {'exists' | 'unknown' | 'cancelled', id} about a follow-up, then nothing was done
 local groups, others, plain_ones, births = {}, {}, 0, 0
 for i = 1, take_number() do
@@ -219,11 +220,12 @@ local function add_claimed(id, head, body)
   ids[claimed_ones], heads[claimed_ones], bodies[claimed_ones] = id, head, body or ''
 end
 -- What is said of a run of claimed tasks, once for all that are alike.
-local function head_of(token, lane, attempt, suspect)
-  local name = table.concat({ token, attempt, suspect, lane }, '\31')
+local function head_of(r, token, lane, attempt, suspect)
+  local since = r.run_at ~= '0' and r.run_at or r.order
+  local name = table.concat({ token, attempt, suspect, since, lane }, '\31')
   local head = all_heads[name]
   if not head then
-    head = { token, lane, attempt, suspect }
+    head = { token, lane, attempt, suspect, since }
     all_heads[name] = head
   end
   return head
@@ -235,7 +237,7 @@ if next(unanswered) then
     local r = one.record
     if unanswered[r.number] then
       local suspect = unusual(id, r, 'u')[1] and 1 or 0
-      add_claimed(id, head_of(r.token, r.lane, r.attempt, suspect))
+      add_claimed(id, head_of(r, r.token, r.lane, r.attempt, suspect))
     end
   end
   if claimed_ones > 0 then renew(worker, ids, lease_end) end
@@ -250,7 +252,7 @@ local function claim_of(text, source)
   local marker = '=' .. r.order
   if source.list and not is_fresh(r, marker) then return false end
   local attempt = tostring(tonumber(r.attempt) + 1)
-  return { head = head_of(next_token(), source.lane, attempt, source.suspect and 1 or 0),
+  return { head = head_of(r, next_token(), source.lane, attempt, source.suspect and 1 or 0),
     marker = marker, text = record_text(r, { state = RUNNING, token = next_token(),
       attempt = attempt, worker = worker, claimed = now_text, number = number }) }
 end
@@ -327,7 +329,8 @@ for place = 1, claimed_ones do
     run, last, at = {}, head, 0
     local next_one = #claimed
     claimed[next_one + 1], claimed[next_one + 2] = head[1], head[2]
-    claimed[next_one + 3], claimed[next_one + 4], claimed[next_one + 5] = head[3], head[4], run
+    claimed[next_one + 3], claimed[next_one + 4] = head[3], head[4]
+    claimed[next_one + 5], claimed[next_one + 6] = head[5], run
   end
   run[at + 1], run[at + 2] = ids[place], bodies[place]
   at = at + 2
