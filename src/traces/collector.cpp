@@ -75,7 +75,7 @@ Collector::~Collector() {
   curl_slist_free_all(headers_);
 }
 
-Delivery Collector::send(const std::string& document, std::chrono::milliseconds limit) {
+Sending Collector::send(const std::string& document, std::chrono::milliseconds limit) {
   long answer_bytes = 0;
   curl_easy_setopt(handle_, CURLOPT_URL, address_.c_str());
   curl_easy_setopt(handle_, CURLOPT_HTTPHEADER, headers_);
@@ -87,13 +87,13 @@ Delivery Collector::send(const std::string& document, std::chrono::milliseconds 
   curl_easy_setopt(handle_, CURLOPT_USERAGENT, "holdfast");
   curl_easy_setopt(handle_, CURLOPT_WRITEFUNCTION, &ignore_body);
   curl_easy_setopt(handle_, CURLOPT_WRITEDATA, &answer_bytes);
-  if (curl_easy_perform(handle_) != CURLE_OK) return Delivery::away;
+  if (curl_easy_perform(handle_) != CURLE_OK) return Sending::away;
   long status = 0;
   curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
-  if (status >= 200 && status < 300) return Delivery::taken;
+  if (status >= 200 && status < 300) return Sending::taken;
   // The four that the protocol names for trying again.
   const bool later = status == 429 || status == 502 || status == 503 || status == 504;
-  return later ? Delivery::away : Delivery::refused;
+  return later ? Sending::away : Sending::refused;
 }
 
 }  // namespace holdfast

@@ -12,7 +12,7 @@ struct curl_slist;
 namespace holdfast {
 
 /// What became of a document that was sent.
-enum class Delivery {
+enum class Sending {
   taken,
   refused,  ///< it would be refused again
   away,     ///< nobody there, or too busy: try again later
@@ -31,7 +31,7 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  Delivery send(const std::string& document, std::chrono::milliseconds limit);
+  Sending send(const std::string& document, std::chrono::milliseconds limit);
 
  private:
   std::string address_;

@@ -62,11 +62,11 @@ class TraceExport::Sender {
         wake.wait_for(lock, stop, pause, [] { return false; });
       }
       if (stop.stop_requested()) break;
-      auto delivery = Delivery::taken;
-      while (!stop.stop_requested() && delivery != Delivery::away && book_.waiting() > 0)
+      auto delivery = Sending::taken;
+      while (!stop.stop_requested() && delivery != Sending::away && book_.waiting() > 0)
         delivery = send_some(engine, longest_request);
       // A collector that is away is asked less and less often.
-      pause = delivery == Delivery::away ? std::min(2 * pause, longest_pause) : between_rounds;
+      pause = delivery == Sending::away ? std::min(2 * pause, longest_pause) : between_rounds;
     }
     say_goodbye(engine);
   }
@@ -76,18 +76,18 @@ class TraceExport::Sender {
     while (book_.waiting() > 0) {
       const auto left =
           std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now());
-      if (left <= Millis{0} || send_some(engine, left) == Delivery::away) break;
+      if (left <= Millis{0} || send_some(engine, left) == Sending::away) break;
     }
     dropped_.add(book_.waiting());
   }
 
-  Delivery send_some(const Engine& engine, Millis limit) {
+  Sending send_some(const Engine& engine, Millis limit) {
     auto spans = book_.first(spans_at_once);
     look_up(spans, engine);
     const auto delivery = collector_.send(otlp_json(spans, service_, store_), limit);
-    if (delivery == Delivery::away) return delivery;
+    if (delivery == Sending::away) return delivery;
     book_.take_out(spans.size());
-    (delivery == Delivery::taken ? sent_ : dropped_).add(spans.size());
+    (delivery == Sending::taken ? sent_ : dropped_).add(spans.size());
     return delivery;
   }
 
