@@ -31,7 +31,7 @@ class TaskEvents : public testing::Test {
   std::vector<std::string> heard() {
     std::lock_guard lock{mutex_};
     std::vector<std::string> all;
-    for (const auto& [id, kind, step] : std::exchange(changes_, {})) {
+    for (const auto& [id, kind, step, name] : std::exchange(changes_, {})) {
       auto from = step.from ? to_string(*step.from) : "new";
       all.push_back(fmt::format("{}: {} -> {}", kind, from, to_string(step.to)));
     }
