@@ -132,9 +132,9 @@ _holdfast() {
     "tx show") words="--help --ledger --watch --store --config --version --json --quiet" ;;
     "tx cancel") words="--help --force --store --config --version --json --quiet" ;;
     "tx retry") words="--help --state --store --config --version --json --quiet" ;;
-    "tx cleanup") words="--help --broker --blobs --store --config --version --json --quiet" ;;
+    "tx cleanup") words="--help --broker --blobs --ledger --store --config --version --json --quiet" ;;
     "results") words="run --help --store --config --version --json --quiet" ;;
-    "results run") words="--help --broker --blobs --request-queue --notify-queue --intake-queue --abandon-after --timeout --capacity --threads --prefetch --until-empty --log-format --store --config --version --json --quiet" ;;
+    "results run") words="--help --broker --blobs --ledger --request-queue --notify-queue --intake-queue --abandon-after --timeout --capacity --threads --prefetch --until-empty --log-format --store --config --version --json --quiet" ;;
     "batch") words="submit append watch release abort status rows output run recover list --help --store --config --version --json --quiet" ;;
     "batch submit") words="--help --app --op --context --format --then --wait --store --config --version --json --quiet" ;;
     "batch append") words="--help --format --release --store --config --version --json --quiet" ;;
@@ -358,8 +358,10 @@ _holdfast() {
     "tx retry "--state) return ;;
     "tx cleanup "--broker) return ;;
     "tx cleanup "--blobs) return ;;
+    "tx cleanup "--ledger) return ;;
     "results run "--broker) return ;;
     "results run "--blobs) return ;;
+    "results run "--ledger) return ;;
     "results run "--request-queue) return ;;
     "results run "--notify-queue) return ;;
     "results run "--intake-queue) return ;;

@@ -355,11 +355,13 @@ complete -c holdfast -n '__holdfast_at \'tx retry\'' -l state -d 'Begin in this 
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l blobs -d 'Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l ledger -d 'Where ledgers are kept: redis://HOST:PORT; default: in the store' -x
 complete -c holdfast -n '__holdfast_at \'results\'' -a run -d 'Collect results that arrive in parts'
 complete -c holdfast -n '__holdfast_at \'results\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'results run\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'results run\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l blobs -d 'Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l ledger -d 'Where ledgers are kept: redis://HOST:PORT; default: in the store' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l request-queue -d 'The producer\'s queue' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l notify-queue -d 'Who is told that a result is complete' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l intake-queue -d 'Start a result for each message here, too' -x
@@ -419,7 +421,7 @@ complete -c holdfast -n '__holdfast_at \'batch run\'' -l attempts -d 'So often a
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l concurrency -d 'So many programs at once; default: the configuration\'s, else one for each core' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l liveness -d 'The Redis of the services that share the tables of batches, such as redis://HOST:PORT' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l queue-unclaimed-after -d 'Queue rows again that workers of another make left in progress, when they have been known for so long; default: 3m with --liveness, else never' -x
-complete -c holdfast -n '__holdfast_at \'batch run\'' -l until-empty -d 'End when nothing is left to process'
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l until-empty -d 'End when nothing is left that this worker could process'
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'batch recover\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'batch recover\'' -l liveness -d 'The Redis of the services that share the tables of batches, such as redis://HOST:PORT' -x

@@ -285,8 +285,10 @@ _holdfast() {
     "tx retry --state") return ;;
     "tx cleanup --broker") return ;;
     "tx cleanup --blobs") return ;;
+    "tx cleanup --ledger") return ;;
     "results run --broker") return ;;
     "results run --blobs") return ;;
+    "results run --ledger") return ;;
     "results run --request-queue") return ;;
     "results run --notify-queue") return ;;
     "results run --intake-queue") return ;;
@@ -879,7 +881,8 @@ _holdfast() {
       options=(
         '--help:Print this help message and exit'
         '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file'
-        '--blobs:Where parts are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET')
+        '--blobs:Where parts are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--ledger:Where ledgers are kept\: redis\://HOST\:PORT; default\: in the store')
       ;;
     "results")
       commands=(
@@ -893,6 +896,7 @@ _holdfast() {
         '--help:Print this help message and exit'
         '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file'
         '--blobs:Where parts are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--ledger:Where ledgers are kept\: redis\://HOST\:PORT; default\: in the store'
         '--request-queue:The producer'\''s queue'
         '--notify-queue:Who is told that a result is complete'
         '--intake-queue:Start a result for each message here, too'
@@ -992,7 +996,7 @@ _holdfast() {
         '--concurrency:So many programs at once; default\: the configuration'\''s, else one for each core'
         '--liveness:The Redis of the services that share the tables of batches, such as redis\://HOST\:PORT'
         '--queue-unclaimed-after:Queue rows again that workers of another make left in progress, when they have been known for so long; default\: 3m with --liveness, else never'
-        '--until-empty:End when nothing is left to process'
+        '--until-empty:End when nothing is left that this worker could process'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
     "batch recover")
