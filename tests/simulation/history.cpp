@@ -53,9 +53,9 @@ Histories::~Histories() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-Told Histories::tell(std::uint64_t seed) {
+Told Histories::tell(std::uint64_t seed, bool aloud) {
   clean_up();
-  World world{seed, *engine_, clock_, *probe_, coverage_};
+  World world{seed, aloud, *engine_, clock_, *probe_, coverage_};
   Stage stage{world};
   stage.play();
   return {seed, world.trace.hash(), world.trace.text(), world.ledger.findings()};

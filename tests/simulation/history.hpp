@@ -32,7 +32,8 @@ class Histories {
   Histories(const Histories&) = delete;
   Histories& operator=(const Histories&) = delete;
 
-  Told tell(std::uint64_t seed);
+  /// Not aloud, there is no trace, and it takes less time.
+  Told tell(std::uint64_t seed, bool aloud = true);
   const Coverage& coverage() const { return coverage_; }
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 /// All histories are told in so many parts, so that two processors can tell them.
 constexpr int parts = 2;
-constexpr std::uint64_t histories_in_ci = 10'000;
+constexpr std::uint64_t histories_in_ci = 20'000;
 
 class Simulation : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Part, Simulation, testing::Range(0, parts));
@@ -33,8 +33,8 @@ TEST_P(Simulation, KeepsEveryPromise) {
   std::uint64_t count = 0;
   auto began = std::clock();
   for (auto seed = first; seed <= all; seed += parts, ++count) {
-    auto told = histories.tell(seed);
-    ASSERT_TRUE(told.findings.empty()) << to_text(told);
+    auto told = histories.tell(seed, false);
+    ASSERT_TRUE(told.findings.empty()) << to_text(histories.tell(seed));
   }
   // Of this processor, because others may use it, too.
   double took = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;

@@ -41,7 +41,7 @@ Stage::Stage(World& world)
 /// Most histories are short: nearly everything that can go wrong takes few tasks and few steps, and
 /// in the same time more of them can be told. The rest go on for longer, for what takes many.
 void Stage::play() {
-  bool is_short = world_.dice.percent(80);
+  bool is_short = world_.dice.percent(90);
   client_.plan_for(is_short ? 2 : 6);
   start_process();
   start_process();

@@ -13,8 +13,11 @@ namespace holdfast::sim {
 /// ids, so that the same seed gives the same text.
 class Trace {
  public:
+  explicit Trace(bool aloud) : aloud_{aloud} {}
+
   template <class... Args>
   void say(fmt::format_string<Args...> format, Args&&... args) {
+    if (!aloud_) return;
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
     text_ += '\n';
   }
@@ -27,6 +30,7 @@ class Trace {
   }
 
  private:
+  bool aloud_;
   std::string text_;
 };
 

@@ -12,14 +12,18 @@ inline constexpr Millis lease_length{90'000};
 
 /// What the actors of one history share.
 struct World {
-  World(std::uint64_t seed, EngineParts& an_engine, VirtualClock& a_clock, Probe& probe,
+  World(std::uint64_t seed, bool aloud, EngineParts& an_engine, VirtualClock& a_clock, Probe& probe,
         Coverage& coverage)
-      : dice{seed}, clock{a_clock}, engine{an_engine}, ledger{probe, a_clock, trace, coverage} {}
+      : dice{seed},
+        clock{a_clock},
+        engine{an_engine},
+        trace{aloud},
+        ledger{probe, a_clock, trace, coverage} {}
 
   Dice dice;
   VirtualClock& clock;
   EngineParts& engine;
-  Trace trace{};
+  Trace trace;
   Ledger ledger;
   /// Faults are over: nothing crashes, pauses or gets lost any more, unless that is its nature.
   bool calm = false;
