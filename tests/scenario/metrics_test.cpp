@@ -8,6 +8,7 @@
 #include <boost/json/parse.hpp>
 
 #include <holdfast/holdfast.hpp>
+#include <holdfast/traces.hpp>
 
 #include "support/temp_store.hpp"
 
@@ -100,7 +101,9 @@ TEST_F(MetricsScenario, FileThatCannotBeWrittenIsRefusedAtOnce) {
 
 /// What is exported and not described, or described and not exported.
 TEST_F(MetricsScenario, TheDocumentationNamesEveryOne) {
-  auto there = families(count_events(engine_)->text());
+  auto metrics = count_events(engine_);
+  const TraceExport traces{engine_, {.endpoint = "http://127.0.0.1:9", .metrics = metrics}};
+  auto there = families(metrics->text());
   there.merge(families(store_metrics(engine_)));
   std::set<std::string> described;
   std::istringstream lines{content(HOLDFAST_SOURCE_DIR "/docs/metrics.md")};
