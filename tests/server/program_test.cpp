@@ -147,8 +147,8 @@ TEST_F(Serve, WatchesSeveralStores) {
   ASSERT_EQ(stores.size(), 2u);
   call(running.port, "POST", "/v1/tasks?store=2", R"({"kind":"a"})",
        {{"Authorization", "Bearer " + running.token}});
-  EXPECT_EQ(get(running, "/v1/tasks/count").body, R"({"count":0})");
-  EXPECT_EQ(get(running, "/v1/tasks/count?store=2").body, R"({"count":1})");
+  EXPECT_EQ(get(running, "/v1/tasks/count").body, R"({"count":0,"complete":true})");
+  EXPECT_EQ(get(running, "/v1/tasks/count?store=2").body, R"({"count":1,"complete":true})");
   EXPECT_EQ(get(running, "/v1/tasks/count?store=3").status, 404);
 }
 
