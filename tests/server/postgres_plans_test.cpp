@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <holdfast/batches.hpp>
 #include <holdfast/holdfast.hpp>
 
 #include "support/postgres_server.hpp"
@@ -45,6 +46,18 @@ TEST_F(Plans, OfListsAndCountsReadNoTableOfTasksFromTheBeginningToTheEnd) {
   forget();
   Inspector{engine}.count({.tag = "tag"});
   EXPECT_THAT(heard(), HasSubstr("Seq Scan on tasks")) << "this is how one would be seen";
+}
+
+TEST_F(Plans, OfAppendedRowsReadThoseOfTheBatchOnce) {
+  Batches batches{open(server_.new_store())};
+  const auto id = batches.submit({.app = "shop", .op = "price", .wait = true}).id;
+  batches.append(id, {{1, "{}"}, {2, "{}"}});
+  forget();
+  batches.append(id, {{3, "{}"}, {4, "{}"}});
+  const auto all = heard();
+  EXPECT_THAT(all, HasSubstr("INTERSECT"));
+  EXPECT_THAT(all, HasSubstr("SetOp Intersect"));
+  EXPECT_THAT(all, Not(HasSubstr("Nested Loop")));
 }
 
 }  // namespace
