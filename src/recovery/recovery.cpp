@@ -1,8 +1,11 @@
 #include "recovery/recovery.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <random>
 #include <utility>
 
@@ -18,8 +21,10 @@ namespace {
 /// orphans, so each is to find many; a commit keeps everybody else waiting, so it is to be short.
 constexpr int orphans_a_look = 20'000;
 constexpr std::size_t orphans_a_commit = 500;
-/// So often one run tries to take back the same orphan.
+/// So often one run tries to take back the same orphan, with pauses in which somebody else who is
+/// just taking it back comes to an end.
 constexpr int enough = 3;
+constexpr std::chrono::milliseconds between_tries{100};
 constexpr std::string_view recovery_actor = "system/recovery";
 
 Recovery::Random machine_random() {
@@ -115,6 +120,8 @@ class Recovery::Run {
       auto orphans = recovery_.leases_.orphans(orphans_a_look);
       std::erase_if(orphans, [&](const Orphan& orphan) { return gave_up_on(orphan); });
       if (orphans.empty()) return;
+      if (std::ranges::any_of(orphans, [&](const auto& o) { return refused_.contains(o.lease); }))
+        pause();
       std::span rest{orphans};
       while (again && !rest.empty() && !stop_.stop_requested()) {
         auto portion = rest.first(std::min(rest.size(), orphans_a_commit));
@@ -122,6 +129,12 @@ class Recovery::Run {
         rest = rest.subspan(portion.size());
       }
     }
+  }
+
+  void pause() const {
+    std::mutex mutex;
+    std::unique_lock lock{mutex};
+    std::condition_variable_any{}.wait_for(lock, stop_, between_tries, [] { return false; });
   }
 
   /// Once is no news: it was renewed and ran out again, or somebody asked it to stop meanwhile.

@@ -14,6 +14,34 @@ using testing::SizeIs;
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RecoveryContract);
 
+namespace {
+
+/// A store in which somebody else has the rows of all orphans locked, for a moment from the first
+/// time that one is to be taken back.
+class LockedForAMoment : public Leases {
+ public:
+  explicit LockedForAMoment(Leases& store) : store_{store} {}
+
+  std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override {
+    return store_.renew(leases, length);
+  }
+  std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override {
+    return store_.orphans(limit, as_if_buried);
+  }
+  std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override {
+    auto now = std::chrono::steady_clock::now();
+    if (!first_) first_ = now;
+    if (now < *first_ + std::chrono::milliseconds{80}) return std::vector<bool>(verdicts.size());
+    return store_.reclaim(verdicts, report);
+  }
+
+ private:
+  Leases& store_;
+  std::optional<std::chrono::steady_clock::time_point> first_;
+};
+
+}  // namespace
+
 TaskId RecoveryContract::make_stale(TaskOptions options) {
   auto id = insert("a", std::move(options));
   claim_one(enlist());
@@ -133,6 +161,17 @@ TEST_P(RecoveryContract, StoppedBeforeItBeganItDoesNothing) {
   EXPECT_FALSE(inspector().recover({}, stop.get_token()).found_anything());
   EXPECT_THAT(stored(), IsEmpty());
   EXPECT_EQ(inspector().recover().orphans.taken(), 1);
+}
+
+TEST_P(RecoveryContract, WhatIsLockedForAMomentIsTakenBackAfterIt) {
+  auto id = make_stale();
+  LockedForAMoment locked{tasks()};
+  Recovery recovery{locked,            workers(),        engine().reports(),
+                    engine().events(), engine().clock(), Settings::Recovery{}};
+  auto report = recovery.run_once("test");
+  EXPECT_EQ(report.orphans.not_taken, 0);
+  EXPECT_EQ(report.orphans.pending, 1);
+  EXPECT_EQ(state(id), TaskState::pending);
 }
 
 TEST_P(RecoveryContract, UncleanStartUpIsReportedAndACleanOneIsNot) {
