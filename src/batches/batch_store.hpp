@@ -100,10 +100,10 @@ class BatchStore : public Leases {
   /// Whether programs that know nothing of claims may use the same tables.
   virtual bool is_shared() const { return false; }
 
-  /// Queues rows again that are in progress without a claim, and returns how many. Only a program
-  /// that shares the tables and knows nothing of claims leaves such rows, so where there is none
-  /// there is nothing to do.
-  virtual std::int64_t queue_unclaimed(const Unclaimed&) { return 0; }
+  /// Makes claims, held by nobody, for rows that are in progress without one, so that they are
+  /// orphans like others. Only a program that shares the tables and knows nothing of claims leaves
+  /// such rows, so where there is none there is nothing to do.
+  virtual void claim_for_nobody(const Unclaimed&) {}
 };
 
 /// The messages of a row that came to its end without its processor's word.

@@ -39,7 +39,7 @@ void SecondOpinion::ask() {
   }
 }
 
-void SecondOpinion::queue_unclaimed() {
+void SecondOpinion::claim_for_nobody() {
   Unclaimed which;
   if (queue_unclaimed_after_ > Millis{0})
     which.seen_for = queue_unclaimed_after_;
@@ -49,7 +49,7 @@ void SecondOpinion::queue_unclaimed() {
   for (const auto& [row, worker] : at_work_) which.at_work.push_back(row);
   for (const auto& peer : dead_)
     which.left.insert(which.left.end(), peer.rows.begin(), peer.rows.end());
-  store_.queue_unclaimed(which);
+  store_.claim_for_nobody(which);
   // Not before it is done: whoever dies in between leaves it for the next.
   try {
     for (const auto& peer : dead_) liveness_->forget(peer);

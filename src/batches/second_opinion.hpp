@@ -21,8 +21,8 @@ class SecondOpinion {
 
   /// Asks. To be called once for every look at orphans.
   void ask();
-  /// Queues rows again that the dead left without a claim.
-  void queue_unclaimed();
+  /// Makes orphans of rows that the dead left without a claim.
+  void claim_for_nobody();
   /// Rows that a worker of another make took over from ours and has now: nobody may take them.
   void leave_out_taken(std::vector<Orphan>& orphans) const;
 

@@ -112,7 +112,7 @@ std::vector<Orphan> UnitStore::orphans(int limit, std::span<const WorkerId> as_i
   std::lock_guard lock{mutex_};
   opinion_.ask();
   // Every run of recovery comes by here, and one that only wants to know names somebody.
-  if (as_if_buried.empty()) opinion_.queue_unclaimed();
+  if (as_if_buried.empty()) opinion_.claim_for_nobody();
   auto orphans = batches_.orphans(limit, as_if_buried);
   opinion_.leave_out_taken(orphans);
   for (auto& orphan : orphans)

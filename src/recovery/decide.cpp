@@ -58,6 +58,7 @@ std::string what_happened(const Orphan& orphan, const Remains* remains, Part par
                                                         : std::string{};
   switch (part) {
     case Part::unknown_worker_silent:
+      if (orphan.worker.is_nil()) return "It was in progress and nobody had a lease on it";
       return fmt::format("Worker {} did not renew its lease in time", worker);
     case Part::swept_away:
       return fmt::format("The machine was restarted while worker {} had this task", worker);

@@ -120,10 +120,15 @@ TEST_F(SharedTables, RowsThatTheirDeadLeftAreQueuedAgainWhereThatIsWanted) {
   };
   EXPECT_EQ(in_progress(), "3") << "not known for long enough";
   auto quick = batches({.queue_unclaimed_after = 200ms});
+  std::vector<RecoveredTask> named;
   EXPECT_TRUE(eventually([&] {
-    quick.recover();
+    named = quick.recover().tasks;
     return in_progress() == "0";
   }));
+  ASSERT_EQ(named.size(), 3u);
+  EXPECT_THAT(named[0].reason, testing::HasSubstr("of batch " + batch + ": It was in progress and nobody"));
+  EXPECT_FALSE(named[0].worker);
+  EXPECT_TRUE(quick.recover().tasks.empty()) << "each is named once";
   work_off(batches());
   EXPECT_EQ(done_, (std::multiset<int>{1, 2, 3, 4, 5}));
   expect_all_done(batch, 5);

@@ -21,9 +21,14 @@ namespace {
   " NOT EXISTS (SELECT 1 FROM hf.batch_claims c WHERE c.batchrow = r.rowid" \
   " AND" HOLDFAST_HELD ") "
 
+/// The owner of claims that were made for rows which nobody had claimed.
+#define HOLDFAST_NOBODY " '00000000-0000-0000-0000-000000000000'::uuid "
+
 Orphan read_unit(const Rows& row) {
   constexpr int rest = orphan_columns;
   auto orphan = read_orphan(row);
+  // Nothing is known of the end of whoever had it, so the row is no suspect.
+  if (orphan.worker.is_nil()) orphan.expired = true;
   auto batch = batch_id(row, rest + 1);
   bool is_row = row.integer(rest) != 0;
   orphan.lease.id = is_row ? unit_of_row(row.integer(rest)) : unit_of_summary(batch);
@@ -58,8 +63,8 @@ class Reclaiming {
     LeaseColumns leases;
     for (const auto& verdict : verdicts_) leases.add(verdict.lease);
     return db_.run(
-        "SELECT s.n, c.batchrow, c.batch, c.owner, r.line::bigint FROM unnest($1::bigint[],"
-        " $2::uuid[], $3::bigint[]) WITH ORDINALITY AS s(batchrow, batch, token, n)"
+        "SELECT s.n, c.batchrow, c.batch, nullif(c.owner," HOLDFAST_NOBODY
+        "), r.line::bigint FROM unnest($1::bigint[], $2::uuid[], $3::bigint[]) WITH ORDINALITY AS s(batchrow, batch, token, n)"
         " JOIN hf.batch_claims c ON" HOLDFAST_CLAIM_OF_LEASE
         "LEFT JOIN alya.batchrows r ON r.rowid = c.batchrow"
         " LEFT JOIN hf.workers w ON w.id = c.owner WHERE" HOLDFAST_ORPHANED(
@@ -155,11 +160,11 @@ std::vector<Orphan> PostgresBatchStore::orphans(int limit, std::span<const Worke
   return orphans;
 }
 
-std::int64_t PostgresBatchStore::queue_unclaimed(const Unclaimed& which) {
+void PostgresBatchStore::claim_for_nobody(const Unclaimed& which) {
   Array left{Type::bigint}, at_work{Type::bigint};
   for (auto row : which.left) left.add(row);
   for (auto row : which.at_work) at_work.add(row);
-  auto queued = store().writer.write(reclaim_points, [&](Connection& db) {
+  store().writer.write(reclaim_points, [&](Connection& db) {
     // Those that are not so any more are forgotten first, so that the time of one which is begun
     // again counts from then.
     db.queue(
@@ -173,16 +178,18 @@ std::int64_t PostgresBatchStore::queue_unclaimed(const Unclaimed& which) {
         " FROM alya.batchrows r WHERE r.status = 'inprog' AND" HOLDFAST_NOT_CLAIMED
         "AND r.rowid <> ALL($1) ON CONFLICT (batchrow) DO NOTHING",
         at_work.value());
-    auto rows = db.run(
+    db.run(
         "WITH gone AS (DELETE FROM hf.batch_sightings WHERE seen_at <= {wall} - $1::bigint"
-        " OR batchrow = ANY($2) RETURNING batchrow) UPDATE alya.batchrows r"
-        " SET status = 'queued', doneby = NULL FROM gone"
-        " WHERE r.rowid = gone.batchrow AND" HOLDFAST_IN_PROGRESS "AND" HOLDFAST_NOT_CLAIMED,
+        " OR batchrow = ANY($2) RETURNING batchrow)"
+        " INSERT INTO hf.batch_claims (batchrow, batch, token, owner, lease_until, claimed_at)"
+        " SELECT r.rowid, r.batch, {micros}," HOLDFAST_NOBODY
+        ", 0, {wall} FROM gone JOIN alya.batchrows r ON r.rowid = gone.batchrow"
+        " WHERE" HOLDFAST_IN_PROGRESS
+        "ON CONFLICT (batchrow, batch) DO UPDATE SET owner = excluded.owner, lease_until = 0,"
+        " token = greatest(batch_claims.token + 1, excluded.token),"
+        " claimed_at = excluded.claimed_at WHERE batch_claims.owner IS NULL",
         which.seen_for, left.value());
-    return rows.changed();
   });
-  if (queued > 0) store_.session.announce_work();
-  return queued;
 }
 
 std::vector<bool> PostgresBatchStore::reclaim(std::span<const Verdict> verdicts,

@@ -23,7 +23,7 @@ class PostgresBatchStore final : public BatchStore {
   bool exchanges_side_by_side() const override { return true; }
   std::optional<WallTime> next_due(const ClaimRequest& claim) override;
   bool is_shared() const override { return true; }
-  std::int64_t queue_unclaimed(const Unclaimed& which) override;
+  void claim_for_nobody(const Unclaimed& which) override;
 
   std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override;
   using Leases::orphans;
