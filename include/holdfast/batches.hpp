@@ -137,8 +137,8 @@ class Batches {
   /// The content of an output file; nothing: there is none of that name.
   std::optional<std::string> output(BatchId id, const std::string& name) const;
   /// Waits until the batch has ended and returns it; `progress` hears how far it is now and then.
-  /// When `stop` is requested it returns the batch as it is. Throws `InvalidRequest` if there is no
-  /// such batch.
+  /// When `stop` is requested it returns the batch as it is. A store that goes away meanwhile is
+  /// waited for. Throws `InvalidRequest` if there is no such batch.
   BatchRecord wait(BatchId id, const std::function<void(const BatchRecord&)>& progress = {},
                    std::stop_token stop = {}) const;
 

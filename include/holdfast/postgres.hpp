@@ -40,7 +40,8 @@ struct Migration {
   int before = 0;  ///< 0: there were none
   int now = 0;
 };
-/// Makes the tables of the store, or brings them to this version. `open` does the same if it may.
+/// Makes the tables of the store, or brings them to this version. `open` does the same if it may,
+/// but for those of batches, which are made when they are first needed.
 Migration migrate(std::string_view address);
 /// The statements for that on an empty database, for people who would rather run them themselves.
 std::string migration_text(std::string_view address);

@@ -20,6 +20,37 @@ constexpr Millis between_looks{200};
   throw InvalidRequest{fmt::format("there is no batch {}", id.text())};
 }
 
+/// Looks at a batch again and again. A store that goes away is not the end of it: the batch is then
+/// as it was seen last.
+class LastingLook {
+ public:
+  LastingLook(const Batches& batches, const Events& events, BatchId id)
+      : batches_{batches}, events_{events}, id_{id} {}
+
+  const BatchRecord& again() {
+    try {
+      last_ = batches_.status(id_);
+      trouble_.clear();
+    } catch (const StorageFailed&) {
+      throw;
+    } catch (const StoreError& error) {
+      if (!last_) throw;
+      if (trouble_ != error.what())
+        events_.emit(StoreTrouble{fmt::format("looking at batch {}", id_.text()), error.what()});
+      trouble_ = error.what();
+    }
+    if (!last_) no_such_batch(id_);
+    return *last_;
+  }
+
+ private:
+  const Batches& batches_;
+  const Events& events_;
+  BatchId id_;
+  std::optional<BatchRecord> last_;
+  std::string trouble_;
+};
+
 }  // namespace
 
 Batches::Batches(Engine engine, BatchOptions options)
@@ -150,11 +181,11 @@ std::optional<std::string> Batches::output(BatchId id, const std::string& name) 
 BatchRecord Batches::wait(BatchId id, const std::function<void(const BatchRecord&)>& progress,
                           std::stop_token stop) const {
   auto& tasks = engine_.parts().tasks();
+  LastingLook look{*this, engine_.events(), id};
   while (true) {
-    auto now = status(id);
-    if (!now) no_such_batch(id);
-    if (progress) progress(*now);
-    if (now->done_at || stop.stop_requested()) return *now;
+    const auto& now = look.again();
+    if (progress) progress(now);
+    if (now.done_at || stop.stop_requested()) return now;
     // Not only the end of a batch wakes us, and not every end does.
     auto until = std::chrono::steady_clock::now() + between_looks;
     while (std::chrono::steady_clock::now() < until && !stop.stop_requested())

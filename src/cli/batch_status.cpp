@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/progress_bar.hpp"
+#include "recovery/plain_text.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {
@@ -65,11 +66,16 @@ Exit run(Context& context, const Options& options) {
   Interrupts interrupts;
   std::stop_source stop;
   const InterruptWatch watch{interrupts, [&](int) { stop.request_stop(); }};
-  const Batches batches{context.existing_engine()};
+  const auto engine = context.existing_engine();
+  const Batches batches{engine};
   auto batch = require_batch(batches, id);
   if (options.watch) {
     ProgressBar bar{context.quiet ? Terminal{} : context.err, "processing"};
     Pace pace;
+    engine.events().subscribe([](const Event& event) {
+      if (auto* trouble = std::get_if<StoreTrouble>(&event))
+        fmt::print(stderr, "holdfast: {}; trying again\n", plain(trouble->why));
+    });
     batch = batches.wait(
         id,
         [&](const BatchRecord& now) {

@@ -126,7 +126,8 @@ TEST_F(SharedTables, RowsThatTheirDeadLeftAreQueuedAgainWhereThatIsWanted) {
     return in_progress() == "0";
   }));
   ASSERT_EQ(named.size(), 3u);
-  EXPECT_THAT(named[0].reason, testing::HasSubstr("of batch " + batch + ": It was in progress and nobody"));
+  EXPECT_THAT(named[0].reason,
+              testing::HasSubstr("of batch " + batch + ": It was in progress and nobody"));
   EXPECT_FALSE(named[0].worker);
   EXPECT_TRUE(quick.recover().tasks.empty()) << "each is named once";
   work_off(batches());

@@ -166,8 +166,8 @@ TEST_P(RecoveryContract, StoppedBeforeItBeganItDoesNothing) {
 TEST_P(RecoveryContract, WhatIsLockedForAMomentIsTakenBackAfterIt) {
   auto id = make_stale();
   LockedForAMoment locked{tasks()};
-  Recovery recovery{locked,            workers(),        engine().reports(),
-                    engine().events(), engine().clock(), Settings::Recovery{}};
+  Recovery recovery{locked,           workers(),           engine().reports(), engine().events(),
+                    engine().clock(), Settings::Recovery{}};
   auto report = recovery.run_once("test");
   EXPECT_EQ(report.orphans.not_taken, 0);
   EXPECT_EQ(report.orphans.pending, 1);

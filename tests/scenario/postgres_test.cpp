@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/batches.hpp>
 #include <holdfast/diagnosis.hpp>
 #include <holdfast/holdfast.hpp>
 #include <holdfast/postgres.hpp>
@@ -104,6 +105,27 @@ TEST_F(Postgres, WorkGoesOnWhenTheServerIsKilledAndComesBack) {
   });
 }
 
+TEST_F(Postgres, WhoWaitsForABatchWaitsForTheServerToo) {
+  auto engine = open_store();
+  std::atomic<bool> away{false};
+  engine.events().subscribe([&](const Event& event) {
+    auto* trouble = std::get_if<StoreTrouble>(&event);
+    if (trouble && trouble->what.starts_with("looking at batch")) away = true;
+  });
+  Batches batches{engine};
+  auto id = batches.submit({.app = "a", .op = "b", .rows = {{1, "{}"}}}).id;
+  BatchRecord ended;
+  std::atomic<bool> looked{false};
+  std::jthread waiting{[&] { ended = batches.wait(id, [&](const auto&) { looked = true; }); }};
+  ASSERT_TRUE(eventually([&] { return looked.load(); }));
+  server().stop();
+  EXPECT_TRUE(eventually([&] { return away.load(); }));
+  server().start();
+  EXPECT_TRUE(Batches{open_store()}.abort(id));
+  waiting.join();
+  EXPECT_EQ(ended.status, BatchStatus::aborted);
+}
+
 TEST_F(Postgres, TablesOfANewerVersionAreRefused) {
   open_store();
   server().ask("UPDATE " + schema() + ".meta SET value = 99 WHERE key = 'schema_version'");
@@ -145,6 +167,12 @@ TEST_F(Postgres, RoleThatMayOnlyUseNeedsSomebodyToMakeTheTables) {
   }
   EXPECT_EQ(postgres::migrate(address_).before, 0);
   EXPECT_EQ(postgres::migrate(address_).before, postgres::migrate(address_).now);
+  try {
+    open(as_user);
+    FAIL() << "it was opened";
+  } catch (const StoreUnusable& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Grant this role USAGE on schema " + schema()));
+  }
   server().ask("GRANT USAGE ON SCHEMA " + schema() + " TO " + schema() + "_user");
   server().ask("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA " + schema() + " TO " +
                schema() + "_user");
@@ -154,6 +182,39 @@ TEST_F(Postgres, RoleThatMayOnlyUseNeedsSomebodyToMakeTheTables) {
   tasks.enqueue("job", Job{1});
   Worker{tasks, {.until_empty = true}}.run();
   EXPECT_EQ(completed(engine), 1);
+  EXPECT_EQ(Batches{engine}.submit({.app = "a", .op = "b", .rows = {{1, "{}"}}}).created, true);
+}
+
+TEST_F(Postgres, LookingForBatchesMakesNoTablesForThem) {
+  auto tables = [&] {
+    return server().ask(
+        "SELECT count(*) FROM pg_class WHERE relname = 'batchrows'"
+        " AND relnamespace::regnamespace::text = '" +
+        schema() + "'");
+  };
+  Batches batches{open_store()};
+  auto id = BatchId::make();
+  EXPECT_TRUE(batches.list({}).empty());
+  EXPECT_FALSE(batches.status(id));
+  EXPECT_FALSE(batches.release(id));
+  EXPECT_FALSE(batches.abort(id));
+  EXPECT_EQ(batches.recover().orphans.all(), 0);
+  EXPECT_EQ(tables(), "0");
+  batches.submit({.app = "a", .op = "b", .rows = {{1, "{}"}}});
+  EXPECT_EQ(tables(), "1");
+  Batches mistyped{open(address_ + " batches=batchez")};
+  EXPECT_THROW(mistyped.list({}), StoreUnusable);
+  EXPECT_EQ(server().ask("SELECT count(*) FROM pg_namespace WHERE nspname = 'batchez'"), "0");
+}
+
+TEST_F(Postgres, MistypedParametersAreNamed) {
+  try {
+    open("postgres://user@127.0.0.1/work?shcema=jobs");
+    FAIL() << "it was opened";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'shcema'"));
+    EXPECT_THAT(error.what(), HasSubstr("schema, batches, durability"));
+  }
 }
 
 TEST_F(Postgres, ReadOnlyServerIsLookedAtAndNotWrittenTo) {

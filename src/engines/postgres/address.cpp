@@ -2,6 +2,7 @@
 
 #include <libpq-fe.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -63,6 +64,24 @@ std::string rest_of(std::string_view list, char separator, Address& into, Settin
 
 using Parsed = std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)>;
 
+/// libpq would say which it does not know in words that may quote the password.
+void expect_known(std::string_view parameters) {
+  const Parsed known{PQconndefaults(), PQconninfoFree};
+  while (!parameters.empty()) {
+    auto end = parameters.find('&');
+    auto name = parameters.substr(0, std::min(end, parameters.find('=')));
+    parameters = end == parameters.npos ? std::string_view{} : parameters.substr(end + 1);
+    bool found = name == "ssl";  // as other libraries write it; libpq understands that
+    for (auto option = known.get(); option && option->keyword; ++option)
+      found = found || name == option->keyword;
+    if (!found)
+      throw ConfigError{fmt::format(
+          "the address of the PostgreSQL store has a parameter '{}'; known are schema, batches, "
+          "durability and those of libpq, such as sslmode and connect_timeout",
+          name)};
+  }
+}
+
 /// The address without the password, and without what nobody asked for.
 std::string shown(const PQconninfoOption* options, const std::string& schema) {
   std::map<std::string_view, std::string> values;
@@ -104,6 +123,7 @@ Address parse_address(std::string_view address, Settings& settings) {
           "write %2F and %40 (it is not shown here because it is a secret)"};
     if (question != address.npos) {
       auto rest = rest_of(address.substr(question + 1), '&', parsed, settings);
+      expect_known(rest);
       if (!rest.empty()) parsed.connection += "?" + rest;
     }
   } else {

@@ -62,14 +62,14 @@ class Reclaiming {
   Rows lock_orphans() {
     LeaseColumns leases;
     for (const auto& verdict : verdicts_) leases.add(verdict.lease);
-    return db_.run(
-        "SELECT s.n, c.batchrow, c.batch, nullif(c.owner," HOLDFAST_NOBODY
-        "), r.line::bigint FROM unnest($1::bigint[], $2::uuid[], $3::bigint[]) WITH ORDINALITY AS s(batchrow, batch, token, n)"
-        " JOIN hf.batch_claims c ON" HOLDFAST_CLAIM_OF_LEASE
-        "LEFT JOIN alya.batchrows r ON r.rowid = c.batchrow"
-        " LEFT JOIN hf.workers w ON w.id = c.owner WHERE" HOLDFAST_ORPHANED(
-            "c") "ORDER BY c.batchrow, c.batch FOR UPDATE OF c SKIP LOCKED",
-        leases.rows.value(), leases.batches.value(), leases.tokens.value());
+    return db_.run("SELECT s.n, c.batchrow, c.batch, nullif(c.owner," HOLDFAST_NOBODY
+                   "), r.line::bigint FROM unnest($1::bigint[], $2::uuid[], $3::bigint[]) WITH "
+                   "ORDINALITY AS s(batchrow, batch, token, n)"
+                   " JOIN hf.batch_claims c ON" HOLDFAST_CLAIM_OF_LEASE
+                   "LEFT JOIN alya.batchrows r ON r.rowid = c.batchrow"
+                   " LEFT JOIN hf.workers w ON w.id = c.owner WHERE" HOLDFAST_ORPHANED(
+                       "c") "ORDER BY c.batchrow, c.batch FOR UPDATE OF c SKIP LOCKED",
+                   leases.rows.value(), leases.batches.value(), leases.tokens.value());
   }
 
   void note(const Verdict& verdict, const Rows& row) {
@@ -143,6 +143,7 @@ std::vector<Renewal> PostgresBatchStore::renew(std::span<const Lease> leases, Mi
 }
 
 std::vector<Orphan> PostgresBatchStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
+  if (!has_tables()) return {};
   auto orphans = store().reader.read([&](Connection& db) {
     std::vector<Orphan> found;
     auto rows = db.run(
@@ -161,6 +162,7 @@ std::vector<Orphan> PostgresBatchStore::orphans(int limit, std::span<const Worke
 }
 
 void PostgresBatchStore::claim_for_nobody(const Unclaimed& which) {
+  if (!has_tables()) return;
   Array left{Type::bigint}, at_work{Type::bigint};
   for (auto row : which.left) left.add(row);
   for (auto row : which.at_work) at_work.add(row);

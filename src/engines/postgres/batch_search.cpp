@@ -62,6 +62,7 @@ RowRecord read_row(const Rows& row) {
 }  // namespace
 
 std::vector<BatchRecord> PostgresBatchStore::find(const BatchFilter& filter) {
+  if (!has_tables()) return {};
   std::optional<TaskId> id;
   if (filter.id) id = uuid(*filter.id);
   return store().reader.read([&](Connection& db) {
@@ -82,6 +83,7 @@ std::vector<BatchRecord> PostgresBatchStore::find(const BatchFilter& filter) {
 }
 
 std::vector<RowRecord> PostgresBatchStore::rows(const RowFilter& filter) {
+  if (!has_tables()) return {};
   return store().reader.read([&](Connection& db) {
     std::vector<RowRecord> found;
     auto rows = db.run(

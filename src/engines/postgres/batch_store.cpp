@@ -113,6 +113,19 @@ Store& PostgresBatchStore::store() {
   return store_;
 }
 
+bool PostgresBatchStore::has_tables() {
+  std::lock_guard lock{preparing_};
+  if (prepared_) return true;
+  const auto& address = store_.dialect->address();
+  prepared_ = store_.reader.read([&](Connection& db) { return has_batch_tables(db, address); });
+  if (!prepared_ && address.batches() != address.schema)
+    throw StoreUnusable{
+        fmt::format("there are no tables of batches in schema {} of {}; the first batch that is "
+                    "submitted or worker that is started makes them",
+                    address.batches(), address.name)};
+  return prepared_;
+}
+
 Batches::Submitted PostgresBatchStore::insert(BatchId id, const NewBatch& batch) {
   auto submitted = store().writer.write(batch_points, [&](Connection& db) {
     if (auto before = taken_before(db, batch)) return Batches::Submitted{*before, false};
@@ -124,6 +137,7 @@ Batches::Submitted PostgresBatchStore::insert(BatchId id, const NewBatch& batch)
 }
 
 Appended PostgresBatchStore::append(BatchId id, std::span<const BatchRow> rows, bool release) {
+  if (!has_tables()) return Appended::does_not_wait;
   auto answer = store().writer.write(batch_points, [&](Connection& db) {
     // Locked, so that nobody releases it before the rows are there, or appends the same.
     auto waits =
@@ -140,6 +154,7 @@ Appended PostgresBatchStore::append(BatchId id, std::span<const BatchRow> rows, 
 }
 
 bool PostgresBatchStore::abort(BatchId id, std::span<const NewTask> follow_ups) {
+  if (!has_tables()) return false;
   bool aborted = store().writer.write(
       batch_points, [&](Connection& db) { return abort_batch(db, id, follow_ups); });
   if (!aborted) return false;

@@ -31,8 +31,11 @@ class PostgresBatchStore final : public BatchStore {
   std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override;
 
  private:
-  /// The tables are made when something is first done with them.
+  /// The tables are made when something is first put into them.
   Store& store();
+  /// Looking makes none: false, if there are none. Throws `StoreUnusable` if they were to be in a
+  /// schema that was named, which may be a mistake.
+  bool has_tables();
 
   Store& store_;
   std::mutex preparing_;

@@ -20,18 +20,15 @@ static_assert(std::tuple_size_v<decltype(steps)> == schema_version);
 /// Of the advisory lock that only one who migrates has.
 constexpr std::int64_t migration_lock = 0x686f6c6466617374;
 
-bool has_batch_tables(Connection& db, const Address& address) {
-  return db
-      .run(
-          "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-          " WHERE n.nspname = $1 AND c.relname = 'batchrows'",
-          address.batches())
-      .next();
-}
-
 /// Asked first: "if not exists" needs the right to create even if it is there.
 bool has_schema(Connection& db, const std::string& schema) {
   return db.run("SELECT 1 FROM pg_namespace WHERE nspname = $1", schema).next();
+}
+
+/// What somebody needs who only uses the tables.
+std::string rights(const Address& address) {
+  return fmt::format("USAGE on schema {} and SELECT, INSERT, UPDATE, DELETE on all tables in it",
+                     address.schema);
 }
 
 void expect_not_newer(int version, const Address& address) {
@@ -88,8 +85,20 @@ int version_of(Connection& db, const Address& address) {
   return version.next() ? version.small(0) : 0;
 }
 
+namespace {
+
+int usable_version(Connection& db, const Address& address) {
+  try {
+    return version_of(db, address);
+  } catch (const NotAllowed& why) {
+    throw StoreUnusable{fmt::format("{}. Grant this role {}", why.what(), rights(address))};
+  }
+}
+
+}  // namespace
+
 Migrated migrate(Connection& db, const Address& address) {
-  Migrated migrated{version_of(db, address)};
+  Migrated migrated{usable_version(db, address)};
   expect_not_newer(migrated.before, address);
   if (migrated.before == schema_version) return migrated;
   try {
@@ -98,11 +107,19 @@ Migrated migrate(Connection& db, const Address& address) {
     db.run("ROLLBACK");
     throw StoreUnusable{fmt::format(
         "{}. The tables of the store are not there yet, or of an older version, and this role may "
-        "not create them: run `holdfast migrate` once as a role that may, and grant this one USAGE "
-        "on schema {} and SELECT, INSERT, UPDATE, DELETE on all tables in it",
-        why.what(), address.schema)};
+        "not create them: run `holdfast migrate` once as a role that may, and grant this one {}",
+        why.what(), rights(address))};
   }
   return migrated;
+}
+
+bool has_batch_tables(Connection& db, const Address& address) {
+  return db
+      .run(
+          "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+          " WHERE n.nspname = $1 AND c.relname = 'batchrows'",
+          address.batches())
+      .next();
 }
 
 void make_batch_tables(Connection& db, const Address& address) {

@@ -21,8 +21,9 @@ struct Migrated {
 /// `StoreUnusable` if they are of a newer version, or if the role may not create them.
 Migrated migrate(Connection& db, const Address& address);
 
-/// Makes the tables of batches where they are not there. They are not made with the others, because
-/// they may be somebody else's to make. Throws as `migrate` does.
+bool has_batch_tables(Connection& db, const Address& address);
+/// Makes the tables of batches where they are not there. `open` does not make them with the others,
+/// because they may be somebody else's to make. Throws as `migrate` does.
 void make_batch_tables(Connection& db, const Address& address);
 
 /// The statements that `migrate` would run on an empty database, for people who run them

@@ -44,6 +44,7 @@ Migration migrate(std::string_view address) {
   Connection db{std::make_shared<const Dialect>(parsed, system_clock()), settings.durability,
                 Connection::Purpose::steps};
   auto done = migrate(db, parsed);
+  make_batch_tables(db, parsed);
   return {done.before, done.now};
 }
 
