@@ -134,19 +134,27 @@ TEST_F(RedisScenario, DemotedPrimaryIsLeft) {
       [&] { return after.call({"DBSIZE"}).number() == before.call({"DBSIZE"}).number(); }));
   after.call({"REPLICAOF", "NO", "ONE"});
   before.call({"REPLICAOF", "127.0.0.1", std::to_string(after.port())});
-  EXPECT_TRUE(eventually([&] {
-    try {
-      enqueue(engine, 1);
-      return true;
-    } catch (const StoreError&) {
-      return false;  // it only replicates now, and the other one is looked for
-    }
-  }));
+  enqueue(engine, 1);  // the one that only replicates now says so, and the other one is asked
   EXPECT_TRUE(completes(engine, 6));
   EXPECT_TRUE(eventually([&] {
     auto clients = after.call({"CLIENT", "LIST"}).string();
     return clients.find("name=holdfast-worker-") != std::string::npos;
   })) << "where the store is, there a death is noticed";
+}
+
+TEST_F(RedisScenario, ReplicaThatIsNamedFirstIsPassedBy) {
+  RedisServer primary, replica;
+  replica.call({"REPLICAOF", "127.0.0.1", std::to_string(primary.port())});
+  auto address = replica.address() + ",127.0.0.1:" + std::to_string(primary.port());
+  EXPECT_FALSE(holds_store(address));
+  auto engine = open(address);
+  enqueue(engine, 3);
+  EXPECT_TRUE(holds_store(address));
+  ASSERT_TRUE(eventually(
+      [&] { return replica.call({"DBSIZE"}).number() == primary.call({"DBSIZE"}).number(); }));
+  primary.kill();
+  EXPECT_EQ(Inspector{engine}.count({}), 3) << "a replica can be looked at";
+  EXPECT_THROW(enqueue(engine, 1), StoreError);
 }
 
 TEST_F(RedisScenario, FullMemoryRefusesNewWorkAndSettlesWhatRuns) {

@@ -12,6 +12,12 @@ constexpr Millis patience{10'000};
 constexpr std::size_t idle_kept = 32;
 constexpr int most_redirections = 5;
 
+/// False where that is not to be learned.
+bool only_replicates(Connection& connection) {
+  auto role = connection.call({"ROLE"});
+  return !role.is_error() && role.size() > 0 && role[0].text() == "slave";
+}
+
 }  // namespace
 
 std::optional<Endpoint> moved_to(std::string_view text, const Endpoint& from) {
@@ -30,18 +36,23 @@ Server::Server(Address address)
     : address_{std::move(address)}, current_{address_.endpoints.front()} {}
 
 std::unique_ptr<Connection> Server::connect() {
+  ConnectionPtr replica;
   for (std::size_t tried = 0;; ++tried) {
     Endpoint endpoint;
     {
       std::lock_guard lock{mutex_};
       endpoint = current_;
     }
+    bool last = tried >= address_.endpoints.size();
     try {
-      return std::make_unique<Connection>(address_, endpoint, patience);
+      auto connection = std::make_unique<Connection>(address_, endpoint, patience);
+      if (address_.endpoints.size() == 1 || !only_replicates(*connection)) return connection;
+      replica = std::move(connection);
     } catch (const Disconnected&) {
-      look_elsewhere();
-      if (tried >= address_.endpoints.size()) throw;
+      if (last && !replica) throw;
     }
+    if (last && replica) return replica;  // it can be looked at, at least
+    look_elsewhere();
   }
 }
 
@@ -80,6 +91,11 @@ void Server::give_back(ConnectionPtr connection) {
 }
 
 bool Server::redirected(const Value& answer) {
+  // It has done nothing, so another may be asked for the same.
+  if (answer.text().starts_with("READONLY") && address_.endpoints.size() > 1) {
+    look_elsewhere();
+    return true;
+  }
   std::lock_guard lock{mutex_};
   auto to = moved_to(answer.text(), current_);
   if (!to) return false;
@@ -95,8 +111,8 @@ void Server::fail(const Value& answer) {
         "the Redis server's memory is used up (maxmemory); new tasks are refused, running ones can "
         "still be settled. Raise maxmemory of {} or lower the retention limits",
         address_.name())};
-  // A node that is cut off from most others says the latter; those may be well.
-  if (text.starts_with("READONLY") || text.starts_with("CLUSTERDOWN")) look_elsewhere();
+  // A node that is cut off from most others says so; those may be well.
+  if (text.starts_with("CLUSTERDOWN")) look_elsewhere();
   // Following it would run a script where only some of the keys have arrived.
   if (text.starts_with("ASK "))
     throw StoreError{

@@ -44,7 +44,7 @@ class Server {
   using ConnectionPtr = std::unique_ptr<Connection>;
   ConnectionPtr borrow();
   void give_back(ConnectionPtr connection);
-  /// True: the answer says that another server has the store now, and it is known which.
+  /// True: the answer says that another server has the store now, and the next call asks that.
   bool redirected(const Value& answer);
   void look_elsewhere();
   [[noreturn]] void fail(const Value& answer);
