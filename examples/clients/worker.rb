@@ -3,45 +3,48 @@
 require "json"
 require "net/http"
 
-URL = ENV.fetch("HOLDFAST_URL").chomp("/")
-TOKEN = ENV.fetch("HOLDFAST_TOKEN")
+URL = ENV.fetch("HOLDFAST_URL").chomp("/") + "/v1/remote/workers"
+HEADERS = { "Authorization" => "Bearer #{ENV.fetch("HOLDFAST_TOKEN")}",
+            "Content-Type" => "application/json" }.freeze
+Forgotten = Class.new(StandardError)
 
-def ask(path, body)
-  headers = { "Authorization" => "Bearer #{TOKEN}", "Content-Type" => "application/json" }
-  answer = Net::HTTP.post(URI(URL + path), JSON.generate(body), headers)
-  raise "#{path}: #{answer.code} #{answer.body}" unless answer.is_a?(Net::HTTPSuccess)
-  answer.body.to_s.empty? ? nil : JSON.parse(answer.body)
+# Asks again while the server or its store is away: everything can be said twice.
+def ask(what, body)
+  loop do
+    answer = Net::HTTP.post(URI(URL + what), JSON.generate(body), HEADERS)
+    return JSON.parse(answer.body || "null") if answer.is_a?(Net::HTTPSuccess)
+    raise Forgotten if answer.code == "410" # the server was started anew
+    raise "#{what}: #{answer.code} #{answer.body}" if answer.code != "503"
+  rescue SystemCallError, IOError, Timeout::Error
+    sleep 1
+  end
 end
 
-# The work itself. What it returns is kept; raising means: try again later.
+# The work itself; an exception means: try again later.
 def run(task)
-  { "reversed" => task["payload"]["text"].reverse }
+  { "outcome" => "done", "result" => { "reversed" => task["payload"]["text"].reverse } }
+rescue StandardError => e
+  { "outcome" => "retry", "error" => e.message }
 end
 
-me = ask("/v1/remote/workers", "kinds" => ["reverse_rb"])
-path = "/v1/remote/workers/#{me["worker"]}"
-holding = {}
-
+me, holding = ask("", "kinds" => ["reverse_rb"]), {}
 Thread.new do
   loop do
     sleep(me["heartbeat_interval_ms"] / 1000.0)
-    ask("#{path}/heartbeat", "tasks" => holding.keys)
+    ask("/#{me["worker"]}/heartbeat", "tasks" => holding.keys)
+  rescue Forgotten # whoever claims hears of it, too
   end
 end
-
 begin
   loop do
-    ask("#{path}/claim", "wait_ms" => 20_000)["tasks"].each do |task|
+    ask("/#{me["worker"]}/claim", "wait_ms" => 20_000)["tasks"].each do |task|
       holding[task["id"]] = task
-      outcome = begin
-        { "outcome" => "done", "result" => run(task) }
-      rescue StandardError => e
-        { "outcome" => "retry", "error" => e.message }
-      end
-      ask("#{path}/settle", "settlements" => [task.slice("id", "token").merge(outcome)])
+      ask("/#{me["worker"]}/settle", "settlements" => [task.slice("id", "token").merge(run(task))])
       holding.delete(task["id"])
     end
+  rescue Forgotten # others have what this one held
+    me, holding = ask("", "kinds" => ["reverse_rb"]), {}
   end
 rescue Interrupt
-  ask("#{path}/retire", {})
+  ask("/#{me["worker"]}/retire", {})
 end

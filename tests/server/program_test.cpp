@@ -106,6 +106,34 @@ TEST_F(Serve, TakesBackTheWorkOfADeadWorker) {
       std::chrono::seconds{60}));
 }
 
+/// What people copy has to survive what it tells them to survive.
+TEST_F(Serve, ExampleWorkersGoOnWithTheNextServer) {
+  auto running = start();
+  const Environment where{{"HOLDFAST_URL", "http://127.0.0.1:" + std::to_string(running.port)},
+                          {"HOLDFAST_TOKEN", running.token}};
+  const std::string folder = HOLDFAST_SOURCE_DIR "/examples/clients/";
+  Process python{{"/usr/bin/env", "python3", folder + "worker.py"}, where};
+  Process ruby{{"/usr/bin/env", "ruby", folder + "worker.rb"}, where};
+  Process node{{"/usr/bin/env", "node", folder + "worker.mjs"}, where};
+  auto completed = [&](std::size_t count) {
+    call(running.port, "POST", "/v1/tasks",
+         R"({"tasks":[{"kind":"add_py","payload":{"numbers":[1]}},)"
+         R"({"kind":"reverse_rb","payload":{"text":"a"}},)"
+         R"({"kind":"count_js","payload":{"text":"a"}}]})",
+         {{"Authorization", "Bearer " + running.token}});
+    return eventually(
+        [&] {
+          const auto tasks = get(running, "/v1/tasks?state=completed").json();
+          return tasks.at("tasks").as_array().size() == count;
+        },
+        std::chrono::seconds{60});
+  };
+  EXPECT_TRUE(completed(3)) << python.err() << ruby.err() << node.err();
+  running.process.kill();
+  running = start({"--listen", "127.0.0.1:" + std::to_string(running.port)});
+  EXPECT_TRUE(completed(6)) << python.err() << ruby.err() << node.err();
+}
+
 TEST_F(Serve, SpeaksTls) {
   const auto cert = (store_.folder() / "cert.pem").string();
   const auto key = (store_.folder() / "key.pem").string();
