@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <csignal>
 #include <fstream>
+#include <thread>
 
+#include "engines/redis/server.hpp"
 #include "scenario/redis_scenario.hpp"
 
 namespace holdfast::test {
@@ -272,6 +275,26 @@ TEST_F(RedisScenario, TlsIsSpokenWithServersThatAreTrustedOnly) {
   }
   EXPECT_THROW(open(server.address() + "?tls_name=example.org&tls_ca=" + server.certificate()),
                StoreError);
+}
+
+TEST_F(RedisScenario, SignalsDoNotBreakConnectionsWithTls) {
+  RedisServer server{{.tls = true}};
+  redis::Server connection{
+      redis::Address::parse(server.address() + "?tls_ca=" + server.certificate())};
+  struct sigaction mere {};
+  mere.sa_handler = [](int) {};
+  struct sigaction before {};
+  ASSERT_EQ(::sigaction(SIGUSR1, &mere, &before), 0);
+  std::atomic<bool> answered{false};
+  std::atomic<int> sent{0};
+  std::thread sender{[&, us = ::pthread_self()] {
+    eventually([&] { return ::pthread_kill(us, SIGUSR1) != 0 || ++sent < 0 || answered; });
+  }};
+  EXPECT_TRUE(connection.call({"BLPOP", "nothing", "0.3"}).is_nil());
+  answered = true;
+  sender.join();
+  EXPECT_GT(sent, 1);
+  ::sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST_F(RedisScenario, WhoOnlyLooksLeavesNothingBehind) {

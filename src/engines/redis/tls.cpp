@@ -23,6 +23,24 @@ std::string last_error(const SSL* ssl, int result) {
   return text;
 }
 
+/// A signal came while the socket was waited for, which OpenSSL tells like a socket that is not
+/// ready.
+bool is_interrupted(const SSL* ssl, int result) {
+  auto kind = errno == EINTR ? ::SSL_get_error(ssl, result) : SSL_ERROR_NONE;
+  return kind == SSL_ERROR_WANT_READ || kind == SSL_ERROR_WANT_WRITE;
+}
+
+/// Does it until no signal comes in between.
+template <class F>
+int undisturbed(const SSL* ssl, F&& call) {
+  for (;;) {
+    ::ERR_clear_error();
+    errno = 0;
+    int result = call();
+    if (result == 1 || !is_interrupted(ssl, result)) return result;
+  }
+}
+
 /// TLS over a socket that blocks for no longer than its timeout, so no event loop is needed.
 class TlsTransport final : public Transport {
  public:
@@ -40,18 +58,17 @@ class TlsTransport final : public Transport {
 
   void write(std::string_view bytes) override {
     while (!bytes.empty()) {
-      ::ERR_clear_error();
       std::size_t sent = 0;
-      int result = ::SSL_write_ex(ssl_, bytes.data(), bytes.size(), &sent);
+      int result = undisturbed(
+          ssl_, [&] { return ::SSL_write_ex(ssl_, bytes.data(), bytes.size(), &sent); });
       if (result != 1) fail(result);
       bytes.remove_prefix(sent);
     }
   }
 
   std::size_t read(char* into, std::size_t room) override {
-    ::ERR_clear_error();
     std::size_t got = 0;
-    int result = ::SSL_read_ex(ssl_, into, room, &got);
+    int result = undisturbed(ssl_, [&] { return ::SSL_read_ex(ssl_, into, room, &got); });
     if (result != 1) fail(result);
     return got;
   }
@@ -79,8 +96,7 @@ class TlsTransport final : public Transport {
       ::SSL_set_tlsext_host_name(ssl_, name.c_str());
     }
     ::SSL_set_fd(ssl_, fd_);
-    ::ERR_clear_error();
-    if (int result = ::SSL_connect(ssl_); result != 1)
+    if (int result = undisturbed(ssl_, [&] { return ::SSL_connect(ssl_); }); result != 1)
       throw Disconnected{fmt::format("no TLS with the Redis server at {}: {}", endpoint.text(),
                                      last_error(ssl_, result))};
   }
