@@ -45,6 +45,8 @@ TopView look(const Engine& engine) {
 }
 
 std::string view_json(const TopView& view, const Engine& engine) {
+  if (!view.trouble.empty())
+    return JsonObject{}.text("at", iso8601(wall_now())).text("trouble", view.trouble).str();
   std::vector<std::string> workers;
   for (const auto& worker : view.workers) workers.push_back(worker_json(worker, view.at));
   return JsonObject{}
@@ -62,6 +64,7 @@ class Top {
       : context_{context}, engine_{std::move(engine)}, nudges_{nudges}, interval_{interval} {}
 
   void once() {
+    only_once_ = true;
     look_again();
     print();
   }
@@ -84,8 +87,8 @@ class Top {
       before_ = view_.at == WallTime{} ? now : std::move(view_);
       view_ = std::move(now);
     } catch (const StoreError& error) {
-      // Before people it waits for the store to come back, with what was last seen there.
-      if (!screen_) throw;
+      // It waits for the store to come back, with what was last seen there.
+      if (only_once_ || view_.at == WallTime{}) throw;
       view_.trouble = error.what();
     }
   }
@@ -111,6 +114,7 @@ class Top {
   Engine engine_;
   Nudges& nudges_;
   Millis interval_;
+  bool only_once_ = false;
   TopView view_{}, before_{};
   std::optional<Screen> screen_{};
 };

@@ -1,9 +1,11 @@
 #include <signal.h>
 
 #include <boost/json/parse.hpp>
+#include <holdfast/holdfast.hpp>
 
 #include "scenario/cli_scenario.hpp"
 #include "support/pty.hpp"
+#include "support/redis_server.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -107,6 +109,24 @@ TEST_F(Top, GoesOnInAPipeUntilItIsInterrupted) {
   ASSERT_TRUE(ending);
   EXPECT_EQ(ending->code, 130);
   EXPECT_THAT(top.out(), Not(HasSubstr("\x1b")));
+}
+
+TEST_F(Top, GoesOnWhenTheStoreIsAwayForAWhile) {
+  RedisServer server{{.append_only = true}};
+  Tasks{open(server.address())}.enqueue_all(std::vector<NewTask>(1, NewTask{"letter", "{}"}));
+  Process top{{HOLDFAST_PROGRAM, "--store", server.address(), "top", "--interval", "100ms"}};
+  const auto says = [&](const char* what) { return top.out().find(what) != std::string::npos; };
+  ASSERT_TRUE(eventually([&] { return says("QUEUE"); }));
+  server.kill();
+  ASSERT_TRUE(eventually([&] { return says("cannot ask the store"); }));
+  server.start();
+  const auto frames = [&] {
+    const auto out = top.out();
+    return out.substr(out.rfind("cannot ask the store")).find("QUEUE") != std::string::npos;
+  };
+  EXPECT_TRUE(eventually(frames));
+  top.signal(SIGINT);
+  EXPECT_TRUE(top.wait());
 }
 
 TEST_F(Top, RefusesWhatMakesNoSense) {
