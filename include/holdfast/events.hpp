@@ -68,6 +68,11 @@ struct StoreTrouble {
   std::string what;
   std::string why;
 };
+/// The store works, but gives less than people may expect of it. Told once, by a worker that
+/// starts.
+struct StoreWarning {
+  std::string what;
+};
 /// Data of a task is not what was written. It is kept from handlers.
 struct DamageFound {
   Damage damage;
@@ -111,11 +116,11 @@ struct TransactionNoted {
   bool trouble = false;
 };
 
-using Event =
-    std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, IntegrityChecked, StoreRepaired,
-                 WorkerEnlisted, WorkerDied, WorkerCleared, StaleWriteRefused, HeartbeatFailed,
-                 LeasesAbandoned, StoreTrouble, DamageFound, HandlerIgnoresStop, ScheduleFired,
-                 ScheduleBroken, TransactionResumed, TransactionMoved, TransactionNoted>;
+using Event = std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, IntegrityChecked,
+                           StoreRepaired, WorkerEnlisted, WorkerDied, WorkerCleared,
+                           StaleWriteRefused, HeartbeatFailed, LeasesAbandoned, StoreTrouble,
+                           StoreWarning, DamageFound, HandlerIgnoresStop, ScheduleFired,
+                           ScheduleBroken, TransactionResumed, TransactionMoved, TransactionNoted>;
 
 enum class Severity { debug, info, warning, error };
 Severity severity(const Event& event);

@@ -21,6 +21,7 @@ struct NameOf {
   std::string_view operator()(const HeartbeatFailed&) const { return "heartbeat_failed"; }
   std::string_view operator()(const LeasesAbandoned&) const { return "leases_abandoned"; }
   std::string_view operator()(const StoreTrouble&) const { return "store_trouble"; }
+  std::string_view operator()(const StoreWarning&) const { return "store_warning"; }
   std::string_view operator()(const DamageFound&) const { return "damage_found"; }
   std::string_view operator()(const HandlerIgnoresStop&) const { return "handler_ignores_stop"; }
   std::string_view operator()(const ScheduleFired&) const { return "schedule_fired"; }
@@ -84,6 +85,7 @@ class Fields {
   void operator()(const StoreTrouble& event) const {
     line_.text("what", event.what).text("why", event.why);
   }
+  void operator()(const StoreWarning& event) const { line_.text("what", event.what); }
   void operator()(const DamageFound& event) const { line_.text("what", event.damage.what); }
   void operator()(const HandlerIgnoresStop& event) const {
     subject(event);

@@ -37,6 +37,7 @@ struct SeverityOf {
   Severity operator()(const HeartbeatFailed&) const { return Severity::warning; }
   Severity operator()(const LeasesAbandoned&) const { return Severity::error; }
   Severity operator()(const StoreTrouble&) const { return Severity::error; }
+  Severity operator()(const StoreWarning&) const { return Severity::warning; }
   Severity operator()(const DamageFound&) const { return Severity::error; }
   Severity operator()(const HandlerIgnoresStop&) const { return Severity::warning; }
   Severity operator()(const ScheduleFired&) const { return Severity::info; }
@@ -139,6 +140,7 @@ struct TextOf {
   std::string operator()(const StoreTrouble& event) const {
     return fmt::format("{} failed and will be tried again: {}", event.what, event.why);
   }
+  std::string operator()(const StoreWarning& event) const { return event.what; }
   std::string operator()(const DamageFound& event) const {
     return fmt::format("damage: {} It is held; see holdfast doctor", event.damage.what);
   }

@@ -50,6 +50,7 @@ class EventCounts {
   void operator()(const HeartbeatFailed&) { heartbeats_failed_.add(); }
   void operator()(const LeasesAbandoned& event) { abandoned_.add(event.tasks); }
   void operator()(const StoreTrouble&) { trouble_.add(); }
+  void operator()(const StoreWarning&) {}
   void operator()(const HandlerIgnoresStop&) { ignored_.add(); }
   void operator()(const ScheduleFired&) { fired_.add(); }
   void operator()(const ScheduleBroken&) { broken_.add(); }

@@ -68,7 +68,7 @@ TEST_F(Pooler, TasksRunAndTheLogSaysThatOnlyAgeProvesADeath) {
   std::mutex mutex;
   engine.events().subscribe([&](const Event& event) {
     std::lock_guard lock{mutex};
-    if (std::holds_alternative<StoreTrouble>(event)) said += to_text(event) + "\n";
+    if (std::holds_alternative<StoreWarning>(event)) said += to_text(event) + "\n";
   });
   Tasks tasks{engine};
   tasks.on<Job>("job", [](const Job&, Attempt& attempt) {

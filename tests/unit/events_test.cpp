@@ -52,6 +52,7 @@ TEST(Events, SeverityTellsTroubleFromThePlainLifeOfATask) {
   found.dead_workers.emplace_back();
   EXPECT_EQ(severity(RecoveryCompleted{found}), Severity::info);
   EXPECT_EQ(severity(StoreTrouble{}), Severity::error);
+  EXPECT_EQ(severity(StoreWarning{}), Severity::warning);
 }
 
 TEST(Events, EachIsASentenceThatNamesWhatItIsAbout) {
@@ -80,6 +81,7 @@ TEST(Events, EachIsASentenceThatNamesWhatItIsAbout) {
       {HeartbeatFailed{worker, "disk full"}, {worker.text(), "disk full"}},
       {LeasesAbandoned{worker, 1}, {worker.text(), "1 task"}},
       {StoreTrouble{"claim", "busy"}, {"claim", "busy"}},
+      {StoreWarning{"it may forget"}, {"it may forget"}},
       {HandlerIgnoresStop{task, "email"}, {task.text(), "email"}},
       {ScheduleFired{"nightly", task}, {"nightly", task.text()}},
       {ScheduleBroken{"nightly", "no such zone"}, {"nightly", "no such zone"}},

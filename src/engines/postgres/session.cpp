@@ -168,8 +168,7 @@ milliseconds Session::time_to_sleep() {
 void Session::greet(Connection& db) {
   if (db.is_pooled()) {
     if (!std::exchange(said_that_we_poll_, true))
-      events_.emit(StoreTrouble{
-          "waiting for work",
+      events_.emit(StoreWarning{
           "there is a pooler before the server, so no session lasts: looking every 100 ms instead "
           "of being woken, and the death of a worker is known by its age only"});
     return;

@@ -109,7 +109,7 @@ Sighting judge(Store& store, const WorkerRow& row, const Living& living, Millis 
 std::unique_ptr<Enlistment> RedisWorkerRegistry::enlist(const WorkerProfile& profile) {
   // A worker's log is where people look; who only asks is told by `queue status`.
   if (auto warning = look_at_persistence(store_.server).warning; !warning.empty())
-    store_.events.emit(StoreTrouble{"keeping work", warning});
+    store_.events.emit(StoreWarning{warning});
   auto id = WorkerId::make();
   auto enlistment =
       std::make_unique<RedisEnlistment>(store_, id, profile.concurrency, oom_kills_before_);
