@@ -113,6 +113,8 @@ class Inspector {
                                       int tasks_of_each = std::numeric_limits<int>::max()) const;
   RecoveryTotals recovery_totals() const;
   std::int64_t stale_writes_refused() const { return recovery_totals().stale_writes_refused; }
+  /// The store that has everything of this one since it was moved there; empty: it was not.
+  std::string moved_to() const;
   /// What a crash of the store may cost, in words: `power-safe` or `crash-safe`; `volatile` for a
   /// server that keeps little or nothing over a restart.
   std::string durability() const;

@@ -20,6 +20,14 @@ constexpr Millis between_looks{200};
   throw InvalidRequest{fmt::format("there is no batch {}", id.text())};
 }
 
+/// Batches stay where they are, so there are to be no more of them in a store that others leave.
+void refuse_if_being_moved(EngineParts& parts) {
+  auto* tasks = parts.task_transfer();
+  if (auto note = tasks ? tasks->note() : std::nullopt)
+    throw StoreMoved{
+        fmt::format("{} is being moved to {}, or was; submit there", parts.name(), note->to)};
+}
+
 /// Looks at a batch again and again. A store that goes away is not the end of it: the batch is then
 /// as it was seen last.
 class LastingLook {
@@ -82,6 +90,7 @@ Batches& Batches::initialise(std::string app, AppInitialiser initialiser) {
 Batches::Submitted Batches::submit(const NewBatch& batch) {
   validate(batch, engine_.settings());
   require_writable(engine_.parts());
+  refuse_if_being_moved(engine_.parts());
   return batch_store_of(engine_).insert(BatchId::make(), batch);
 }
 

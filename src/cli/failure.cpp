@@ -15,7 +15,8 @@ bool is(const std::exception& error) {
 
 Exit exit_for(const std::exception& error) {
   if (is<Interrupted>(error)) return Exit::interrupted;
-  if (is<ConfigError>(error) || is<InvalidRequest>(error)) return Exit::refused;
+  if (is<ConfigError>(error) || is<InvalidRequest>(error) || is<StoreMoved>(error))
+    return Exit::refused;
   if (is<StoreReadOnly>(error)) return Exit::read_only;
   if (is<StoreUnusable>(error) || is<StoreDamaged>(error)) return Exit::halted;
   if (is<StorageFailed>(error)) return Exit::storage_failed;

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include <holdfast/batches.hpp>
 #include <holdfast/error.hpp>
-
 #include <holdfast/state_machine.hpp>
 #include <holdfast/transaction_inspector.hpp>
 
@@ -33,8 +33,24 @@ void say(Context& context, const std::string& from, const std::string& to, const
   context.confirm("start workers there; who enqueues at the old address is told the new one");
 }
 
+std::vector<BatchRecord> batches_of(const Engine& engine, std::vector<BatchStatus> statuses) {
+  if (!engine.parts().batch_store()) return {};
+  return Batches{engine}.list({.statuses = std::move(statuses), .count_rows = false});
+}
+
+/// Batches are not moved.
+std::string objection_of_batches(const Engine& from) {
+  auto open = batches_of(from, {BatchStatus::wait, BatchStatus::queued, BatchStatus::inprog});
+  if (open.empty()) return {};
+  return fmt::format(
+      "{} has batches that have not ended, and batches cannot be moved: let them end, or abort "
+      "them, "
+      "and move the store then. One is {}",
+      from.name(), open.front().id.text());
+}
+
 /// A transaction that listens runs as long as its worker does, so nobody need wait for its end.
-std::string objection(const Engine& from, const Engine& to) {
+std::string objection_of_transactions(const Engine& from, const Engine& to) {
   auto count = [&](std::vector<TaskState> states) {
     return Inspector{from}.count({.states = std::move(states), .kind = transaction_kind});
   };
@@ -50,6 +66,11 @@ std::string objection(const Engine& from, const Engine& to) {
       "{} transactions are running in {}; those that listen do so as long as their workers: stop "
       "these workers (SIGTERM) and move the store then",
       running, from.name());
+}
+
+std::string objection(const Engine& from, const Engine& to) {
+  auto why = objection_of_batches(from);
+  return why.empty() ? objection_of_transactions(from, to) : why;
 }
 
 Exit run(Context& context, const Options& options) {
@@ -75,6 +96,8 @@ Exit run(Context& context, const Options& options) {
                            .str());
   } else {
     say(context, from.name(), to.name(), done);
+    if (!batches_of(from, {}).empty())
+      context.confirm(fmt::format("batches, which have ended, stay in {}", from.name()));
   }
   if (done.left.empty()) return Exit::ok;
   throw InvalidRequest{fmt::format(

@@ -73,6 +73,8 @@ Exit run(Context& context, const Options& options) {
   context.confirm(fmt::format("store {}, {}, {} stale writes refused", engine.name(), durability,
                               inspector.stale_writes_refused()));
   if (upkeep) context.confirm(upkeep_text(*upkeep));
+  if (auto to = inspector.moved_to(); !to.empty())
+    context.say(fmt::format("this store was moved to {}: nothing runs here any more", to));
   if (auto warning = inspector.durability_warning(); !warning.empty())
     context.say("warning: " + warning);
   if (queues.empty())

@@ -78,5 +78,7 @@ class EngineParts {
 
 /// Throws `StoreReadOnly` with the reason unless everything may be done with the store.
 void require_writable(const EngineParts& parts);
+/// Throws `StoreMoved` if all of it is in another store now: what is done here changes nothing.
+void require_not_moved(EngineParts& parts);
 
 }  // namespace holdfast

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "recovery/time_text.hpp"
+#include "tasks/task_transfer.hpp"
 
 namespace holdfast {
 
@@ -189,6 +190,11 @@ std::string explain(const TaskRecord& task, const Circumstances& around) {
     case TaskState::blocked:
       return explain_blocked(task, around);
     case TaskState::held:
+      if (is_being_moved(task))
+        return fmt::format(
+            "It {}: it runs there when the move has come to its end; run "
+            "`holdfast move` again if it was interrupted.",
+            quoted(task.cause));
       return fmt::format("It is held for an operator ({}): retry it to release it, or cancel it.",
                          task.cause.empty() ? "no cause was given" : quoted(task.cause));
     case TaskState::completed:

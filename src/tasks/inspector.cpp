@@ -29,6 +29,7 @@ std::vector<TaskRecord> find(TaskAdmin& admin, std::vector<TaskId> ids) {
 }
 
 std::int64_t move_aloud(EngineParts& parts, const TaskFilter& filter, TaskAdmin::Move move) {
+  require_not_moved(parts);
   const auto& events = parts.events();
   if (events.heard())
     move.on_change = [&](TaskId id, const std::string& kind, const Transition& step) {
@@ -107,6 +108,12 @@ IntegrityResult Inspector::check_integrity(bool full, std::stop_token stop) cons
   return result;
 }
 
+std::string Inspector::moved_to() const {
+  auto* tasks = engine_.parts().task_transfer();
+  auto note = tasks ? tasks->note() : std::nullopt;
+  return note && note->closed ? note->to : std::string{};
+}
+
 std::string Inspector::durability() const { return engine_.parts().durability(); }
 
 std::string Inspector::durability_warning() const { return engine_.parts().durability_warning(); }
@@ -143,11 +150,13 @@ std::int64_t Inspector::hold(const TaskFilter& filter, const std::string& cause)
 
 void Inspector::pause(const std::string& queue) {
   check_name("queue", queue, longest_name);
+  require_not_moved(engine_.parts());
   engine_.parts().admin().set_paused(queue, true, actor_);
 }
 
 void Inspector::resume(const std::string& queue) {
   check_name("queue", queue, longest_name);
+  require_not_moved(engine_.parts());
   engine_.parts().admin().set_paused(queue, false, actor_);
 }
 

@@ -52,6 +52,7 @@ void validate(const Limit& limit) {
 
 void Limits::set(const Limit& limit) {
   validate(limit);
+  require_not_moved(engine_.parts());
   engine_.parts().limits().set(std::span{&limit, 1});
 }
 

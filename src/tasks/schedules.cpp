@@ -70,6 +70,7 @@ void validate(const Schedule& schedule, const Settings& settings) {
 
 Schedules::Added Schedules::add(Schedule schedule) {
   validate(schedule, engine_.settings());
+  require_not_moved(engine_.parts());
   auto& store = engine_.parts().schedules();
   while (true) {
     auto now = engine_.parts().clock().wall();

@@ -68,6 +68,7 @@ MoveResult StoreMove::run() {
   close();
   say_(fmt::format("{} is closed; taking the rest", from_.name()));
   drain();
+  drop_outdated();
   take_rest();
   if (options_.finished) {
     take_finished(TaskState::completed);
@@ -79,6 +80,8 @@ MoveResult StoreMove::run() {
   check_counts();
   forget_taken();
   open_gates();
+  note_.done = result_.left.empty();
+  from_.transfer().set_note(note_);
   result_.closed_for = now() - closed_at;
   return result_;
 }
@@ -105,7 +108,7 @@ void StoreMove::drain() {
 }
 
 bool StoreMove::is_marked(const TaskRecord& task) const {
-  return task.state == TaskState::held && task.cause == "is being moved to " + note_.to;
+  return is_being_moved(task) && task.cause == being_moved_to(note_.to);
 }
 
 /// Held for the move, so that nobody claims it and everybody sees why.
@@ -116,7 +119,7 @@ void StoreMove::mark(const std::vector<TaskId>& ids) {
   move.to = TaskState::held;
   move.from = {TaskState::pending, TaskState::blocked};
   move.actor = actor;
-  move.reason = "is being moved to " + note_.to;
+  move.reason = being_moved_to(note_.to);
   from_.admin().move(filter, move);
 }
 
@@ -140,6 +143,45 @@ void StoreMove::take_marked_before() {
       if (is_marked(task) && task.waits_for.empty()) ids.push_back(task.id);
     in_handfuls(ids, [&](const std::vector<TaskId>& some) { take(some); });
   });
+}
+
+/// Copies of tasks that an operator let go, after an earlier run had taken them: they came to their
+/// end here, and must not run there as well.
+void StoreMove::drop_outdated() {
+  if (!goes_on_) return;
+  std::unordered_set<TaskId> gates;
+  each_page(to_.admin(), {.kind = gate_kind(note_)}, [&](const std::vector<TaskRecord>& page) {
+    for (const auto& gate : page) gates.insert(gate.id);
+  });
+  std::vector<TaskId> copies;
+  each_page(to_.admin(), {.states = {TaskState::blocked}}, [&](const auto& page) {
+    for (const auto& task : page)
+      if (std::ranges::any_of(task.waits_for, [&](TaskId id) { return gates.contains(id); }))
+        copies.push_back(task.id);
+  });
+  in_handfuls(copies, [&](const std::vector<TaskId>& some) {
+    TaskFilter originals;
+    originals.ids = some;
+    std::vector<TaskId> outdated;
+    for (const auto& task : from_.admin().search(originals, {.limit = a_handful}))
+      if (!is_marked(task)) outdated.push_back(task.id);
+    forget_copies(outdated);
+  });
+}
+
+/// They wait for a gate, so they are held first: only what is held or over can be forgotten.
+void StoreMove::forget_copies(const std::vector<TaskId>& ids) {
+  if (ids.empty()) return;
+  TaskFilter filter;
+  filter.ids = ids;
+  TaskAdmin::Move move;
+  move.to = TaskState::held;
+  move.from = {TaskState::blocked};
+  move.actor = actor;
+  move.reason = "came to its end in " + from_.name();
+  to_.admin().move(filter, move);
+  to_.transfer().forget(ids);
+  for (auto id : ids) there_.erase(id);
 }
 
 TaskId StoreMove::make_gate() {

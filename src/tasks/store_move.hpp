@@ -50,6 +50,7 @@ class StoreMove {
  private:
   void begin();
   void refuse_same_store();
+  void reopen(const MoveNote& left);
   void heed_objection();
   void undo();
   void drain();
@@ -58,6 +59,8 @@ class StoreMove {
   std::int64_t running();
   void take_pending();
   void take_marked_before();
+  void drop_outdated();
+  void forget_copies(const std::vector<TaskId>& ids);
   void take_rest();
   void take_finished(TaskState state);
   void take_schedules();
@@ -83,6 +86,7 @@ class StoreMove {
   MoveOptions options_;
   Say say_;
   MoveNote note_{};
+  bool goes_on_ = false;  // a run before has begun it
   MoveResult result_{};
   std::vector<TaskId> taken_;              // in the other store, to be removed from this one
   std::unordered_set<TaskId> unfinished_;  // of those, the ones that wait for a gate

@@ -17,14 +17,13 @@ void StoreMove::begin() {
   require_writable(from_);
   require_writable(to_);
   refuse_same_store();
-  if (auto other = to_.transfer().note())
-    throw InvalidRequest{fmt::format(
-        "{} was moved to {}, or is being so; nothing can be moved into it", to_.name(), other->to)};
+  if (auto other = to_.transfer().note()) reopen(*other);
   if (auto before = from_.transfer().note()) {
     if (before->to != to_.name())
       throw InvalidRequest{fmt::format("{} is being moved to {}; run that to its end first",
                                        from_.name(), before->to)};
     note_ = std::move(*before);
+    goes_on_ = true;
     return;
   }
   note_.to = to_.name();
@@ -34,18 +33,30 @@ void StoreMove::begin() {
   refuse_same_store();
 }
 
+/// A store that was moved away can be moved into: what it had is elsewhere. Its queues are as they
+/// were before that.
+void StoreMove::reopen(const MoveNote& left) {
+  if (!left.done)
+    throw InvalidRequest{
+        fmt::format("{} is being moved to {}; run that to its end first", to_.name(), left.to)};
+  for (const auto& queue : to_.admin().paused())
+    if (std::ranges::count(left.paused, queue) == 0)
+      to_.admin().set_paused(queue, false, std::string{actor});
+  to_.transfer().set_note({});
+}
+
 /// One store may have several addresses. What is noted in one of them is then in the other.
 void StoreMove::refuse_same_store() {
   auto there = to_.transfer().note(), here = from_.transfer().note();
   if (!there || !here || there->move != here->move) return;
-  from_.transfer().set_note({});
+  if (!goes_on_ && here->move == note_.move) from_.transfer().set_note({});
   throw InvalidRequest{fmt::format("{} and {} are the same store", from_.name(), to_.name())};
 }
 
 void StoreMove::heed_objection() {
   auto why = options_.objection ? options_.objection() : std::string{};
   if (why.empty()) return;
-  undo();
+  if (!goes_on_) undo();
   throw InvalidRequest{why};
 }
 

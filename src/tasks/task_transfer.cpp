@@ -8,8 +8,23 @@ namespace holdfast {
 
 namespace json = boost::json;
 
+namespace {
+
+constexpr std::string_view being_moved = "is being moved to ";
+
+}  // namespace
+
+std::string being_moved_to(std::string_view store) {
+  return std::string{being_moved}.append(store);
+}
+
+bool is_being_moved(const TaskRecord& task) {
+  return task.state == TaskState::held && task.cause.starts_with(being_moved);
+}
+
 std::string note_text(const MoveNote& note) {
-  json::object text{{"to", note.to}, {"move", note.move}, {"closed", note.closed}};
+  json::object text{
+      {"to", note.to}, {"move", note.move}, {"closed", note.closed}, {"done", note.done}};
   text["paused"] = json::value_from(note.paused);
   return json::serialize(text);
 }
@@ -21,6 +36,7 @@ std::optional<MoveNote> parse_note(std::string_view text) {
     note.to = json::value_to<std::string>(value.at("to"));
     note.move = json::value_to<std::string>(value.at("move"));
     note.closed = value.at("closed").as_bool();
+    if (auto* done = value.as_object().if_contains("done")) note.done = done->as_bool();
     note.paused = json::value_to<std::vector<std::string>>(value.at("paused"));
     return note;
   } catch (const std::exception&) {

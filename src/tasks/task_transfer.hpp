@@ -28,7 +28,11 @@ struct MoveNote {
   std::string move;                   ///< names this move: tasks that wait for its end know it
   std::vector<std::string> paused{};  ///< queues that were paused before it began
   bool closed = false;                ///< nothing may be inserted any more
+  bool done = false;                  ///< the other store has everything
 };
+/// The cause of tasks that are held for a move.
+std::string being_moved_to(std::string_view store);
+bool is_being_moved(const TaskRecord& task);
 std::string note_text(const MoveNote& note);
 /// Nothing for a text that is not one of ours.
 std::optional<MoveNote> parse_note(std::string_view text);

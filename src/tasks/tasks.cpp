@@ -88,6 +88,13 @@ void require_writable(const EngineParts& parts) {
   if (parts.run_level() != RunLevel::normal) throw StoreReadOnly{parts.why_read_only()};
 }
 
+void require_not_moved(EngineParts& parts) {
+  auto* tasks = parts.task_transfer();
+  auto note = tasks ? tasks->note() : std::nullopt;
+  if (note && note->closed)
+    throw StoreMoved{parts.name() + " was moved to " + note->to + "; do that there"};
+}
+
 ScheduleStore& EngineParts::schedules() {
   if (auto* store = schedule_store()) return *store;
   throw InvalidRequest{name() + " cannot keep schedules; use another engine for them"};

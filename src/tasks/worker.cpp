@@ -113,6 +113,7 @@ void Worker::Impl::say_goodbye() {
 
 void Worker::Impl::begin() {
   require_writable(parts_);
+  require_not_moved(parts_);
   auto start_up = parts_.take_start_up();
   while (true) {
     try {

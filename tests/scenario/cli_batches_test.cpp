@@ -44,6 +44,21 @@ class CliBatches : public CliScenario {
   }
 };
 
+TEST_F(CliBatches, AStoreWithOpenBatchesIsNotMoved) {
+  auto id = submit(file("a.jsonl", "{\"n\": 1}\n"));
+  const std::vector<std::string> move{"move", "--from", store_.address(), "--to",
+                                      "sqlite:" + (store_.folder() / "b.db").string()};
+  const Finished refused = cli(move);
+  EXPECT_EQ(refused.ending.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("batches cannot be moved"));
+  EXPECT_THAT(refused.err, HasSubstr(id));
+  ok(run_words());
+  const Finished moved = cli(move);
+  EXPECT_EQ(moved.ending.code, 0) << moved.err;
+  EXPECT_THAT(moved.out + moved.err, HasSubstr("batches, which have ended, stay in"));
+  EXPECT_THAT(ok({"queue", "status"}), HasSubstr("this store was moved to"));
+}
+
 TEST_F(CliBatches, AFileIsSubmittedProcessedAndItsOutputRead) {
   auto id = submit(file("a.jsonl", "{\"n\": 1}\n\n{\"n\": 2}\n{\"n\": 3}\n"));
   EXPECT_EQ(status(id).at("status"), "queued");
