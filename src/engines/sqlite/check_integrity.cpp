@@ -66,6 +66,11 @@ class Check {
     if (!has_schema(db_) || !schema_is_whole_) return;
     step([&] { rows(); });
     step([&] { find_damaged_blocks(db_, [&](Damage damage) { found(std::move(damage)); }); });
+    step([&] {
+      find_wrong_counts(db_, [&](std::string what) {
+        found({Damage::Kind::index, std::move(what)});
+      });
+    });
     if (limits_.full) step([&] { references(); });
   }
 

@@ -216,6 +216,7 @@ void take_handful(Connection& db, const Taking& taking, std::span<const Candidat
                   Exchanged& into) {
   const auto& lane = *handful.front()->lane;
   auto rows = take_rows(db, taking, lane.id, handful);
+  db.counts().move(lane.id, TaskState::pending, TaskState::running, std::ssize(rows));
   std::ranges::sort(handful, {}, &Candidate::seq);
   std::ranges::sort(rows, {}, &CheckedRow::seq);
   auto row = rows.begin();
@@ -228,6 +229,7 @@ void take_handful(Connection& db, const Taking& taking, std::span<const Candidat
     if (claimed_before && !row->damage) compare_effects(db, *row);
     if (row->damage) {
       hold_damaged(db, *row->damage, taking.now.wall);
+      db.counts().move(lane.id, TaskState::running, TaskState::held);
       into.damaged.push_back({Damage::Kind::row, row->damage->what, row->damage->id});
     } else {
       auto at = static_cast<std::size_t>(candidate - all.data());

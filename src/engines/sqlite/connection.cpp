@@ -289,15 +289,4 @@ Connection::Once::~Once() {
   sqlite3_finalize(raw_);
 }
 
-ChangedRows::ChangedRows(Connection& db) : db_{db.handle()} {
-  sqlite3_update_hook(
-      db_,
-      [](void* seqs, int, const char*, const char*, sqlite3_int64 row) {
-        static_cast<std::vector<std::int64_t>*>(seqs)->push_back(row);
-      },
-      &seqs_);
-}
-
-ChangedRows::~ChangedRows() { sqlite3_update_hook(db_, nullptr, nullptr); }
-
 }  // namespace holdfast::sqlite

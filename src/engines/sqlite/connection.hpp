@@ -14,6 +14,8 @@
 #include <holdfast/settings.hpp>
 #include <holdfast/task.hpp>
 
+#include "engines/sqlite/counts.hpp"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -122,6 +124,8 @@ class Connection {
   std::int64_t last_insert() const;
   std::int64_t number(std::string_view sql);  ///< the first column of the first row, or 0
   sqlite3* handle() const { return db_; }
+  /// What the transaction at hand changes, and whoever commits it writes.
+  CountChanges& counts() { return counts_; }
 
  private:
   struct Finalizer {
@@ -129,6 +133,7 @@ class Connection {
   };
   sqlite3* db_ = nullptr;
   bool owned_ = true;
+  CountChanges counts_;
   std::unordered_map<const char*, std::unique_ptr<sqlite3_stmt, Finalizer>> statements_;
 };
 
@@ -145,20 +150,6 @@ class Connection::Once {
  private:
   sqlite3_stmt* raw_ = nullptr;
   std::optional<Statement> statement_;
-};
-
-/// The numbers of the rows that statements change as long as this lives.
-class ChangedRows {
- public:
-  explicit ChangedRows(Connection& db);
-  ~ChangedRows();
-  ChangedRows(const ChangedRows&) = delete;
-  ChangedRows& operator=(const ChangedRows&) = delete;
-  const std::vector<std::int64_t>& seqs() const { return seqs_; }
-
- private:
-  sqlite3* db_;
-  std::vector<std::int64_t> seqs_;
 };
 
 /// Throws the error of ours that fits SQLite's code: full disk, not a database, I/O failure, ...

@@ -21,16 +21,18 @@ TaskId id_of(Connection& db, std::int64_t seq) {
   return query.step() ? query.task_id(0) : TaskId{};
 }
 
-/// A step of a task that waited for another, in its history and for whoever wants to hear of it.
+/// A step of a task that waited for another, in its history, in the counts and for whoever wants to
+/// hear of it.
 TaskChanged note_step(Connection& db, const HistoryRow& row) {
   add_history(db, row);
   auto find = db.use(
-      "SELECT t.id, l.kind FROM holdfast_tasks t JOIN holdfast_lanes l USING (lane)"
+      "SELECT t.id, l.kind, t.lane FROM holdfast_tasks t JOIN holdfast_lanes l USING (lane)"
       " WHERE t.seq = ?");
   TaskChanged changed;
   if (find.bind(row.task).step()) {
     changed.id = find.task_id(0);
     changed.kind = find.text(1);
+    db.counts().move(find.integer(2), row.from, row.to);
   }
   changed.transition = {
       row.from,    row.to, std::string{row.actor}, std::string{row.reason}, row.token,

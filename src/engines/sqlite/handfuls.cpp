@@ -21,7 +21,8 @@ const std::string insert_sql =
 
 const RowList settle_sql{
     "UPDATE holdfast_tasks SET state = 2, finished_at = ?2, result = NULL, suspect = 0,"
-    " cancel_requested = 0, lease_until = NULL, row_sum = 0 WHERE seq IN (",
+    " cancel_requested = 0, lease_until = NULL, row_sum = holdfast_end(?3, seq, lane, 2)"
+    " WHERE seq IN (",
     ")" HOLDFAST_TOKEN_GUARD_OF_MANY};
 
 }  // namespace
@@ -65,13 +66,20 @@ bool is_plain(const Settlement& settlement) {
 
 std::vector<std::int64_t> settle_handful(Connection& db, SettlementHandful settlements,
                                          WallTime now) {
-  ChangedRows changed{db};
+  EndedRows ended;
+  ended.reserve(settlements.size());
   auto update = db.use(settle_sql.text(settlements.size()));
-  update.bind(settlements.front()->lease.token, now);
-  int at = 3;
+  update.bind(settlements.front()->lease.token, now).bind_pointer(3, &ended, ended_rows_type);
+  int at = 4;
   for (const auto* one : settlements) update.bind_from(at++, one->lease.place);
   update.run();
-  return changed.seqs();
+  std::vector<std::int64_t> seqs;
+  seqs.reserve(ended.size());
+  for (const auto& row : ended) {
+    db.counts().move(row.lane, TaskState::running, row.state);
+    seqs.push_back(row.seq);
+  }
+  return seqs;
 }
 
 }  // namespace holdfast::sqlite

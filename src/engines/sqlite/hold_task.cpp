@@ -11,11 +11,12 @@ void hold_task(Connection& db, std::int64_t seq, TaskState from, std::string_vie
       .task = seq, .from = from, .to = TaskState::held, .actor = actor, .reason = cause, .at = now};
   {
     auto find = db.use(
-        "SELECT t.token, t.attempt, t.claimed_at, w.id FROM holdfast_tasks t"
+        "SELECT t.token, t.attempt, t.claimed_at, w.id, t.lane FROM holdfast_tasks t"
         " LEFT JOIN holdfast_workers w ON w.seq = t.owner WHERE t.seq = ?");
     if (!find.bind(seq).step()) return;
     row.token = Token{find.integer(0)};
     row.attempt = static_cast<int>(find.integer(1));
+    db.counts().move(find.integer(4), from, TaskState::held);
     if (from == TaskState::running) {
       row.claimed_at = find.optional_time(2);
       if (!find.is_null(3)) row.worker = find.worker_id(3);

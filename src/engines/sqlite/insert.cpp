@@ -91,6 +91,7 @@ Inserted insert_one(Connection& db, const NewTask& task, TaskId id, std::int64_t
   for (auto on : waits_for) {
     db.use("INSERT OR IGNORE INTO holdfast_blocks (on_seq, seq) VALUES (?, ?)").bind(on, seq).run();
   }
+  db.counts().add(lane, state);
   return {id, true, state};
 }
 
@@ -159,7 +160,10 @@ std::vector<Inserted> insert_tasks(Connection& db, std::span<const NewTask> task
     if (!is_plain(task)) one_by_one();
     if (handful.size() < tasks_in_handful) continue;
     if (insert_handful(db, std::span{handful}.first<tasks_in_handful>(), now)) {
-      for (const auto& one : handful) inserted.push_back({one.id, true});
+      for (const auto& one : handful) {
+        inserted.push_back({one.id, true});
+        db.counts().add(one.lane, TaskState::pending);
+      }
       handful.clear();
     } else {
       one_by_one();

@@ -23,6 +23,7 @@ Orphan read_task(const Statement& row) {
 
 struct Taken {
   std::int64_t seq = 0;
+  std::int64_t lane = 0;
   int max_attempts = 0;
   std::optional<WallTime> claimed_at{};
   std::optional<WorkerId> worker{};
@@ -32,13 +33,14 @@ struct Taken {
 std::optional<Taken> find_orphan(Connection& db, const Verdict& verdict, Millis now,
                                  const std::string& domain) {
   auto find = db.use(
-      "SELECT t.seq, t.claimed_at, w.id, t.max_attempts FROM holdfast_tasks t"
+      "SELECT t.seq, t.claimed_at, w.id, t.max_attempts, t.lane FROM holdfast_tasks t"
       " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
       " WHERE t.id = ?1 AND t.token = ?2 AND t.state = 1 AND t.cancel_requested = ?5"
       " AND" HOLDFAST_ORPHANED("t"));
   find.bind(verdict.lease.id, verdict.lease.token, now, domain, verdict.cancel_requested);
   if (!find.step()) return {};
-  Taken taken{find.integer(0), static_cast<int>(find.integer(3)), find.optional_time(1)};
+  Taken taken{find.integer(0), find.integer(4), static_cast<int>(find.integer(3)),
+              find.optional_time(1)};
   if (!find.is_null(2)) taken.worker = find.worker_id(2);
   return taken;
 }
@@ -63,6 +65,7 @@ void take_back(Connection& db, const Verdict& verdict, const Taken& taken, WallT
               finished_at, verdict.reason, cause);
   update.run();
   seal(db, taken.seq);
+  db.counts().move(taken.lane, TaskState::running, to);
   add_history(db, {.task = taken.seq,
                    .from = TaskState::running,
                    .to = to,

@@ -19,6 +19,7 @@ std::vector<TaskId> enqueue_all(const Engine& engine, sqlite3* db, std::vector<N
   for (const auto& one : insert_tasks(borrowed, tasks, store.clock.wall())) {
     ids.push_back(one.id);
   }
+  borrowed.counts().write(borrowed);
   return ids;
 }
 
@@ -33,6 +34,7 @@ void complete(const Engine& engine, sqlite3* db, const Attempt& attempt, std::st
   kill_point(KillPoint::own_complete_before_write);
   Connection borrowed{db};
   auto settled = settle_tasks(borrowed, std::span{&settlement, 1}, store.clock.wall()).settled;
+  borrowed.counts().write(borrowed);
   kill_point(KillPoint::own_complete_after_write);
   if (settled.front() == Settled::refused)
     throw LeaseLost{"task " + attempt.task().text() + " is not held by this worker any more"};

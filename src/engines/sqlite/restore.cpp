@@ -118,6 +118,7 @@ RestoreResult make_ready(const std::string& fresh, const std::string& backup,
                            result.made_at ? " of " + iso8601(*result.made_at) : "");
   db.execute("BEGIN IMMEDIATE");
   result.held = hold_unfinished(db, cause, now);
+  db.counts().write(db);
   hold_batches(db);
   dismiss_workers(db, now);
   pause_schedules(db);

@@ -136,6 +136,18 @@ void sql_take(sqlite3_context* context, int, sqlite3_value** values) {
   }
 }
 
+void sql_end(sqlite3_context* context, int, sqlite3_value** values) {
+  auto* ended = static_cast<EndedRows*>(sqlite3_value_pointer(values[0], ended_rows_type));
+  if (ended == nullptr) return sqlite3_result_error(context, "nobody settles these rows", -1);
+  try {
+    ended->push_back({sqlite3_value_int64(values[1]), sqlite3_value_int64(values[2]),
+                      static_cast<TaskState>(sqlite3_value_int(values[3]))});
+    sqlite3_result_int64(context, 0);
+  } catch (const std::bad_alloc&) {
+    sqlite3_result_error_nomem(context);
+  }
+}
+
 void find_damaged_lanes(Connection& db, const std::function<void(DamagedRow)>& found) {
   auto lanes = db.use("SELECT lane, queue, kind, key, sum FROM holdfast_lanes NOT INDEXED");
   while (lanes.step()) {
@@ -183,6 +195,7 @@ void add_row_sum_functions(sqlite3* db) {
   };
   add("holdfast_row_sum", summed_columns, SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, sql_row_sum);
   add("holdfast_take", 1 + summed_columns + 6, SQLITE_DIRECTONLY, sql_take);
+  add("holdfast_end", 4, SQLITE_DIRECTONLY, sql_end);
 }
 
 void seal(Connection& db, std::int64_t seq) {

@@ -44,8 +44,8 @@ std::int64_t row_sum(const SummedRow& row);
 inline constexpr int summed_columns = 15;
 SummedRow read_summed(const Statement& row, int first_column = 0);
 
-/// Makes the SQL functions holdfast_row_sum(HOLDFAST_SUMMED) and holdfast_take known to a
-/// connection.
+/// Makes the SQL functions holdfast_row_sum(HOLDFAST_SUMMED), holdfast_take and holdfast_end known
+/// to a connection.
 void add_row_sum_functions(sqlite3* db);
 /// A task was changed by an ordinary statement: makes its row sum fit again.
 void seal(Connection& db, std::int64_t seq);
@@ -80,6 +80,17 @@ struct TakenRows {
   std::vector<CheckedRow> rows{};  ///< as they were before
 };
 inline constexpr const char* taken_rows_type = "holdfast_taken_rows";
+
+/// Rows that one statement settles: it sets `row_sum = holdfast_end(?, seq, lane, STATE)`, which
+/// is 0, with one of these bound as the parameter. The statement alone knows which rows it found;
+/// with RETURNING, SQLite would make a table of them first.
+struct EndedRow {
+  std::int64_t seq = 0;
+  std::int64_t lane = 0;
+  TaskState state = TaskState::completed;  ///< from now on
+};
+using EndedRows = std::vector<EndedRow>;
+inline constexpr const char* ended_rows_type = "holdfast_ended_rows";
 
 /// Calls `found` for every task (and lane and schedule, with seq 0) that is damaged, reading the
 /// tables themselves and not their indexes; returns how many tasks were looked at.

@@ -6,7 +6,7 @@ namespace holdfast::sqlite {
 
 /// The text of schema.sql, put in by the build.
 extern const char* const schema_sql;
-inline constexpr int schema_version = 3;
+inline constexpr int schema_version = 4;
 
 bool has_schema(Connection& db);
 /// Throws `StoreUnusable` if the tables are from another version of Holdfast.

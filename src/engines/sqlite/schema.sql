@@ -107,6 +107,15 @@ CREATE INDEX holdfast_waiting ON holdfast_tasks (state) WHERE state IN (5, 6);
 CREATE UNIQUE INDEX holdfast_unique ON holdfast_tasks (unique_key)
   WHERE unique_key IS NOT NULL AND state IN (0, 1, 5, 6);
 
+-- How many tasks there are, written with every change of a state. It could be counted instead, but
+-- not a million of them for everybody who looks.
+CREATE TABLE holdfast_counts (
+  lane  INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  tasks INTEGER NOT NULL,
+  PRIMARY KEY (lane, state)
+) WITHOUT ROWID;
+
 -- `seq` waits for `on_seq`. Gone when that has completed.
 CREATE TABLE holdfast_blocks (
   on_seq INTEGER NOT NULL,

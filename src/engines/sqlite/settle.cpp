@@ -39,20 +39,24 @@ bool apply(Connection& db, const Settlement& settlement, WallTime now) {
     run_at = settlement.delay > Millis{0} ? now + settlement.delay : WallTime{};
   if (is_finished(settlement.to)) finished_at = now;
   // Somebody may have asked it to stop after the worker made up its mind to try again.
-  ChangedRows changed{db};
+  EndedRows ended;
   auto update = db.use(
       "UPDATE holdfast_tasks SET state = iif(?3 IN (0, 6) AND cancel_requested, 4, ?3),"
       " finished_at = iif(?3 IN (0, 6) AND cancel_requested, ?9, ?4),"
       " run_at = coalesce(?5, run_at), result = ?6,"
       " error = iif(?3 = 6 AND NOT cancel_requested, error, coalesce(?7, error)),"
       " cause = iif(?3 = 6 AND NOT cancel_requested, ?7, cause), attempt = ?8,"
-      " suspect = iif(?10, 0, suspect), cancel_requested = 0, lease_until = NULL, row_sum = 0"
+      " suspect = iif(?10, 0, suspect), cancel_requested = 0, lease_until = NULL,"
+      " row_sum = holdfast_end(?11, seq, lane, iif(?3 IN (0, 6) AND cancel_requested, 4, ?3))"
       " WHERE" HOLDFAST_TOKEN_GUARD);
   update.bind(settlement.lease.id, settlement.lease.token, settlement.to, finished_at, run_at,
               result, reason, settlement.attempt, now, settlement.was_attempt);
+  update.bind_pointer(11, &ended, ended_rows_type);
   update.run();
-  if (changed.seqs().empty()) return false;
-  if (!is_finished(settlement.to)) seal(db, changed.seqs().front());
+  if (ended.empty()) return false;
+  const auto& row = ended.front();
+  db.counts().move(row.lane, TaskState::running, row.state);
+  if (!is_finished(row.state)) seal(db, row.seq);
   return true;
 }
 

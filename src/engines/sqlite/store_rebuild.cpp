@@ -40,6 +40,7 @@ Rebuilt StoreRebuild::run() {
   indexed_ = old_.indexed_tasks();
   TaskRescue rescue{*tasks, TaskRescue::Witnesses{old_}, now_};
   auto damaged = old_.each_row(tables_, [&](const PageSalvage::Row& row) { take(rescue, row); });
+  damaged.erase("holdfast_counts");  // made anew
   inserts_.clear();
   rebuilt_.whole = damaged.empty() && unreadable_.empty();
   auto partly = [&](const char* table) {
@@ -54,12 +55,15 @@ Rebuilt StoreRebuild::run() {
   if (partly("holdfast_effects")) hold_what_forgot_its_effects();
   name_what_else_is_lost(damaged);
   complete_meta();
+  db_.counts().forget();
+  recount(db_);
   return std::move(rebuilt_);
 }
 
 void StoreRebuild::take(const TaskRescue& rescue, const PageSalvage::Row& row) {
   if (row.table.name() == "holdfast_tasks") return take_task(rescue, row);
   if (row.table.name() == "holdfast_lanes") return take_lane(row);
+  if (row.table.name() == "holdfast_counts") return;
   auto record = decode_record(row.record);
   if (!record || !row.table.fits(*record)) {
     ++unreadable_[row.table.name()];

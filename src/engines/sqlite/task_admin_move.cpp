@@ -20,6 +20,7 @@ bool contains(const std::vector<TaskState>& states, TaskState state) {
 
 struct Row {
   std::int64_t seq = 0;
+  std::int64_t lane = 0;
   TaskState state = TaskState::pending;
   Token token{};
   int attempt = 0;
@@ -30,7 +31,7 @@ struct Row {
 
 std::optional<Row> find_row(Connection& db, TaskId id) {
   auto find = db.use(
-      "SELECT t.seq, t.state, t.token, t.attempt, t.claimed_at, w.id, t.unique_key"
+      "SELECT t.seq, t.state, t.token, t.attempt, t.claimed_at, w.id, t.unique_key, t.lane"
       " FROM holdfast_tasks t LEFT JOIN holdfast_workers w ON w.seq = t.owner WHERE t.id = ?");
   if (!find.bind(id).step()) return {};
   Row row;
@@ -41,6 +42,7 @@ std::optional<Row> find_row(Connection& db, TaskId id) {
   row.claimed_at = find.optional_time(4);
   if (!find.is_null(5)) row.worker = find.worker_id(5);
   row.unique_key = find.text(6);
+  row.lane = find.integer(7);
   return row;
 }
 
@@ -124,6 +126,7 @@ class Moving {
         .bind(row.seq, to, token, run_at, finished_at, fresh, cause, error, runs_again)
         .run();
     seal(db_, row.seq);
+    db_.counts().move(row.lane, row.state, to);
     if (runs_again) db_.use("DELETE FROM holdfast_progress WHERE task = ?").bind(row.seq).run();
     add_history(db_, {.task = row.seq,
                       .from = row.state,

@@ -86,9 +86,13 @@ std::int64_t remove_tasks(Connection& db, const std::vector<std::int64_t>& seqs)
       "DELETE FROM holdfast_outbox WHERE task IN (SELECT value FROM json_each(?))",
       "DELETE FROM holdfast_blocks WHERE on_seq IN (SELECT value FROM json_each(?))",
       "DELETE FROM holdfast_blocks WHERE seq IN (SELECT value FROM json_each(?))",
-      "DELETE FROM holdfast_tasks WHERE seq IN (SELECT value FROM json_each(?))",
   };
   for (const char* sql : statements) db.use(sql).bind(list).run();
+  auto removed = db.use(
+      "DELETE FROM holdfast_tasks WHERE seq IN (SELECT value FROM json_each(?))"
+      " RETURNING lane, state");
+  for (removed.bind(list); removed.step();)
+    db.counts().add(removed.integer(0), static_cast<TaskState>(removed.integer(1)), -1);
   return std::ssize(seqs);
 }
 
@@ -101,15 +105,12 @@ struct Pruning::Want {
 };
 
 TaskAdmin::Pruned Pruning::step(const Settings::Retention& retention, int limit) {
-  std::lock_guard lock{mutex_};
   auto want = look(retention);
   if (!want.old && want.excess == 0 && !want.too_large) return {};
   // Several workers find the same to be removed at the same time; one of them is enough.
   FileDescriptor file = open_file(store_.files.prune_lock(), O_RDWR | O_CREAT);
   if (!try_lock(file.get())) return {};
   auto removed = remove(want, retention, limit);
-  // What is left over although nothing could be removed is waited for by others.
-  excess_ = removed == 0 ? 0 : std::max<std::int64_t>(excess_ - removed, 0);
   return {removed, removed > 0 && (want.excess > removed || want.too_large)};
 }
 
@@ -121,33 +122,14 @@ Pruning::Want Pruning::look(const Settings::Retention& retention) {
     want.before[i] =
         now - (finished_states[i] == TaskState::failed ? retention.failed : retention.completed);
   }
-  count_if_grown(retention.max_finished);
-  want.excess = excess_;
   store_.reader.read([&](Connection& db) {
+    auto finished = count_tasks(db, finished_states);
+    want.excess = std::max<std::int64_t>(finished - retention.max_finished, 0);
     want.too_large = too_large(db, retention);
     for (std::size_t i = 0; i < finished_states.size(); ++i)
       want.old |= !oldest(db, finished_states[i], want.before[i], 1).empty();
   });
   return want;
-}
-
-/// Counting a million finished tasks takes a while. There can be no more of them than numbers were
-/// given out, and not many more than at the last count unless many were since.
-void Pruning::count_if_grown(std::int64_t most) {
-  auto [oldest_seq, newest_seq] = store_.reader.read([](Connection& db) {
-    return std::pair{db.number("SELECT min(seq) FROM holdfast_tasks"),
-                     db.number("SELECT max(seq) FROM holdfast_tasks")};
-  });
-  if (newest_seq - oldest_seq + 1 <= most) {
-    excess_ = 0;
-    return;
-  }
-  bool grown = newest_seq - counted_at_ >= most / 10 || newest_seq < counted_at_;
-  if (excess_ > 0 || !grown) return;
-  std::int64_t finished = 0;
-  for (auto state : finished_states) finished += count_in_state(store_.reader, state);
-  excess_ = std::max<std::int64_t>(finished - most, 0);
-  counted_at_ = newest_seq;
 }
 
 std::int64_t Pruning::remove(const Want& want, const Settings::Retention& retention, int limit) {

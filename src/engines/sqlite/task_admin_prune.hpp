@@ -1,6 +1,5 @@
 #pragma once
 
-#include <mutex>
 #include <vector>
 
 #include "engines/sqlite/store.hpp"
@@ -8,8 +7,7 @@
 
 namespace holdfast::sqlite {
 
-/// Removes finished tasks beyond the limits with all that belongs to them, oldest first. Remembers
-/// between the steps how many there are too many, because counting takes longer than a step.
+/// Removes finished tasks beyond the limits with all that belongs to them, oldest first.
 class Pruning {
  public:
   explicit Pruning(Store& store) : store_{store} {}
@@ -19,13 +17,9 @@ class Pruning {
  private:
   struct Want;
   Want look(const Settings::Retention& retention);
-  void count_if_grown(std::int64_t most);
   std::int64_t remove(const Want& want, const Settings::Retention& retention, int limit);
 
   Store& store_;
-  std::mutex mutex_;
-  std::int64_t excess_ = 0;      // finished tasks beyond the limit of number, as last counted
-  std::int64_t counted_at_ = 0;  // the number of the newest task then
 };
 
 /// Removes tasks with all that belongs to them, whatever their state; returns how many.

@@ -170,27 +170,22 @@ void TaskSearch::each(Order order, const Visitor& visit, std::int64_t after,
   }
 }
 
-bool TaskSearch::selects_all_of_its_states() const {
-  return filter_.ids.empty() && filter_.queue.empty() && filter_.kind.empty() &&
-         filter_.tag.empty() && !filter_.priority && !filter_.created_since;
+bool TaskSearch::is_about_states_and_lanes() const {
+  return filter_.ids.empty() && filter_.tag.empty() && !filter_.priority && !filter_.created_since;
 }
 
 std::int64_t TaskSearch::count(const std::function<bool()>& go_on) {
+  if (is_about_states_and_lanes()) {
+    std::optional<std::string> lanes;
+    if (!lanes_.empty()) lanes = lanes_;
+    return reader_.read([&](Connection& db) { return count_tasks(db, filter_.states, lanes); });
+  }
   std::int64_t total = 0;
-  if (!selects_all_of_its_states()) {
-    auto visit = [&](const std::vector<Found>& found) {
-      total += static_cast<std::int64_t>(found.size());
-      return true;
-    };
-    each(Order::oldest_first, visit, 0, [&](TaskId) { return !go_on || go_on(); });
-    return total;
-  }
-  for (int number = 0; number < task_state_count; ++number) {
-    auto state = static_cast<TaskState>(number);
-    const auto& wanted = filter_.states;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), state) == wanted.end()) continue;
-    total += count_in_state(reader_, state);
-  }
+  auto visit = [&](const std::vector<Found>& found) {
+    total += static_cast<std::int64_t>(found.size());
+    return true;
+  };
+  each(Order::oldest_first, visit, 0, [&](TaskId) { return !go_on || go_on(); });
   return total;
 }
 

@@ -41,7 +41,7 @@ class TaskSearch {
     std::int64_t from = 0;
     std::int64_t to = 0;  ///< not included
   };
-  bool selects_all_of_its_states() const;
+  bool is_about_states_and_lanes() const;
   bool few() const;
   std::vector<Found> select(Connection& db, const std::string& which, Window window) const;
   std::vector<Found> find_by_id() const;

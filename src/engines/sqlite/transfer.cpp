@@ -47,21 +47,22 @@ std::optional<std::int64_t> insert_row(Connection& db, const Parcel& parcel, Tas
   if (!is_default(parcel.backoff)) backoff = backoff_text(parcel.backoff);
   auto key = unless_empty(task.unique_key);
   auto run_at = task.run_at <= task.created_at ? WallTime{} : task.run_at;
+  auto lane = lane_of(db, task.queue, task.kind, task.limit_key);
   db.use(
         "INSERT INTO holdfast_tasks (id, lane, state, priority, run_at, token, finished_at,"
         " attempt, recoveries, crashes, suspect, created_at, max_attempts, timeout, backoff,"
         " unique_key, tags, error, cause, result, payload_sum, payload)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (id) DO NOTHING")
-      .bind(task.id, lane_of(db, task.queue, task.kind, task.limit_key), state, task.priority,
-            run_at, task.token, task.finished_at, task.attempt, task.recoveries, task.crashes,
-            task.suspect, task.created_at, task.max_attempts, task.timeout, backoff, key, tags,
-            unless_empty(task.error), unless_empty(task.cause), unless_empty(task.result),
-            payload_sum(task.payload, tags, key, backoff), task.payload)
+      .bind(task.id, lane, state, task.priority, run_at, task.token, task.finished_at, task.attempt,
+            task.recoveries, task.crashes, task.suspect, task.created_at, task.max_attempts,
+            task.timeout, backoff, key, tags, unless_empty(task.error), unless_empty(task.cause),
+            unless_empty(task.result), payload_sum(task.payload, tags, key, backoff), task.payload)
       .run();
   if (db.changes() == 0) return {};
   auto seq = db.last_insert();
   seal(db, seq);
+  db.counts().add(lane, state);
   return seq;
 }
 

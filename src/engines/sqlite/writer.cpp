@@ -110,11 +110,13 @@ void Writer::run_in_transaction(const Jobs& jobs) {
 void Writer::write_and_commit(const Jobs& jobs) {
   try {
     if (!roll_back()) throw StoreError{"cannot end a transaction that failed; out of memory?"};
+    connection_->counts().forget();
     connection_->use("BEGIN IMMEDIATE").run();
     for (Job* job : jobs) {
       job->work(*connection_);
       kill_point(job->points.before_commit);
     }
+    connection_->counts().write(*connection_);
     leave_mark();
     commit();
   } catch (const std::exception&) {
