@@ -108,6 +108,7 @@ Adopted adopt_one(Connection& db, const Parcel& parcel, Known& known) {
   if (state == TaskState::pending || state == TaskState::blocked)
     state = waits.empty() ? TaskState::pending : TaskState::blocked;
   queue_task(db, parcel, state);
+  db.counts().add(task.queue, state);
   queue_belongings(db, parcel, waits);
   known.there.insert(task.id);
   known.waited_for[task.id] = state;

@@ -123,6 +123,7 @@ void Claiming::take_of_priority(Connection& db, std::span<const ReadyGroup> grou
     const auto& group = *streams[i].group;
     auto& rows = results[results.size() - streams.size() + i];
     if (limits_) limits_->put_back(group.names(), streams[i].limit - rows.count());
+    db.counts().move(group.queue, TaskState::pending, TaskState::running, rows.count());
     while (rows.next()) taken.push_back(read_taken(rows, group.queue, group.kind));
   }
   std::ranges::sort(taken, {}, [](const Taken& one) { return std::tuple{one.since, one.seq}; });

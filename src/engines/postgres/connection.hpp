@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engines/postgres/address.hpp"
+#include "engines/postgres/counts.hpp"
 #include "engines/postgres/errors.hpp"
 #include "engines/postgres/result.hpp"
 #include "engines/postgres/values.hpp"
@@ -96,6 +97,8 @@ class Connection {
   bool take_in();
   std::vector<std::string> notifications();  ///< their texts
   pg_conn* handle() const { return connection_; }
+  /// What the transaction at hand changes, and whoever commits it writes.
+  CountChanges& counts() { return counts_; }
 
  private:
   struct Sent {
@@ -116,6 +119,7 @@ class Connection {
   std::unordered_map<const char*, std::string> expanded_;
   int names_ = 0;
   std::string server_run_;
+  CountChanges counts_;
   pg_result* error_ = nullptr;
 };
 

@@ -30,7 +30,8 @@ std::vector<TaskChanged> release_dependents(Connection& db, std::span<const Task
   db.queue("DELETE FROM hf.blocks WHERE on_task = ANY($1)", completed);
   auto rows = db.run(
       "UPDATE hf.tasks t SET state = 0 WHERE id = ANY($1) AND state = 5"
-      " AND NOT EXISTS (SELECT 1 FROM hf.blocks b WHERE b.task = t.id) RETURNING id, kind, {wall}",
+      " AND NOT EXISTS (SELECT 1 FROM hf.blocks b WHERE b.task = t.id)"
+      " RETURNING id, kind, {wall}, queue",
       dependents);
   std::vector<TaskChanged> released;
   HistoryRows history;
@@ -38,6 +39,7 @@ std::vector<TaskChanged> release_dependents(Connection& db, std::span<const Task
     Transition step{
         TaskState::blocked, TaskState::pending, std::string{actor}, std::string{reason}, {}, 0,
         rows.time(2)};
+    db.counts().move(rows.text(3), TaskState::blocked, TaskState::pending);
     released.push_back({rows.task_id(0), rows.text(1), std::move(step)});
     history.add({.task = rows.task_id(0),
                  .from = TaskState::blocked,
@@ -61,13 +63,14 @@ std::vector<TaskChanged> cancel_dependents(Connection& db, std::span<const TaskI
     db.queue("DELETE FROM hf.blocks WHERE on_task = ANY($1)", cause);
     auto rows = db.run(
         "UPDATE hf.tasks SET state = 4, finished_at = {wall}, error = $2 WHERE id = ANY($1)"
-        " AND state = 5 RETURNING id, kind, finished_at",
+        " AND state = 5 RETURNING id, kind, finished_at, queue",
         dependents, reason);
     HistoryRows history;
     while (rows.next()) {
       auto id = rows.task_id(0);
       Transition step{TaskState::blocked, TaskState::cancelled, std::string{actor}, reason, {}, 0,
                       rows.time(2)};
+      db.counts().move(rows.text(3), TaskState::blocked, TaskState::cancelled);
       all.push_back({id, rows.text(1), std::move(step)});
       causes.push_back(id);
       history.add({.task = id,

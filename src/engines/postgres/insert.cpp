@@ -157,6 +157,7 @@ class Inserting {
       if (!open_[i] || (!all && created.erase(answers_[i].id) == 0)) continue;
       answers_[i].created = true;
       if (!waits_for_[i].empty()) answers_[i].state = TaskState::blocked;
+      db_.counts().add(tasks_[i].options.queue, answers_[i].state);
       open_[i] = false;
     }
   }

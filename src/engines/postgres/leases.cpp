@@ -82,7 +82,8 @@ class Reclaiming {
       cancel.add(verdict.cancel_requested);
     }
     return db_.run(
-        "SELECT s.n, t.claimed_at, t.owner, t.max_attempts FROM unnest($1::uuid[], $2::bigint[],"
+        "SELECT s.n, t.claimed_at, t.owner, t.max_attempts, t.queue FROM unnest($1::uuid[], "
+        "$2::bigint[],"
         " $3::boolean[]) WITH ORDINALITY AS s(id, token, cancel, n) JOIN hf.tasks t ON t.id = s.id"
         " AND t.token = s.token AND t.state + 0 = 1 AND t.cancel_requested = s.cancel"
         " LEFT JOIN hf.workers w ON w.id = t.owner WHERE" HOLDFAST_ORPHANED(
@@ -100,6 +101,7 @@ class Reclaiming {
     reasons_.add(verdict.reason);
     verdict.cause.empty() ? causes_.add_null() : causes_.add(verdict.cause);
     auto worker = row.optional_worker(2);
+    db_.counts().move(row.text(4), TaskState::running, verdict.to);
     history_.add({.task = verdict.lease.id,
                   .to = verdict.to,
                   .actor = "system/recovery",

@@ -14,7 +14,7 @@ namespace {
 
 /// Each takes the tables from the version before to the next.
 const std::array steps = {schema_1, schema_2, schema_3, schema_transactions,
-                          schema_5, schema_6, schema_7};
+                          schema_5, schema_6, schema_7, schema_8};
 static_assert(std::tuple_size_v<decltype(steps)> == schema_version);
 
 /// Of the advisory lock that only one who migrates has.

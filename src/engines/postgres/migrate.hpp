@@ -7,7 +7,7 @@
 namespace holdfast::postgres {
 
 /// Of the tables that this version works with.
-inline constexpr int schema_version = 7;
+inline constexpr int schema_version = 8;
 
 /// Of the tables that are there; 0: none.
 int version_of(Connection& db, const Address& address);

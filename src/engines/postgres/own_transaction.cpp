@@ -33,6 +33,7 @@ std::vector<TaskId> enqueue_all(const Engine& engine, pg_conn* connection,
   db.tell_time();
   std::vector<TaskId> ids;
   for (const auto& one : insert_tasks(db, tasks)) ids.push_back(one.id);
+  db.counts().queue(db);
   announce(db, store.session);
   return ids;
 }
@@ -54,6 +55,7 @@ void complete(const Engine& engine, pg_conn* connection, const Attempt& attempt,
   settling.finish(db, std::move(results[first]), std::move(results[first + 1]));
   if (settling.settled.front() == Settled::refused)
     throw LeaseLost{"task " + attempt.task().text() + " is not held by this worker any more"};
+  db.counts().queue(db);
   if (settling.woke_others) announce(db, store.session);
   db.run("SELECT 1");  // with which goes whatever is still queued
   kill_point(KillPoint::own_complete_after_write);

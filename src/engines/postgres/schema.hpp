@@ -18,6 +18,8 @@ extern const std::string_view schema_5;
 extern const std::string_view schema_6;
 /// schema_7.sql: from there to version 7.
 extern const std::string_view schema_7;
+/// schema_8.sql: from there to version 8.
+extern const std::string_view schema_8;
 /// batch_tables.sql: what may be there already because others made it.
 extern const std::string_view batch_tables;
 

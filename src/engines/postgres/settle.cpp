@@ -37,7 +37,7 @@ void Settling::queue(Connection& db) const {
       " AS s(id, token, to_state, result, reason, attempt, was_attempt, delay, n)"
       " WHERE" HOLDFAST_TOKEN_GUARD
       "RETURNING s.n, t.state, t.claimed_at, t.owner, {wall},"
-      " EXISTS (SELECT 1 FROM hf.limits WHERE max_running IS NOT NULL)",
+      " EXISTS (SELECT 1 FROM hf.limits WHERE max_running IS NOT NULL), t.queue",
       ids.value(), tokens.value(), to.value(), results.value(), reasons.value(), attempts.value(),
       were_attempts.value(), delays.value());
   // A statement of its own: it must see who began to wait until the one before got its locks.
@@ -58,6 +58,7 @@ void Settling::finish(Connection& db, Rows accepted, Rows blocked) {
     const auto& one = settlements_[place];
     settled[place] = Settled::accepted;
     auto state = accepted.state(1);
+    db.counts().move(accepted.text(6), TaskState::running, state);
     // Where something ends there may be room for what a limit held back.
     woke_others |= state == TaskState::pending || accepted.yes(5);
     follow_ups.insert(follow_ups.end(), one.follow_ups.begin(), one.follow_ups.end());

@@ -35,6 +35,7 @@ struct Row {
   std::optional<WorkerId> worker{};
   std::string unique_key{};
   std::string kind{};
+  std::string queue{};
   bool waits = false;  ///< for others
 };
 
@@ -66,7 +67,8 @@ class Moving {
  private:
   std::vector<Row> lock(const std::vector<TaskId>& ids) {
     auto found = db_.run(
-        "SELECT t.id, t.state, t.token, t.attempt, t.claimed_at, t.owner, t.unique_key, t.kind,"
+        "SELECT t.id, t.state, t.token, t.attempt, t.claimed_at, t.owner, t.unique_key, t.kind, "
+        "t.queue,"
         " EXISTS (SELECT 1 FROM hf.blocks b WHERE b.task = t.id), {wall} FROM hf.tasks t"
         " WHERE t.id = ANY($1) ORDER BY t.id FOR UPDATE",
         ids);
@@ -74,8 +76,8 @@ class Moving {
     while (found.next()) {
       rows.push_back({found.task_id(0), found.state(1), Token{found.integer(2)}, found.small(3),
                       found.optional_time(4), found.optional_worker(5), found.text(6),
-                      found.text(7), found.yes(8)});
-      now_ = found.time(9);
+                      found.text(7), found.text(8), found.yes(9)});
+      now_ = found.time(10);
     }
     return rows;
   }
@@ -112,6 +114,7 @@ class Moving {
     auto attempt = move_.fresh_attempts ? 0 : row.attempt;
     ids_.add(row.id);
     to_.add(to);
+    db_.counts().move(row.queue, row.state, to);
     if (to == TaskState::cancelled) cancelled_.push_back(row.id);
     moved_ids_.push_back(row.id);
     history_.add({.task = row.id,

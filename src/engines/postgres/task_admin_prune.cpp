@@ -3,6 +3,7 @@
 
 #include "engines/postgres/statements.hpp"
 #include "engines/postgres/task_admin.hpp"
+#include "tasks/transitions.hpp"
 
 namespace holdfast::postgres {
 
@@ -53,23 +54,27 @@ std::int64_t number(Connection& db, const char* sql) {
   return row.next() ? row.integer(0) : 0;
 }
 
-/// How many finished tasks there are beyond the limit. Counting takes a while where there are many,
-/// so it is not done if there cannot be as many.
-std::int64_t excess(Connection& db, std::int64_t most) {
-  auto row =
-      db.run("SELECT count(*) FROM (SELECT 1 FROM hf.tasks WHERE state IN (2, 3, 4) LIMIT $1) t",
-             most + 100'000);
-  return row.next() ? std::max<std::int64_t>(row.integer(0) - most, 0) : 0;
+struct Counts {
+  std::int64_t all = 0;
+  std::int64_t finished = 0;
+};
+
+Counts kept_counts(Connection& db) {
+  Counts counts;
+  for (auto rows = read_counts(db); rows.next();) {
+    counts.all += rows.integer(2);
+    if (is_finished(rows.state(1))) counts.finished += rows.integer(2);
+  }
+  return counts;
 }
 
 /// What the tasks take, roughly. The size of the files says nothing: they do not shrink.
-bool too_large(Connection& db, std::int64_t most) {
+bool too_large(Connection& db, std::int64_t tasks, std::int64_t most) {
   if (most <= 0) return false;
   constexpr std::int64_t besides = 200;  // entries in indexes
   auto row = number(db,
                     "SELECT coalesce(avg(pg_column_size(t.*)), 0)::bigint FROM (SELECT * FROM"
                     " hf.tasks LIMIT 1000) t");
-  auto tasks = number(db, "SELECT count(*) FROM hf.tasks");
   return tasks * (row + besides) > most;
 }
 
@@ -90,7 +95,11 @@ std::int64_t remove_tasks(Connection& db, const std::vector<TaskId>& ids) {
       "DELETE FROM hf.blocks WHERE task = ANY($1)",
   };
   for (const char* sql : statements) db.queue(sql, ids);
-  return db.run("DELETE FROM hf.tasks WHERE id = ANY($1) AND state IN (2, 3, 4, 6)", ids).changed();
+  auto removed = db.run(
+      "DELETE FROM hf.tasks WHERE id = ANY($1) AND state IN (2, 3, 4, 6) RETURNING queue, state",
+      ids);
+  while (removed.next()) db.counts().add(removed.text(0), removed.state(1), -1);
+  return removed.count();
 }
 
 TaskAdmin::Pruned PostgresTaskAdmin::prune(const Settings::Retention& retention, int limit) {
@@ -100,8 +109,10 @@ TaskAdmin::Pruned PostgresTaskAdmin::prune(const Settings::Retention& retention,
     bool too_large = false;
   };
   auto want = store_.reader.read([&](Connection& db) {
-    return Want{!too_old(db, retention, 1).empty(), excess(db, retention.max_finished),
-                too_large(db, retention.max_bytes)};
+    auto counts = kept_counts(db);
+    return Want{!too_old(db, retention, 1).empty(),
+                std::max<std::int64_t>(counts.finished - retention.max_finished, 0),
+                too_large(db, counts.all, retention.max_bytes)};
   });
   if (!want.old && want.excess == 0 && !want.too_large) return {};
   auto removed = store_.writer.write(

@@ -101,6 +101,7 @@ bool Writer::try_commit(const Jobs& jobs) {
 void Writer::run_in_transaction(const Jobs& jobs) {
   auto& db = link_.get();
   db.server_run();  // is asked for here, because a question that is refused ends a transaction
+  db.counts().forget();
   db.queue("BEGIN");
   db.tell_time();
   if (db.is_pooled())
@@ -124,6 +125,7 @@ void Writer::run_in_transaction(const Jobs& jobs) {
 }
 
 void Writer::commit(Connection& db) {
+  db.counts().queue(db);
   auto row = db.run("SELECT pg_current_xact_id_if_assigned()");
   row.next();
   bool wrote = !row.is_null(0);
