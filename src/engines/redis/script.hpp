@@ -27,6 +27,7 @@ extern const Script adopt;
 extern const Script adopt_transactions;
 extern const Script apply_schedules;
 extern const Script beat;
+extern const Script begin_result;
 extern const Script bury;
 extern const Script check;
 extern const Script clear;

@@ -20,13 +20,6 @@ constexpr Store::KillPoints prune_points{KillPoint::prune_before_commit,
 constexpr std::size_t moves_a_script = 200;
 constexpr int pruned_a_script = 500;
 
-/// At most so many bytes, and no half of a character.
-void cut(std::string& text, std::size_t longest) {
-  if (text.size() <= longest) return;
-  while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xC0) == 0x80) --longest;
-  text.resize(longest);
-}
-
 /// The states, as digits, from which a person may take a task to `to` by this move.
 std::string sources(const TaskAdmin::Move& move, TaskState to) {
   std::string digits;
@@ -81,13 +74,7 @@ std::vector<TaskRecord> RedisTaskAdmin::search(const TaskFilter& filter, const T
     return on_page.size() < wanted;
   };
   search.each(page.newest_first, visit, after, page.go_on);
-  auto records = read_records(store_, on_page);
-  for (auto& record : records) {
-    record.payload_bytes = record.payload.size();
-    record.result_bytes = record.result.size();
-    cut(record.payload, page.longest_text);
-    cut(record.result, page.longest_text);
-  }
+  auto records = read_records(store_, on_page, page.longest_text);
   return records;
 }
 

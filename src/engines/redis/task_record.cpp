@@ -10,8 +10,17 @@ namespace {
 
 constexpr std::size_t records_a_read = 200;
 
-const Command fields{"uk", "v", "y", "u", "x", "w", "e", "j", "gf", "gt"};
-constexpr std::size_t belongings = 3;  ///< that are read for each task, beside its row
+const Command fields{"uk", "v", "y", "u", "x", "e", "j", "gf", "gt"};
+constexpr std::size_t belongings = 5;  ///< that are read for each task, beside its row
+/// More than tags and numbers take.
+constexpr std::size_t before_payload = 4'096;
+
+/// At most so many bytes, and no half of a character.
+void cut(std::string& text, std::size_t longest) {
+  if (text.size() <= longest) return;
+  while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xC0) == 0x80) --longest;
+  text.resize(longest);
+}
 
 void read_unusual(const Value& more, TaskRecord& record) {
   record.unique_key = more[0].string();
@@ -19,11 +28,10 @@ void read_unusual(const Value& more, TaskRecord& record) {
   record.crashes = static_cast<int>(more[2].number());
   record.suspect = !more[3].is_nil();
   record.cancel_requested = !more[4].is_nil();
-  if (!more[5].is_nil()) record.result = more[5].string();
-  record.error = more[6].string();
-  record.cause = more[7].string();
-  record.progress = more[8].real();
-  record.progress_text = more[9].string();
+  record.error = more[5].string();
+  record.cause = more[6].string();
+  record.progress = more[7].real();
+  record.progress_text = more[8].string();
 }
 
 TaskRecord read_record(TaskId id, const TaskRow& row, std::span<const Reply> belonging) {
@@ -45,17 +53,36 @@ TaskRecord read_record(TaskId id, const TaskRow& row, std::span<const Reply> bel
   }
   if (!row.finished_at.empty()) record.finished_at = wall_time(parse_number(row.finished_at));
   record.result = row.result;
+  record.result_bytes = record.result.size();
   read_unusual(belonging[0], record);
-  auto body = parse_body(belonging[1].text());
+  auto begin = belonging[1].text();
+  auto body = parse_body(begin);
+  auto whole_body = static_cast<std::size_t>(belonging[2].number());
+  record.payload_bytes = whole_body - (begin.size() - body.payload.size());
   record.max_attempts = body.max_attempts;
   record.timeout = body.timeout;
   record.tags = parse_json_list(body.tags);
   record.payload = std::move(body.payload);
-  const auto& waits = belonging[2];
+  const auto& waits = belonging[3];
   for (std::size_t i = 0; i < waits.size(); ++i)
     if (auto on = TaskId::parse(waits[i].text())) record.waits_for.push_back(*on);
   std::sort(record.waits_for.begin(), record.waits_for.end());
+  if (auto bytes = belonging[4].number(); bytes > 0)
+    record.result_bytes = static_cast<std::size_t>(bytes);
   return record;
+}
+
+/// A long result is not in the row. There is no command for a part of a field.
+void fetch_result(Store& store, TaskRecord& record, std::size_t longest) {
+  if (record.result_bytes <= record.result.size()) return;
+  auto id = record.id.text();
+  if (record.result_bytes <= longest) {
+    record.result = store.server.call({"HGET", store.keys.key("t:" + id), "w"}).string();
+  } else {
+    // One more, to see whether the cut is within a character.
+    record.result =
+        store.run(scripts::begin_result, store.arguments().add(id).add(longest + 1)).string();
+  }
 }
 
 }  // namespace
@@ -87,7 +114,14 @@ Command read_rows(const Store& store, std::span<const std::string> ids) {
   return read;
 }
 
-std::vector<TaskRecord> read_records(Store& store, std::span<const TaskId> ids) {
+Command read_begin_of_body(const Store& store, const std::string& id, std::size_t longest_payload) {
+  constexpr auto all = std::numeric_limits<std::int32_t>::max();
+  auto last = longest_payload < all ? std::to_string(before_payload + longest_payload) : "-1";
+  return {"GETRANGE", store.keys.key("p:" + id), "0", last};
+}
+
+std::vector<TaskRecord> read_records(Store& store, std::span<const TaskId> ids,
+                                     std::size_t longest_text) {
   std::vector<TaskRecord> records;
   while (!ids.empty()) {
     auto some = ids.first(std::min(ids.size(), records_a_read));
@@ -99,8 +133,10 @@ std::vector<TaskRecord> read_records(Store& store, std::span<const TaskId> ids) 
       Command read{"HMGET", store.keys.key("t:" + names.back())};
       read.insert(read.end(), fields.begin(), fields.end());
       reads.push_back(std::move(read));
-      reads.push_back({"GET", store.keys.key("p:" + names.back())});
+      reads.push_back(read_begin_of_body(store, names.back(), longest_text));
+      reads.push_back({"STRLEN", store.keys.key("p:" + names.back())});
       reads.push_back({"SMEMBERS", store.keys.key("waits:" + names.back())});
+      reads.push_back({"HSTRLEN", store.keys.key("t:" + names.back()), "w"});
     }
     reads.push_back(read_rows(store, names));
     auto replies = store.server.call_all(reads);
@@ -109,6 +145,11 @@ std::vector<TaskRecord> read_records(Store& store, std::span<const TaskId> ids) 
       if (auto row = parse_row(rows[i]))
         records.push_back(
             read_record(some[i], *row, std::span{replies}.subspan(belongings * i, belongings)));
+  }
+  for (auto& record : records) {
+    fetch_result(store, record, longest_text);
+    cut(record.payload, longest_text);
+    cut(record.result, longest_text);
   }
   return records;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -27,8 +28,15 @@ struct TaskRow {
 std::optional<TaskRow> parse_row(const Value& text);
 Command read_rows(const Store& store, std::span<const std::string> ids);
 
-/// The tasks that are in the store, in the order of their ids here.
-std::vector<TaskRecord> read_records(Store& store, std::span<const TaskId> ids);
+/// The tasks that are in the store, in the order of their ids here. Of longer payloads and results
+/// only the beginning is fetched; see `TaskPage`.
+std::vector<TaskRecord> read_records(
+    Store& store, std::span<const TaskId> ids,
+    std::size_t longest_text = std::numeric_limits<std::size_t>::max());
+
+/// Reads what is before the payload in the body of a task, at least.
+Command read_begin_of_body(const Store& store, const std::string& id,
+                           std::size_t longest_payload = 0);
 
 /// Entries of a task's history and log as they are kept; the texts are those that the scripts
 /// write.

@@ -175,17 +175,13 @@ std::vector<TaskId> TaskSearch::matching(const std::vector<std::string>& ids) {
     auto some = rest.first(std::min(rest.size(), largest_window));
     rest = rest.subspan(some.size());
     std::vector<Command> reads{read_rows(store_, some)};
-    if (with_bodies) {
-      Command bodies{"MGET"};
-      for (const auto& id : some) bodies.push_back(store_.keys.key("p:" + id));
-      reads.push_back(std::move(bodies));
-    }
+    if (with_bodies)
+      for (const auto& id : some) reads.push_back(read_begin_of_body(store_, id));
     auto replies = store_.server.call_all(reads);
     for (std::size_t i = 0; i < some.size(); ++i) {
       auto id = TaskId::parse(some[i]);
-      auto body = replies.back()[i];
-      if (id && matches(parse_row(replies[0][i]), with_bodies ? &body : nullptr))
-        found.push_back(*id);
+      const Value* body = with_bodies ? &replies[1 + i] : nullptr;
+      if (id && matches(parse_row(replies[0][i]), body)) found.push_back(*id);
     }
   }
   return found;
