@@ -1,6 +1,8 @@
 #include "contract/store_under_test.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <stdexcept>
 
 namespace holdfast::test {
@@ -9,6 +11,19 @@ StoreContract::StoreContract()
     : store_{GetParam().make()}, first_{store_->open(Settings{}, clock_)} {}
 
 StoreContract::~StoreContract() = default;
+
+void StoreContract::expect_true_counts() {
+  constexpr int all = 1'000'000;
+  using Counts = std::array<std::int64_t, task_state_count>;
+  std::map<std::string, Counts> counted, kept;
+  for (const auto& task : engine().admin().search({}, {.limit = all, .longest_text = 1}))
+    ++counted[task.queue][static_cast<std::size_t>(task.state)];
+  for (const auto& queue : engine().admin().queues()) {
+    if (std::ranges::all_of(queue.counts, [](auto tasks) { return tasks == 0; })) continue;
+    std::ranges::copy(queue.counts, kept[queue.queue].begin());
+  }
+  EXPECT_EQ(kept, counted);
+}
 
 EngineParts& StoreContract::other() {
   if (!second_) second_ = store_->open(Settings{}, clock_);

@@ -41,6 +41,9 @@ class StoreContract : public testing::TestWithParam<EngineCase> {
  protected:
   StoreContract();
   ~StoreContract() override;
+  /// Whatever the test did, the counts that the store keeps are those of its tasks.
+  void TearDown() override { expect_true_counts(); }
+  void expect_true_counts();
 
   EngineParts& engine() { return *first_; }
   Engine shared_engine() const { return Engine{first_}; }

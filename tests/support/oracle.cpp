@@ -74,6 +74,7 @@ class Check {
     for (const auto& task : store_.tasks) check_follow_ups(task);
     check_reports();
     check_refusals();
+    check_counts();
     return std::move(findings_);
   }
 
@@ -194,6 +195,23 @@ class Check {
       found(Defect::refusal_uncounted, {}, "{} refused, {} counted", said, store_.refused);
   }
 
+  void check_counts() {
+    std::map<std::string, QueueStatus> counted;
+    for (const auto& task : store_.tasks)
+      ++counted[task.queue].counts[static_cast<std::size_t>(task.state)];
+    for (const auto& kept : store_.queues) {
+      for (int i = 0; i < task_state_count; ++i) {
+        auto state = static_cast<std::size_t>(i);
+        if (auto there = counted[kept.queue].counts[state]; there != kept.counts[state])
+          found(Defect::miscounted, {}, "queue {} has {} tasks that are {}, and keeps {}",
+                kept.queue, there, to_string(static_cast<TaskState>(i)), kept.counts[state]);
+      }
+      counted.erase(kept.queue);
+    }
+    for (const auto& [queue, there] : counted)
+      found(Defect::miscounted, {}, "queue {} has tasks, and keeps no counts", queue);
+  }
+
   const StoreView& store_;
   const Expectations& expectations_;
   std::map<TaskId, Life> lives_;
@@ -218,7 +236,8 @@ std::string_view to_string(Defect defect) {
                                                "effect doubled",
                                                "token repeated",
                                                "report mismatch",
-                                               "refusal not counted"};
+                                               "refusal not counted",
+                                               "miscounted"};
   return names[static_cast<std::size_t>(defect)];
 }
 

@@ -27,6 +27,7 @@ enum class Defect {
   token_repeated,     ///< the store has a smaller token than somebody ran under
   report_mismatch,    ///< recovery's reports say something else than the tasks' history
   refusal_uncounted,  ///< a worker was refused, and the store did not count it
+  miscounted,         ///< the store keeps another number of tasks than it has
 };
 std::string_view to_string(Defect defect);
 
@@ -43,6 +44,7 @@ struct StoreView {
   std::vector<RecoveryReport> reports;
   bool reports_were_shed = false;  ///< then the oldest are missing
   std::int64_t refused = 0;
+  std::vector<QueueStatus> queues{};  ///< with the counts that the store keeps
 };
 StoreView view_store(const Engine& engine);
 

@@ -64,6 +64,10 @@ class Oracle : public testing::Test {
   std::vector<Defect> defects() {
     StoreView store{{order}, {{order.id, history}}, reports, reports_were_shed, refused};
     for (const auto& each : receipts) store.tasks.push_back(each);
+    store.queues.push_back({.queue = order.queue});
+    for (const auto& task : store.tasks)
+      ++store.queues[0].counts[static_cast<std::size_t>(task.state)];
+    store.queues[0].counts[0] += miscounted;
     std::vector<Defect> kinds;
     for (const auto& finding : find_defects(journal, store, expectations))
       kinds.push_back(finding.defect);
@@ -76,6 +80,7 @@ class Oracle : public testing::Test {
   std::vector<RecoveryReport> reports;
   bool reports_were_shed = false;
   std::int64_t refused = 0;
+  std::int64_t miscounted = 0;
   std::vector<JournalLine> journal;
   Expectations expectations;
   std::chrono::microseconds now{0};
@@ -84,6 +89,12 @@ class Oracle : public testing::Test {
 TEST_F(Oracle, FindsNothingInAGoodRun) {
   receipts = {receipt};
   EXPECT_THAT(defects(), IsEmpty());
+}
+
+TEST_F(Oracle, SeesATaskThatIsCountedAndNotThere) {
+  receipts = {receipt};
+  miscounted = 1;
+  EXPECT_THAT(defects(), ElementsAre(Defect::miscounted));
 }
 
 TEST_F(Oracle, SeesALostTask) {

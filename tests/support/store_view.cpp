@@ -22,6 +22,7 @@ StoreView view_store(const Engine& engine) {
   view.reports_were_shed =
       inspector.recovery_totals().recoveries > static_cast<std::int64_t>(view.reports.size());
   view.refused = inspector.stale_writes_refused();
+  view.queues = inspector.queues();
   return view;
 }
 
