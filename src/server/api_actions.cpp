@@ -8,6 +8,7 @@
 #include "server/problem.hpp"
 #include "server/service.hpp"
 #include "server/task_filter.hpp"
+#include "server/task_search.hpp"
 
 namespace holdfast::server {
 
@@ -36,16 +37,17 @@ Response changed(std::int64_t count) {
   return json_response(JsonObject{}.number("changed", count).str());
 }
 
-/// Those of the filter that are in one of these states.
-std::int64_t count_in(const Inspector& inspector, TaskFilter filter,
-                      std::vector<TaskState> states) {
+/// How many of the filter are in one of these states, as far as that is found out in a moment.
+Response preview(const Inspector& inspector, TaskFilter filter, std::vector<TaskState> states) {
   if (!filter.states.empty())
     std::erase_if(states, [&](auto state) {
       return std::ranges::find(filter.states, state) == filter.states.end();
     });
-  if (states.empty()) return 0;
+  TaskCount found;
   filter.states = std::move(states);
-  return inspector.count(filter);
+  if (!filter.states.empty()) found = inspector.count_within(filter, longest_count);
+  return json_response(
+      JsonObject{}.number("changed", found.tasks).flag("complete", found.complete).str());
 }
 
 Response retry(Service& service, const Request& request) {
@@ -54,8 +56,7 @@ Response retry(Service& service, const Request& request) {
   auto inspector = service.inspector(request);
   const auto filter = which(fields);
   if (fields.flag("dry_run"))
-    return changed(
-        count_in(inspector, filter, {TaskState::failed, TaskState::held, TaskState::cancelled}));
+    return preview(inspector, filter, {TaskState::failed, TaskState::held, TaskState::cancelled});
   return changed(inspector.retry(filter));
 }
 
@@ -65,9 +66,9 @@ Response cancel(Service& service, const Request& request) {
   auto inspector = service.inspector(request);
   const auto filter = which(fields);
   if (fields.flag("dry_run"))
-    return changed(count_in(inspector, filter,
-                            {TaskState::pending, TaskState::running, TaskState::blocked,
-                             TaskState::held, TaskState::failed}));
+    return preview(inspector, filter,
+                   {TaskState::pending, TaskState::running, TaskState::blocked, TaskState::held,
+                    TaskState::failed});
   return changed(inspector.cancel(filter, fields.flag("force")));
 }
 
@@ -77,7 +78,7 @@ Response hold(Service& service, const Request& request) {
   auto inspector = service.inspector(request);
   const auto filter = which(fields);
   if (fields.flag("dry_run"))
-    return changed(count_in(inspector, filter, {TaskState::pending, TaskState::blocked}));
+    return preview(inspector, filter, {TaskState::pending, TaskState::blocked});
   return changed(inspector.hold(filter, fields.text("cause").value_or("")));
 }
 

@@ -67,7 +67,7 @@ TEST_F(Actions, RetryAndCancelByFilterAndTellHowMany) {
   for (int i = 0; i < 5; ++i) server_.enqueue("a");
   server_.enqueue("b");
   EXPECT_EQ(server_.post("/v1/tasks/cancel", R"({"filter":{"kind":"a"},"dry_run":true})").body,
-            R"({"changed":5})");
+            R"({"changed":5,"complete":true})");
   EXPECT_EQ(server_.inspector().count({.states = {TaskState::cancelled}}), 0);
   EXPECT_EQ(server_.post("/v1/tasks/cancel", R"({"filter":{"kind":"a"}})").body,
             R"({"changed":5})");
