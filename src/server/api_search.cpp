@@ -80,22 +80,6 @@ Response search(Service& service, const Request& request) {
                            .str());
 }
 
-/// States and queues are counted for everybody who looks anyway. The rest is counted by looking at
-/// tasks, for a moment.
-TaskCount count(Service& service, const Request& request) {
-  const auto filter = filter_of(request.query);
-  if (!filter.kind.empty() || !filter.tag.empty() || filter.priority || filter.created_since)
-    return service.inspector(request).count_within(filter, longest_count);
-  TaskCount sum;
-  for (const auto& queue : service.store(request).watcher.queues()) {
-    if (!filter.queue.empty() && queue.queue != filter.queue) continue;
-    for (int i = 0; i < task_state_count; ++i)
-      if (filter.states.empty() || std::ranges::count(filter.states, static_cast<TaskState>(i)) > 0)
-        sum.tasks += queue.counts[i];
-  }
-  return sum;
-}
-
 Response show(Service& service, const Request& request) {
   request.query.only({"store", "reveal"});
   const auto inspector = service.inspector(request);
@@ -145,7 +129,7 @@ void add_search_routes(Routes& routes, Service& service) {
   add("/v1/tasks", search);
   add("/v1/tasks/count", [](Service& all, const Request& request) {
     request.query.only({"store", "state", "queue", "kind", "tag", "priority", "since"});
-    const auto found = count(all, request);
+    const auto found = all.inspector(request).count_within(filter_of(request.query), longest_count);
     return json_response(
         JsonObject{}.number("count", found.tasks).flag("complete", found.complete).str());
   });

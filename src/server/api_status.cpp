@@ -53,7 +53,7 @@ Response ready(Service& service, const Request&) {
 Response metrics(Service& service, const Request& request) {
   request.query.only({"store"});
   auto& store = service.store(request);
-  auto response = text_response(store_metrics(store.engine, store.watcher.queues()) +
+  auto response = text_response(store_metrics(store.engine, Inspector{store.engine}.queues()) +
                                 store.counters->text({{"store", store.engine.name()}}));
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   return response;
@@ -171,7 +171,7 @@ void add_status_routes(Routes& routes, Service& service) {
   add("/v1/queues", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});
     auto& store = all.store(request);
-    return json_response(queues_json(store.engine, store.watcher.queues()));
+    return json_response(queues_json(store.engine, Inspector{store.engine}.queues()));
   });
   add("/v1/workers", Access::viewer, workers);
   add("/v1/recovery", Access::viewer, [](Service& all, const Request& request) {

@@ -97,7 +97,7 @@ std::string health_json(const Engine& engine, Watcher& watcher) {
     checks.push_back({"store", Level::bad, "The store cannot be asked: " + trouble});
   } else {
     const Inspector inspector{engine};
-    const auto queues = watcher.queues();
+    const auto queues = inspector.queues();
     const auto status = recovery_status(engine);
     checks = {check_store(inspector), check_workers(status, ready_tasks(queues)),
               check_recovery(status), check_queues(queues)};

@@ -24,10 +24,6 @@ constexpr Millis pause{1'000};
 constexpr int of_the_time = 10;
 constexpr Millis longest_first_look{5'000};
 constexpr int looks_between_writes = 10;
-/// So long a caller waits for a count that takes long.
-constexpr Millis longest_wait{80};
-/// What was counted earlier is not shown: then the store keeps us waiting.
-constexpr Millis oldest_shown{30'000};
 /// Longer than anybody is silent who lives, and than a look takes.
 constexpr Millis figures_within{10 * 60'000};
 
@@ -51,13 +47,11 @@ double per_second(std::int64_t more, Millis time) {
 
 }  // namespace
 
-Watcher::Watcher(Engine engine, std::shared_ptr<Hub> hub, std::shared_ptr<History> history,
-                 std::int64_t many)
+Watcher::Watcher(Engine engine, std::shared_ptr<Hub> hub, std::shared_ptr<History> history)
     : engine_{engine},
       inspector_{engine},
       hub_{std::move(hub)},
       history_{std::move(history)},
-      many_{many},
       thread_{[this](std::stop_token stop) { watch(std::move(stop)); }} {
   std::unique_lock lock{mutex_};
   changed_.wait_for(lock, longest_first_look, [&] { return looked_; });
@@ -91,44 +85,19 @@ void Watcher::watch(std::stop_token stop) {
 }
 
 /// Somebody who acted ends it, but not before it was as long as the look: acting all the time is no
-/// reason to count all the time.
+/// reason to look all the time.
 void Watcher::rest(std::stop_token stop, Millis took) {
   std::unique_lock lock{mutex_};
   changed_.wait_for(lock, stop, took, [] { return false; });
   changed_.wait_for(lock, stop, std::max(pause - 2 * took, (of_the_time - 1) * took),
-                    [&] { return known_ && known_->acts != acts_; });
-}
-
-std::vector<QueueStatus> Watcher::count() {
-  const auto before = [&] {
-    std::lock_guard lock{mutex_};
-    return acts_;
-  }();
-  auto queues = inspector_.queues();
-  {
-    std::lock_guard lock{mutex_};
-    known_ = Known{queues, system_clock().steady(), before};
-  }
-  changed_.notify_all();
-  return queues;
-}
-
-std::vector<QueueStatus> Watcher::queues() {
-  {
-    std::unique_lock lock{mutex_};
-    if (known_ && total(known_->queues) >= many_) {
-      const auto wanted = acts_;
-      changed_.wait_for(lock, longest_wait, [&] { return known_->acts >= wanted; });
-      if (system_clock().steady() - known_->at < oldest_shown) return known_->queues;
-    }
-  }
-  return count();
+                    [&] { return acted_; });
+  acted_ = false;
 }
 
 void Watcher::acted() {
   {
     std::lock_guard lock{mutex_};
-    ++acts_;
+    acted_ = true;
   }
   changed_.notify_all();
 }
@@ -144,7 +113,7 @@ void Watcher::refresh() {
 void Watcher::look(bool for_clients) {
   std::lock_guard lock{looking_};
   const auto now = system_clock().wall();
-  const auto queues = count();
+  const auto queues = inspector_.queues();
   auto workers = inspector_.workers();
   if (for_clients) {
     look_at_queues(queues);

@@ -23,18 +23,13 @@ namespace holdfast::server {
 /// a second ago is found by comparing.
 class Watcher {
  public:
-  /// Counting a million tasks takes a while: from `many` on, `queues` answers what was counted in
-  /// the last look. The first look has ended when this returns, unless the store keeps it waiting.
-  Watcher(Engine engine, std::shared_ptr<Hub> hub, std::shared_ptr<History> history,
-          std::int64_t many = 100'000);
+  /// The first look has ended when this returns, unless the store keeps it waiting.
+  Watcher(Engine engine, std::shared_ptr<Hub> hub, std::shared_ptr<History> history);
 
   /// Looks now unless that was done within the last second, so that the hub is up to date.
   void refresh();
   /// Why the store could not be asked the last time; empty: it could.
   std::string trouble() const;
-  /// How many tasks each queue has, now or some seconds ago. Where there are many, nobody waits for
-  /// them to be counted longer than a moment.
-  std::vector<QueueStatus> queues();
   /// Somebody acted, so it looks again as soon as it can.
   void acted();
   /// See `Roll`.
@@ -46,15 +41,8 @@ class Watcher {
     std::int64_t all = 0;
   };
 
-  struct Known {
-    std::vector<QueueStatus> queues{};
-    Millis at{0};          ///< steady
-    std::int64_t acts{0};  ///< what was done before is in it
-  };
-
   void watch(std::stop_token stop);
   void rest(std::stop_token stop, Millis took);
-  std::vector<QueueStatus> count();
   void look(bool for_clients);
   void look_at_queues(const std::vector<QueueStatus>& queues);
   void look_at_workers(const std::vector<WorkerStatus>& workers, WallTime now);
@@ -76,12 +64,10 @@ class Watcher {
   std::optional<Counted> counted_{};
   Roll roll_;
 
-  const std::int64_t many_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;  ///< anything of what follows
-  std::optional<Known> known_{};
   std::string trouble_{};
-  std::int64_t acts_ = 0;
+  bool acted_ = false;
   bool looked_ = false;
   std::jthread thread_;  // last: ends before what it uses is gone
 };

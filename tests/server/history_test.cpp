@@ -2,11 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include <holdfast/tasks.hpp>
-
 #include "server/roll.hpp"
-#include "server/watcher.hpp"
-#include "support/process.hpp"
 #include "support/temp_store.hpp"
 #include "tasks/engine_parts.hpp"
 
@@ -136,24 +132,6 @@ TEST(MetricsPoint, StaysWithinItsBudgetWhateverItHolds) {
   EXPECT_EQ(parsed->pending, INT64_MAX);
   EXPECT_EQ(parsed->run.total(), point.run.total());
   EXPECT_EQ(server::parse_point(start, "2|1 2 3||"), std::nullopt);
-}
-
-TEST_F(MetricsHistory, CountsOfManyTasksAreThoseOfTheLastLookUntilSomebodyActs) {
-  auto history = std::make_shared<server::History>(engine_);
-  server::Watcher watcher{engine_, std::make_shared<server::Hub>(), history, 1};
-  Tasks tasks{engine_};
-  const auto known = [&] {
-    const auto queues = watcher.queues();
-    return queues.empty() ? 0 : queues[0].counts[0];
-  };
-  std::int64_t made = 0;
-  EXPECT_TRUE(eventually([&] {
-    tasks.enqueue("a", 1);
-    ++made;
-    return known() < made;
-  })) << "each was counted at once";
-  watcher.acted();
-  EXPECT_TRUE(eventually([&] { return known() == made; }));
 }
 
 /// Workers that tell, and a server that looks every second.
