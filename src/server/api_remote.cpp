@@ -90,7 +90,7 @@ Response heartbeat(WatchedStore& store, const Request& request) {
 }
 
 RemoteEnd end_of(const Fields& fields) {
-  fields.only({"id", "token", "outcome", "result", "error", "delay_ms"});
+  fields.only({"id", "token", "outcome", "result", "error", "cause", "delay_ms"});
   RemoteEnd end{.id = task_id(fields.required_text("id")),
                 .token = Token{fields.required_number("token", 0, INT64_MAX)}};
   const auto outcome = fields.required_text("outcome");
@@ -105,11 +105,13 @@ RemoteEnd end_of(const Fields& fields) {
     end.outcome = Fail{error};
   else if (outcome == "snooze")
     end.outcome = Snooze{delay.value_or(Millis{1'000})};
+  else if (outcome == "hold")
+    end.outcome = Hold{fields.text("cause").value_or("")};
   else if (outcome == "give_back")
     end.give_back = true;
   else
-    throw invalid(
-        fmt::format("outcome is '{}'; it is done, retry, fail, snooze or give_back", outcome));
+    throw invalid(fmt::format("outcome is '{}'; it is done, retry, fail, snooze, hold or give_back",
+                              outcome));
   return end;
 }
 

@@ -134,5 +134,23 @@ TEST_F(RemoteWorkers, RetryAndFailWithTheReason) {
   EXPECT_THAT(server_.get("/v1/tasks?error=NO%20SUCH").body, HasSubstr(id));
 }
 
+TEST_F(RemoteWorkers, HoldWithTheCauseUntilAnOperatorRetries) {
+  const auto id = server_.enqueue("work").text();
+  const auto worker = enlist();
+  auto claimed_token = [&] {
+    return ask(worker, "claim").json().at("tasks").at(0).at("token").as_int64();
+  };
+  const auto held = settlement(id, claimed_token(), R"("outcome":"hold","cause":"may be paid")");
+  EXPECT_THAT(ask(worker, "settle", held).body, HasSubstr("accepted"));
+  EXPECT_THAT(ask(worker, "settle", held).body, HasSubstr("repeated"));
+  EXPECT_EQ(task(id).state, TaskState::held);
+  EXPECT_EQ(task(id).cause, "may be paid");
+  EXPECT_EQ(ask(worker, "claim").body, R"({"tasks":[]})");
+  server_.post("/v1/tasks/retry", R"({"ids":[")" + id + R"("]})");
+  EXPECT_THAT(ask(worker, "settle", settlement(id, claimed_token(), R"("outcome":"done")")).body,
+              HasSubstr("accepted"));
+  EXPECT_EQ(task(id).state, TaskState::completed);
+}
+
 }  // namespace
 }  // namespace holdfast::test
