@@ -4,7 +4,7 @@
 //
 //     holdfast_http_bench [REQUESTS] [AT ONCE] [WORD]
 //
-// With a word, only what has it in its name is measured beside the bare loop.
+// With a word, only what begins with it is measured beside the bare loop.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -144,7 +144,7 @@ int main(int argc, char** argv) {
   auto bare = count / took.count();
   report("bare libcurl", count, took, bare);
   const std::string only = argc > 3 ? argv[3] : "";
-  auto wanted = [&](std::string_view what) { return what.find(only) != what.npos; };
+  auto wanted = [&](std::string_view what) { return what.starts_with(only); };
   auto peer = [&](const std::string& what, const std::vector<std::string>& command) {
     if (wanted(what)) measure_peer(what, command, count, at_once, bare);
   };
