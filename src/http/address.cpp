@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <vector>
 
 namespace holdfast::http {
 
@@ -14,48 +15,58 @@ namespace {
 constexpr std::array<std::uint8_t, 12> v4_prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 struct Special {
-  std::string_view network;
+  Special(std::string_view text, std::string_view use)
+      : network{*Network::parse(text)}, what{use} {}
+  Network network;
   std::string_view what;
 };
 
-// The first that contains an address names it.
-constexpr Special specials[] = {
-    {"0.0.0.0/8", "this host"},
-    {"10.0.0.0/8", "private"},
-    {"100.64.0.0/10", "carrier-grade NAT"},
-    {"127.0.0.0/8", "loopback"},
-    {"168.63.129.16/32", "cloud metadata"},
-    {"169.254.0.0/16", "link-local"},
-    {"172.16.0.0/12", "private"},
-    {"192.0.0.0/24", "protocol assignments"},
-    {"192.0.2.0/24", "documentation"},
-    {"192.88.99.0/24", "6to4 relay"},
-    {"192.168.0.0/16", "private"},
-    {"198.18.0.0/15", "benchmarking"},
-    {"198.51.100.0/24", "documentation"},
-    {"203.0.113.0/24", "documentation"},
-    {"224.0.0.0/4", "multicast"},
-    {"240.0.0.0/4", "reserved"},
-    {"::/128", "this host"},
-    {"::1/128", "loopback"},
-    {"64:ff9b:1::/48", "local NAT64"},
-    {"100::/64", "discard"},
-    {"2001::/23", "protocol assignments and Teredo"},
-    {"2001:db8::/32", "documentation"},
-    {"3fff::/20", "documentation"},
-    {"5f00::/16", "segment routing"},
-    {"fc00::/7", "private"},
-    {"fe80::/10", "link-local"},
-    {"fec0::/10", "site-local"},
-    {"ff00::/8", "multicast"},
-};
+/// The first that contains an address names it.
+const std::vector<Special>& specials() {
+  static const std::vector<Special> all{
+      {"0.0.0.0/8", "this host"},
+      {"10.0.0.0/8", "private"},
+      {"100.64.0.0/10", "carrier-grade NAT"},
+      {"127.0.0.0/8", "loopback"},
+      {"168.63.129.16/32", "cloud metadata"},
+      {"169.254.0.0/16", "link-local"},
+      {"172.16.0.0/12", "private"},
+      {"192.0.0.0/24", "protocol assignments"},
+      {"192.0.2.0/24", "documentation"},
+      {"192.88.99.0/24", "6to4 relay"},
+      {"192.168.0.0/16", "private"},
+      {"198.18.0.0/15", "benchmarking"},
+      {"198.51.100.0/24", "documentation"},
+      {"203.0.113.0/24", "documentation"},
+      {"224.0.0.0/4", "multicast"},
+      {"240.0.0.0/4", "reserved"},
+      {"::/128", "this host"},
+      {"::1/128", "loopback"},
+      {"64:ff9b:1::/48", "local NAT64"},
+      {"100::/64", "discard"},
+      {"2001::/23", "protocol assignments and Teredo"},
+      {"2001:db8::/32", "documentation"},
+      {"3fff::/20", "documentation"},
+      {"5f00::/16", "segment routing"},
+      {"fc00::/7", "private"},
+      {"fe80::/10", "link-local"},
+      {"fec0::/10", "site-local"},
+      {"ff00::/8", "multicast"},
+  };
+  return all;
+}
 
 /// Where IPv6 has room for the four bytes of an IPv4 address: network and offset.
 struct Carrier {
-  std::string_view network;
+  Network network;
   std::size_t offset;
 };
-constexpr Carrier carriers[] = {{"::/96", 12}, {"64:ff9b::/96", 12}, {"2002::/16", 2}};
+const std::array<Carrier, 3>& carriers() {
+  static const std::array<Carrier, 3> all{{{*Network::parse("::/96"), 12},
+                                           {*Network::parse("64:ff9b::/96"), 12},
+                                           {*Network::parse("2002::/16"), 2}}};
+  return all;
+}
 
 Address mapped(const std::uint8_t* four) {
   Address address;
@@ -65,8 +76,8 @@ Address mapped(const std::uint8_t* four) {
 }
 
 std::string_view named_in_table(const Address& address) {
-  for (const auto& [network, what] : specials)
-    if (Network::parse(network)->contains(address)) return what;
+  for (const auto& [network, what] : specials())
+    if (network.contains(address)) return what;
   return {};
 }
 
@@ -138,9 +149,8 @@ bool Network::contains(const Address& other) const {
 std::string_view special_use(const Address& address) {
   if (auto what = named_in_table(address); !what.empty()) return what;
   if (address.is_v4()) return {};
-  for (const auto& [network, offset] : carriers)
-    if (Network::parse(network)->contains(address))
-      return named_in_table(mapped(address.bytes.data() + offset));
+  for (const auto& [network, offset] : carriers())
+    if (network.contains(address)) return named_in_table(mapped(address.bytes.data() + offset));
   return {};
 }
 

@@ -79,9 +79,8 @@ Headers merge(const Headers& under, const Headers& over) {
 void add_header_line(Headers& headers, std::string_view line) {
   auto colon = line.find(':');
   if (colon == std::string_view::npos || colon == 0) return;
-  auto name = as_utf8(lower(trimmed(line.substr(0, colon))));
   auto value = as_utf8(trimmed(line.substr(colon + 1)));
-  auto [at, is_new] = headers.emplace(name, value);
+  auto [at, is_new] = headers.try_emplace(as_utf8(lower(trimmed(line.substr(0, colon)))), value);
   if (!is_new) at->second += ", " + value;
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "http/address.hpp"
-
 namespace holdfast::http {
 
 namespace {
@@ -20,7 +18,7 @@ Hosts::Entry Hosts::enter(const Origin& origin, Millis now) {
   // One shows how it is; the others wait for that.
   if (half_open && host.inside > 0) return Entry::wait;
   if (per_host_ > 0 && host.inside >= per_host_) return Entry::wait;
-  if (now >= host.resolved_until && !Address::parse(origin.host)) {
+  if (!origin.is_address && now >= host.resolved_until) {
     if (host.resolving) return Entry::wait;
     host.resolving = true;
   }

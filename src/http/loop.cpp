@@ -16,6 +16,12 @@ namespace {
 
 constexpr int longest_wait_ms = 1'000;
 
+Loop::Ticket ticket_of(CURL* handle) {
+  char* ticket = nullptr;
+  curl_easy_getinfo(handle, CURLINFO_PRIVATE, &ticket);
+  return reinterpret_cast<Loop::Ticket>(ticket);
+}
+
 int checked(int descriptor) {
   if (descriptor < 0) throw Error{"the event loop for requests could not be set up"};
   return descriptor;
@@ -26,13 +32,14 @@ int checked(int descriptor) {
 Loop::Loop(const ProcessorOptions& options)
     : options_{options},
       egress_{options_.egress},
-      handles_{[this](CURL* handle) { Transfer::set_constants(handle, options_); }},
-      site_{options_, egress_, handles_},
+      epoll_{checked(::epoll_create1(EPOLL_CLOEXEC))},
+      sockets_{epoll_},
+      handles_{[this](CURL* handle) { Transfer::set_constants(handle, site_); }},
+      site_{options_, egress_, sockets_, handles_},
       hosts_{options_.per_host, options_.breaker, options_.dns_cache} {
   static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
   multi_ = curl_multi_init();
   if (initialised != CURLE_OK || !multi_) throw Error{"libcurl could not be set up"};
-  epoll_ = checked(::epoll_create1(EPOLL_CLOEXEC));
   wake_ = checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   epoll_event event{.events = EPOLLIN, .data = {.fd = wake_}};
   ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event);
@@ -136,14 +143,14 @@ void Loop::enter(Ticket ticket) {
       break;
   }
   running.added = true;
-  by_handle_[transfer.handle()] = ticket;
+  curl_easy_setopt(transfer.handle(), CURLOPT_PRIVATE, reinterpret_cast<void*>(ticket));
   try {
     transfer.prepare();
   } catch (const InvalidRequest& error) {
     end(ticket, transfer.failed(ErrorType::blocked_address, error.what()));
     return;
   }
-  if (!Address::parse(transfer.origin().host)) resolving_.push_back(ticket);
+  if (!transfer.origin().is_address) resolving_.push_back(ticket);
   curl_multi_add_handle(multi_, transfer.handle());
 }
 
@@ -181,8 +188,7 @@ void Loop::collect_finished() {
   int left = 0;
   while (auto* message = curl_multi_info_read(multi_, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
-    if (auto at = by_handle_.find(message->easy_handle); at != by_handle_.end())
-      hop_ended(at->second, message->data.result);
+    hop_ended(ticket_of(message->easy_handle), message->data.result);
   }
 }
 
@@ -194,11 +200,10 @@ void Loop::hop_ended(Ticket ticket, CURLcode code) {
   curl_multi_remove_handle(multi_, transfer.handle());
   auto answer = transfer.finish(code);
   running.added = false;
-  by_handle_.erase(transfer.handle());
   // Where a server answers at all, it is there.
   bool down = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
               code == CURLE_OPERATION_TIMEDOUT || code == CURLE_SSL_CONNECT_ERROR;
-  if (resolved) hosts_.resolved(origin, now());
+  if (resolved && !origin.is_address) hosts_.resolved(origin, now());
   hosts_.leave(origin, down, now());
   if (answer) {
     end(ticket, std::move(*answer));
@@ -214,7 +219,6 @@ void Loop::end(Ticket ticket, Answer answer) {
   auto origin = running.transfer->origin();
   if (running.added) {
     curl_multi_remove_handle(multi_, running.transfer->handle());
-    by_handle_.erase(running.transfer->handle());
     hosts_.leave(origin, false, now());
   }
   --in_flight_;
@@ -238,6 +242,7 @@ void Loop::wait_for_events() {
       [[maybe_unused]] auto got = ::read(wake_, &wakes, sizeof wakes);
       continue;
     }
+    if (!sockets_.is_wanted(event.data.fd)) continue;
     int flags = (event.events & EPOLLIN ? CURL_CSELECT_IN : 0) |
                 (event.events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
                 (event.events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
@@ -249,21 +254,13 @@ void Loop::wait_for_events() {
   }
 }
 
-int Loop::on_socket(CURL*, curl_socket_t socket, int what, void* data, void* known) {
-  auto& self = *static_cast<Loop*>(data);
+int Loop::on_socket(CURL*, curl_socket_t socket, int what, void* data, void*) {
+  auto& sockets = static_cast<Loop*>(data)->sockets_;
   if (what == CURL_POLL_REMOVE) {
-    ::epoll_ctl(self.epoll_, EPOLL_CTL_DEL, socket, nullptr);
-    return 0;
-  }
-  epoll_event event{};
-  event.data.fd = socket;
-  if (what & CURL_POLL_IN) event.events |= EPOLLIN;
-  if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
-  if (!known) {
-    ::epoll_ctl(self.epoll_, EPOLL_CTL_ADD, socket, &event);
-    curl_multi_assign(self.multi_, socket, &self);
+    sockets.let_go(socket);
   } else {
-    ::epoll_ctl(self.epoll_, EPOLL_CTL_MOD, socket, &event);
+    sockets.watch(socket,
+                  (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u));
   }
   return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "http/hosts.hpp"
 #include "http/transfer.hpp"
+#include "http/watched_sockets.hpp"
 
 namespace holdfast::http {
 
@@ -54,6 +55,8 @@ class Loop {
 
   ProcessorOptions options_;
   Egress egress_;
+  int epoll_;
+  WatchedSockets sockets_;
   SpareHandles handles_;
   Site site_;
   Hosts hosts_;
@@ -63,12 +66,10 @@ class Loop {
     bool added = false;  ///< to libcurl, and counted in at its host
   };
   std::unordered_map<Ticket, Running> running_;
-  std::unordered_map<CURL*, Ticket> by_handle_;
   std::map<Origin, std::deque<Ticket>> waiting_;
   std::vector<Ticket> resolving_;  ///< the first at a host whose name is not known yet
 
   CURLM* multi_ = nullptr;
-  int epoll_ = -1;
   int wake_ = -1;
   Millis timer_due_{-1};
   std::atomic<int> in_flight_ = 0;

@@ -70,7 +70,8 @@ void Transfer::prepare() {
   set_headers();
 }
 
-void Transfer::set_constants(CURL* handle, const ProcessorOptions& options) {
+void Transfer::set_constants(CURL* handle, const Site& site) {
+  const auto& options = site.options;
   set(handle, CURLOPT_NOSIGNAL, 1L);
   set(handle, CURLOPT_BUFFERSIZE, receive_buffer);
   set(handle, CURLOPT_ACCEPT_ENCODING, "gzip, br, deflate");
@@ -92,11 +93,14 @@ void Transfer::set_constants(CURL* handle, const ProcessorOptions& options) {
   set(handle, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
   set(handle, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
   set(handle, CURLOPT_OPENSOCKETFUNCTION, &Transfer::on_socket);
+  set(handle, CURLOPT_CLOSESOCKETFUNCTION, &Transfer::on_close);
+  set(handle, CURLOPT_CLOSESOCKETDATA, &site.sockets);
   set(handle, CURLOPT_PREREQFUNCTION, &Transfer::on_send);
 }
 
 /// Two readers of URLs that disagree about the host are how guards are fooled.
 void Transfer::check_host() {
+  if (is_plainly_written(job_.request.url, origin_)) return;
   std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url{curl_url(), &curl_url_cleanup};
   char* part = nullptr;
   bool read = curl_url_set(url.get(), CURLUPART_URL, job_.request.url.c_str(), 0) == CURLUE_OK &&
@@ -190,6 +194,7 @@ bool Transfer::take_header(std::string_view line) {
     return true;
   }
   add_header_line(response_.headers, line);
+  if (!line.starts_with('c') && !line.starts_with('C')) return true;
   auto length = response_.headers.find("content-length");
   if (length == response_.headers.end() || job_.request.method == Method::head) return true;
   std::size_t announced = 0;
@@ -217,7 +222,14 @@ curl_socket_t Transfer::on_socket(void* data, curlsocktype, curl_sockaddr* addre
     }
   }
   self.refused_.reset();  // an earlier address of the same name may have been refused
-  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  int socket = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (socket >= 0) self.site_.sockets.opened(socket);
+  return socket;
+}
+
+int Transfer::on_close(void* sockets, curl_socket_t socket) {
+  static_cast<WatchedSockets*>(sockets)->closed(socket);
+  return ::close(socket);
 }
 
 int Transfer::on_send(void* data, char* ip, char*, int, int) {

@@ -9,6 +9,7 @@
 #include "http/job.hpp"
 #include "http/spare_handles.hpp"
 #include "http/url.hpp"
+#include "http/watched_sockets.hpp"
 
 namespace holdfast::http {
 
@@ -16,6 +17,7 @@ namespace holdfast::http {
 struct Site {
   const ProcessorOptions& options;
   const Egress& egress;
+  WatchedSockets& sockets;
   SpareHandles& handles;
 };
 
@@ -29,7 +31,7 @@ class Transfer {
   Transfer& operator=(const Transfer&) = delete;
 
   /// Options that are the same for all transfers, for `Site::handles`.
-  static void set_constants(CURL* handle, const ProcessorOptions& options);
+  static void set_constants(CURL* handle, const Site& site);
 
   CURL* handle() const { return handle_.get(); }
   const Origin& origin() const { return origin_; }
@@ -54,6 +56,7 @@ class Transfer {
   static std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* self);
   static std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* self);
   static curl_socket_t on_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
+  static int on_close(void* sockets, curl_socket_t socket);
   static int on_send(void* self, char* ip, char* local, int port, int local_port);
   bool take_body(std::string_view bytes);
   bool take_header(std::string_view line);

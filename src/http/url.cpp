@@ -1,9 +1,12 @@
 #include "http/url.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <boost/url.hpp>
 #include <holdfast/error.hpp>
 
+#include "http/address.hpp"
 #include "http/headers.hpp"
 #include "recovery/plain_text.hpp"
 
@@ -53,7 +56,23 @@ Origin origin_of(std::string_view text) {
       throw InvalidRequest{fmt::format("'{}' has no usable port", plain(without_query(text)))};
     origin.port = url.port_number();
   }
+  origin.is_address = Address::parse(origin.host).has_value();
   return origin;
+}
+
+bool is_plainly_written(std::string_view url, const Origin& origin) {
+  auto begin = origin.scheme.size() + 3;
+  if (url.substr(begin, origin.host.size()) != origin.host) return false;
+  bool plain = std::ranges::all_of(origin.host, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+  });
+  // Such as 0x7f.1, which some take for an address.
+  auto last = origin.host.substr(origin.host.rfind('.') + 1);
+  bool is_name = !last.empty() && last.front() >= 'a' && last.front() <= 'z';
+  auto rest = url.substr(begin + origin.host.size());
+  if (rest.starts_with(':'))
+    rest.remove_prefix(std::min(rest.find_first_not_of("0123456789", 1), rest.size()));
+  return plain && (is_name || origin.is_address) && (rest.empty() || rest.starts_with('/'));
 }
 
 std::string join_url(std::string_view base, std::string_view path) {

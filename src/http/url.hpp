@@ -12,12 +12,17 @@ struct Origin {
   std::string scheme;
   std::string host;  ///< lower-case, an IPv6 address without its brackets
   int port = 0;
+  bool is_address = false;  ///< not a name
   auto operator<=>(const Origin&) const = default;
 };
 
 /// Throws `InvalidRequest` for what is not an absolute http or https URL with a host and without a
 /// user name.
 Origin origin_of(std::string_view url);
+
+/// Nobody can read the host of this URL differently: it follows the scheme at once, has nothing but
+/// letters, digits, dots and hyphens, and is either no number or an address as everybody writes it.
+bool is_plainly_written(std::string_view url, const Origin& origin);
 
 /// `path` below `base`: `https://a/v1` and `users?x=1` are `https://a/v1/users?x=1`, with and
 /// without a slash at the end or the beginning. An absolute URL stays what it is.

@@ -28,7 +28,18 @@ TEST(Url, EncodesParameters) {
 
 TEST(Url, KnowsWhereItLeadsTo) {
   EXPECT_EQ(origin_of("HTTP://Example.ORG/x"), (Origin{"http", "example.org", 80}));
-  EXPECT_EQ(origin_of("https://[::1]:8443/"), (Origin{"https", "::1", 8443}));
+  EXPECT_EQ(origin_of("https://[::1]:8443/"), (Origin{"https", "::1", 8443, true}));
+}
+
+TEST(Url, KnowsWhereNobodyCanReadAnotherHost) {
+  auto plainly = [](std::string_view url) { return is_plainly_written(url, origin_of(url)); };
+  for (auto plain : {"http://a.example/x@b", "HTTPS://a-1.example:8443", "http://127.0.0.1:80/?q",
+                     "http://localhost/"})
+    EXPECT_TRUE(plainly(plain)) << plain;
+  for (auto other : {"http://A.example/", "http://a.example?x=1", "http://a.example#x",
+                     "http://[::1]/", "http://0x7f.1/", "http://2130706433/", "http://0177.0.0.1/",
+                     "http://a.example./", "http://a%2eexample/", "http://a_b.example/"})
+    EXPECT_FALSE(plainly(other)) << other;
 }
 
 TEST(Url, RefusesWhatIsNoPlainWebAddress) {
