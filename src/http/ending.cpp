@@ -4,7 +4,9 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <boost/json/serialize.hpp>
 
+#include "http/json.hpp"
 #include "http/phase.hpp"
 #include "http/retry_after.hpp"
 #include "http/url.hpp"
@@ -29,16 +31,18 @@ class Deciding {
       : request_{request}, facts_{facts}, maybe_sent_{maybe_sent} {}
 
   Ending operator()(const Response& response) const {
-    auto said = fmt::format("{} answered {}", without_query(response.url), response.status);
     if (is_passing(response.status) && facts_.number < facts_.max_attempts)
-      return {Retry{said, parse_retry_after(response.header("retry-after"), facts_.now)}, {}};
+      return {Retry{said(response), parse_retry_after(response.header("retry-after"), facts_.now)},
+              {}};
     if (response.status >= 400 && facts_.raise_error_responses) return deliver(raised(response));
-    boost::json::value summary{{"status", response.status},
-                               {"duration", response.duration},
-                               {"bytes", response.body.size()}};
-    boost::json::value document{{"response", to_json(response)}};
-    if (request_.callback.empty()) return {Done{std::move(document)}, {}};
-    return {Done{std::move(summary)}, std::move(document)};
+    auto document = Writing{}.json("response", json_text(response)).str();
+    if (request_.callback.empty()) return {Done{.text = std::move(document)}, {}};
+    auto summary = Writing{}
+                       .number("status", response.status)
+                       .fraction("duration", response.duration)
+                       .number("bytes", std::ssize(response.body))
+                       .str();
+    return {Done{.text = std::move(summary)}, std::move(document)};
   }
 
   Ending operator()(const RequestError& error) const {
@@ -56,10 +60,14 @@ class Deciding {
   Ending operator()(const Cancelled&) const { return {retry("it was broken off"), {}}; }
 
  private:
+  static std::string said(const Response& response) {
+    return fmt::format("{} answered {}", without_query(response.url), response.status);
+  }
+
   static RequestError raised(const Response& response) {
     RequestError error;
     error.type = ErrorType::http;
-    error.message = fmt::format("{} answered {}", without_query(response.url), response.status);
+    error.message = said(response);
     error.duration = response.duration;
     error.request_id = response.request_id;
     error.url = response.url;
@@ -76,7 +84,8 @@ class Deciding {
     boost::json::object summary{
         {"error", to_string(error.type)}, {"message", error.message}, {"duration", error.duration}};
     if (error.response) summary["status"] = error.response->status;
-    return {Done{std::move(summary)}, boost::json::value{{"error", to_json(error)}}};
+    return {Done{std::move(summary)},
+            boost::json::serialize(boost::json::value{{"error", to_json(error)}}), true};
   }
 
   const Request& request_;

@@ -9,8 +9,10 @@ namespace holdfast::http {
 /// What becomes of a request after an attempt.
 struct Ending {
   Outcome outcome{Done{}};
-  /// For the callback: `{"response": ...}` or `{"error": ...}`; null: nothing is delivered yet.
-  boost::json::value delivery{};
+  /// For the callback, as JSON: `{"response": ...}` or `{"error": ...}`; empty: nothing is
+  /// delivered yet.
+  std::string delivery{};
+  bool is_error = false;  ///< that is the latter
 };
 
 struct AttemptFacts {

@@ -1,18 +1,76 @@
 #include "http/json.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
+#include <holdfast/payload.hpp>
 
 #include "http/base64.hpp"
 #include "recovery/plain_text.hpp"
 
 namespace holdfast::http {
 
-boost::json::value body_json(std::string_view bytes) {
-  if (bytes.empty()) return nullptr;
-  if (is_utf8(bytes)) return {{"encoding", "text"}, {"value", bytes}};
-  return {{"encoding", "base64"}, {"value", base64(bytes)}};
+void append_quoted(std::string& to, std::string_view text) {
+  to += '"';
+  while (true) {
+    auto at = std::ranges::find_if(
+        text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; });
+    to.append(text.begin(), at);
+    if (at == text.end()) break;
+    if (*at == '"' || *at == '\\') {
+      to += {'\\', *at};
+    } else {
+      fmt::format_to(std::back_inserter(to), "\\u{:04x}", *at);
+    }
+    text = {at + 1, text.end()};
+  }
+  to += '"';
 }
+
+void Writing::member(std::string_view name) {
+  if (text_.size() > 1) text_ += ',';
+  append_quoted(text_, name);
+  text_ += ':';
+}
+
+Writing& Writing::text(std::string_view name, std::string_view value) {
+  member(name);
+  append_quoted(text_, value);
+  return *this;
+}
+
+Writing& Writing::number(std::string_view name, std::int64_t value) {
+  return json(name, fmt::format_int{value}.c_str());
+}
+
+Writing& Writing::fraction(std::string_view name, double value) {
+  return json(name, fmt::format("{}", value));
+}
+
+Writing& Writing::json(std::string_view name, std::string_view value) {
+  member(name);
+  text_ += value;
+  return *this;
+}
+
+std::string Writing::str() {
+  text_ += '}';
+  return std::move(text_);
+}
+
+std::string body_text(std::string_view bytes) {
+  if (bytes.empty()) return "null";
+  Writing body;
+  if (is_utf8(bytes))
+    body.text("encoding", "text").text("value", bytes);
+  else
+    body.text("encoding", "base64").text("value", base64(bytes));
+  return body.str();
+}
+
+boost::json::value body_json(std::string_view bytes) { return parse_json(body_text(bytes)); }
 
 Reading::Reading(const boost::json::value& json, std::string_view what)
     : object_{json.if_object()}, what_{what} {

@@ -10,8 +10,29 @@
 
 namespace holdfast::http {
 
+/// Writes an object as text, member by member. Answers come by the thousand, and a tree of values
+/// for each of them would take longer than many a request.
+class Writing {
+ public:
+  Writing& text(std::string_view name, std::string_view value);
+  Writing& number(std::string_view name, std::int64_t value);
+  Writing& fraction(std::string_view name, double value);
+  Writing& json(std::string_view name, std::string_view value);  ///< which is JSON already
+
+  std::string str();  ///< the end of it
+
+ private:
+  void member(std::string_view name);
+
+  std::string text_{'{'};
+};
+
+/// A text, in quotes, with what JSON does not allow in them escaped.
+void append_quoted(std::string& to, std::string_view text);
+
 /// Bytes as JSON: `{"encoding":"text","value":...}`, base64 where they are not valid UTF-8, null
 /// where there are none. Whatever a server sends can be kept.
+std::string body_text(std::string_view bytes);
 boost::json::value body_json(std::string_view bytes);
 
 /// Reads members of an object that somebody else wrote. Each throws `InvalidRequest` that names the

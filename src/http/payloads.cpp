@@ -74,7 +74,10 @@ void validate(const PayloadOptions& options) {
 
 std::string seal(const boost::json::value& document, const std::string& key,
                  const PayloadOptions& options) {
-  auto text = boost::json::serialize(document);
+  return seal_text(boost::json::serialize(document), key, options);
+}
+
+std::string seal_text(std::string text, const std::string& key, const PayloadOptions& options) {
   if (!options.keyring.current.empty()) text = encrypt(text, options.keyring);
   if (!options.blobs || text.size() <= options.threshold) return text;
   // One of that name is there if this was tried before, and then it says the same.

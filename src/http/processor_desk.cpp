@@ -80,15 +80,16 @@ void Processor::State::settle(Held& held) {
 
 void Processor::State::deliver(Held& held, Ending ending) {
   auto& attempt = *held.attempt;
-  if (!ending.delivery.is_null()) {
+  if (!ending.delivery.empty()) {
     TaskOptions options;
-    options.id = TaskId::make();
+    if (options_.payloads.blobs) options.id = TaskId::make();
     if (!held.request.callback_queue.empty()) options.queue = held.request.callback_queue;
-    auto payload = seal(ending.delivery, options.id->text(), options_.payloads);
+    auto payload = seal_text(std::move(ending.delivery), options.id ? options.id->text() : "",
+                             options_.payloads);
     try {
       attempt.then_json(held.request.callback, std::move(payload), options);
     } catch (const InvalidRequest& error) {
-      if (ending.delivery.as_object().contains("error")) throw;
+      if (ending.is_error) throw;
       // It does not fit into a payload. Then that is what the callback is told.
       auto& response = std::get<Response>(held.answer.what);
       RequestError too_large{.type = ErrorType::response_too_large,

@@ -1,5 +1,6 @@
 #include <holdfast/http/response.hpp>
 
+#include <boost/json/serialize.hpp>
 #include <boost/json/value_from.hpp>
 
 #include <holdfast/payload.hpp>
@@ -9,17 +10,23 @@
 
 namespace holdfast::http {
 
-boost::json::value to_json(const Response& response) {
-  return {{"status", response.status},
-          {"headers", boost::json::value_from(response.headers)},
-          {"body", body_json(response.body)},
-          {"duration", response.duration},
-          {"request_id", response.request_id},
-          {"url", response.url},
-          {"http_method", lower(to_string(response.method))},
-          {"redirects", boost::json::value_from(response.redirects)},
-          {"context", response.context}};
+std::string json_text(const Response& response) {
+  Writing headers;
+  for (const auto& [name, value] : response.headers) headers.text(name, value);
+  return Writing{}
+      .number("status", response.status)
+      .json("headers", headers.str())
+      .json("body", body_text(response.body))
+      .fraction("duration", response.duration)
+      .text("request_id", response.request_id)
+      .text("url", response.url)
+      .text("http_method", lower(to_string(response.method)))
+      .json("redirects", boost::json::serialize(boost::json::value_from(response.redirects)))
+      .json("context", boost::json::serialize(response.context))
+      .str();
 }
+
+boost::json::value to_json(const Response& response) { return parse_json(json_text(response)); }
 
 Response response_from_json(const boost::json::value& json) {
   Reading read{json, "the response"};

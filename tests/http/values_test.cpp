@@ -45,6 +45,12 @@ Response full_response() {
 TEST(HttpValues, GoThroughJsonUnchanged) {
   EXPECT_EQ(request_from_json(to_json(full_request())), full_request());
   EXPECT_EQ(response_from_json(to_json(full_response())), full_response());
+  auto odd = full_response();
+  odd.headers = {{"x-\"quoted\"", "a\\b\x01\t\n\u00e9"}};
+  odd.body = "{\"a\": [\"\\u0000\", 1]}\r\n";
+  odd.duration = 3e-6;
+  odd.context = {{"n", 18446744073709551615u}, {"list", {1.5, nullptr, "\u20ac"}}};
+  EXPECT_EQ(response_from_json(to_json(odd)), odd);
   RequestError error{.type = ErrorType::http, .message = "no", .response = full_response()};
   EXPECT_EQ(error_from_json(to_json(error)), error);
 }
@@ -199,12 +205,12 @@ TEST_F(EndingTest, WhatMayPassIsTriedAgainAsOftenAsAllowedAndThenDelivered) {
   for (auto type : {ErrorType::timeout, ErrorType::connection, ErrorType::unknown})
     EXPECT_TRUE(std::holds_alternative<Retry>(decide(error(type)).outcome));
   facts_.number = 2;
-  EXPECT_TRUE(decide(full_response()).delivery.as_object().contains("response"));
+  EXPECT_TRUE(decide(full_response()).delivery.starts_with(R"({"response":)"));
   auto last = decide(error(ErrorType::timeout));
   EXPECT_TRUE(std::holds_alternative<Done>(last.outcome));
-  EXPECT_TRUE(last.delivery.as_object().contains("error"));
+  EXPECT_TRUE(last.delivery.starts_with(R"({"error":)") && last.is_error);
   facts_.raise_error_responses = true;
-  auto raised = error_from_json(decide(full_response()).delivery.at("error"));
+  auto raised = error_from_json(parse_json(decide(full_response()).delivery).at("error"));
   EXPECT_EQ(raised.type, ErrorType::http);
   EXPECT_EQ(raised.response, full_response());
 }
@@ -212,10 +218,10 @@ TEST_F(EndingTest, WhatMayPassIsTriedAgainAsOftenAsAllowedAndThenDelivered) {
 TEST_F(EndingTest, WhatWillNotPassIsDeliveredAtOnce) {
   for (auto type : {ErrorType::ssl, ErrorType::response_too_large, ErrorType::blocked_address,
                     ErrorType::too_many_redirects, ErrorType::recursive_redirect})
-    EXPECT_TRUE(decide(error(type)).delivery.as_object().contains("error"));
+    EXPECT_TRUE(decide(error(type)).is_error);
   auto response = full_response();
   response.status = 404;
-  EXPECT_TRUE(decide(response).delivery.as_object().contains("response"));
+  EXPECT_TRUE(decide(response).delivery.starts_with(R"({"response":)"));
 }
 
 TEST_F(EndingTest, WithoutACallbackTheAnswerIsTheResult) {
@@ -223,8 +229,8 @@ TEST_F(EndingTest, WithoutACallbackTheAnswerIsTheResult) {
   auto response = full_response();
   response.status = 200;
   auto ending = decide(response);
-  EXPECT_TRUE(ending.delivery.is_null());
-  EXPECT_TRUE(std::get<Done>(ending.outcome).result.as_object().contains("response"));
+  EXPECT_TRUE(ending.delivery.empty());
+  EXPECT_TRUE(std::get<Done>(ending.outcome).text.starts_with(R"({"response":)"));
   EXPECT_TRUE(std::holds_alternative<Fail>(decide(error(ErrorType::ssl)).outcome));
 }
 

@@ -36,6 +36,9 @@ void validate(const PayloadOptions& options);
 std::string seal(const boost::json::value& document, const std::string& key,
                  const PayloadOptions& options);
 
+/// The same for one that is JSON text already.
+std::string seal_text(std::string document, const std::string& key, const PayloadOptions& options);
+
 struct Unsealed {
   boost::json::value document;
   std::string blob{};  ///< where it was; empty: in the payload itself

@@ -64,6 +64,7 @@ struct RequestError {
   bool operator==(const RequestError&) const = default;
 };
 
+std::string json_text(const Response& response);
 boost::json::value to_json(const Response& response);
 boost::json::value to_json(const RequestError& error);
 /// Throw `InvalidRequest` for what they cannot read.
