@@ -37,6 +37,12 @@ int Session::room() const {
   return std::max(0, wanted - running_ - static_cast<int>(waiting_.size()));
 }
 
+bool Session::supplied_for(std::chrono::nanoseconds time) const {
+  if (running_ == 0 || alone()) return false;
+  auto started = limits_.concurrency * static_cast<double>(time.count()) / handler_time_;
+  return static_cast<double>(waiting_.size()) >= started;
+}
+
 void Session::took(std::vector<Claimed> claimed, Millis asked_at) {
   // A tenth of the lease is kept as a margin: we stop before anybody else may start.
   auto deadline = asked_at + limits_.lease - limits_.lease / 10;

@@ -51,6 +51,9 @@ class Session {
   /// Whether tasks wait for a suspect to start or to end: `due` has to be asked soon.
   bool suspect_in_the_way() const;
 
+  /// Whether handlers are busy, and have enough to start for so long without another claim.
+  bool supplied_for(std::chrono::nanoseconds time) const;
+
   /// The store answered a claim that was asked for at `asked_at`.
   void took(std::vector<Claimed> claimed, Millis asked_at);
 

@@ -78,7 +78,7 @@ void Worker::Impl::hand_out() {
         begun.emplace_back(jobs.front(), free_slots_.back());
         free_slots_.pop_back();
       }
-      if (begun.empty()) wake_pump();
+      if (begun.empty() || pump_gathers_) wake_pump();
     }
     for (const auto& [job, slot] : begun) hand_out(job, slot, enlistment);
   }

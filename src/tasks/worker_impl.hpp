@@ -44,7 +44,11 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   // Pump.
   void begin();  ///< recovers and enlists, however often it takes
   void work();
-  bool turn();  ///< one settle-and-claim; false: nothing to do but wait
+  /// Lets settlements come together: a step to the store costs about as much with one of them as
+  /// with many. Not while handlers would run out of tasks.
+  void gather();
+  bool may_gather() const;  ///< with the mutex held
+  bool turn();              ///< one settle-and-claim; false: nothing to do but wait
   void send_notes(const std::vector<Note>& notes);
   bool send(std::vector<Settlement> settlements, int claim);
   /// Settles many while the pump goes on claiming. One of these at a time: what ends meanwhile is
@@ -117,7 +121,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   Scheduler scheduler_;
 
   std::mutex mutex_;  // guards everything below
-  std::condition_variable work_ready_, timer_due_, ended_;
+  std::condition_variable work_ready_, timer_due_, gathered_, ended_;
   Session session_;
   Mode mode_ = Mode::working;
   std::shared_ptr<Enlistment> enlistment_;
@@ -130,6 +134,8 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   bool hungry_ = false;     ///< the last claim got less than it asked for
   bool look_again_ = true;  ///< something happened since: claim again
   bool pump_waits_ = false;
+  bool pump_gathers_ = false;
+  std::chrono::steady_clock::time_point last_step_{};
   Millis timer_wakes_{0};        ///< steady: when it looks again by itself
   std::vector<int> free_slots_;  ///< of the board, for asynchronous attempts
   int prune_limit_ = 1'000;      ///< tasks in the next step; only the thread that prunes knows it

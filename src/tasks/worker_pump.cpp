@@ -19,6 +19,8 @@ constexpr Millis trouble_wait{250};
 constexpr Millis not_yet_wait{50};
 /// Below this a second trip to the store costs more than it gains.
 constexpr int many = 100;
+/// Steps of a busy worker are so far apart.
+constexpr Millis gathering_time{4};
 
 }  // namespace
 
@@ -34,6 +36,7 @@ ClaimRequest Worker::Impl::claim_request(int limit, int suspects) const {
 void Worker::Impl::work() {
   while (true) {
     try {
+      gather();
       if (!turn()) {
         if (options_.until_empty && nothing_left()) return;
         wait_for_news();
@@ -64,6 +67,17 @@ void Worker::Impl::wait_for_news() {
   std::lock_guard lock{mutex_};
   pump_waits_ = false;
   look_again_ = look_again_ || wake != Wake::nothing || hungry_;
+}
+
+bool Worker::Impl::may_gather() const {
+  return mode_ == Mode::working && session_.supplied_for(gathering_time);
+}
+
+void Worker::Impl::gather() {
+  std::unique_lock lock{mutex_};
+  pump_gathers_ = true;
+  gathered_.wait_until(lock, last_step_ + gathering_time, [&] { return !may_gather(); });
+  pump_gathers_ = false;
 }
 
 bool Worker::Impl::turn() {
@@ -118,6 +132,7 @@ bool Worker::Impl::send(std::vector<Settlement> settlements, int claim) {
   auto asked_at = parts_.clock().steady();
   {
     std::lock_guard lock{mutex_};
+    last_step_ = std::chrono::steady_clock::now();
     if (claim > 0) exchange.claim = claim_request(claim, session_.suspect_room(asked_at));
   }
   Exchanged answer;

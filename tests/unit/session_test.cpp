@@ -41,6 +41,17 @@ TEST_F(SessionTest, NothingIsClaimedBesideASuspect) {
   EXPECT_EQ(session_.suspect_room(0ms), 1);
 }
 
+TEST_F(SessionTest, IsSuppliedForAsLongAsHandlersNeedForWhatWaits) {
+  EXPECT_FALSE(session_.supplied_for(0ms)) << "nothing runs";
+  session_.took({claim(), claim(), claim(), claim(), claim()}, 0ms);
+  auto started = session_.start(0ms);
+  // Handlers take 100 ms at first: two of them start what waits within 200 ms.
+  EXPECT_TRUE(session_.supplied_for(200ms));
+  EXPECT_FALSE(session_.supplied_for(300ms));
+  finish(started.front());
+  EXPECT_FALSE(session_.supplied_for(0ms)) << "nothing is left that could come to its end";
+}
+
 TEST_F(SessionTest, WhatWaitsForASuspectIsLeftToOthersWhenThatTakesLong) {
   session_.took({claim(true), claim(), claim()}, 0ms);
   session_.start(0ms);
