@@ -36,6 +36,8 @@ class LiveAttempt final : public Attempt {
   int child_lock() override;
 
   std::vector<NewTask> take_follow_ups() { return std::move(follow_ups_); }
+  /// Nobody chose an id for a follow-up.
+  bool made_all_ids() const { return made_all_ids_; }
 
  private:
   const Job& job_;
@@ -44,6 +46,7 @@ class LiveAttempt final : public Attempt {
   const Settings& settings_;
   TakeNote note_;
   std::vector<NewTask> follow_ups_;
+  bool made_all_ids_ = true;
   int lines_ = 0;
   std::chrono::steady_clock::time_point last_progress_{};
   int child_lock_ = -1;

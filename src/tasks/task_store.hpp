@@ -57,6 +57,7 @@ struct Settlement {
   bool was_attempt = true;            ///< false: given back or snoozed; kept if there is a reason
   Millis delay{0};                    ///< for pending
   std::vector<NewTask> follow_ups{};  ///< inserted in the same step; their ids are set
+  bool have_new_ids = false;          ///< the follow-ups: made for them, so that none is there yet
   std::string kind{};                 ///< of the task; for events, stores know it
   std::string name{};                 ///< the same, where it is no task
 };

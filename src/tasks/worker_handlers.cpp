@@ -112,7 +112,10 @@ Settlement Worker::Impl::settlement_of(Job& job, const Outcome& outcome, LiveAtt
                  .random = random01(),
                  .result_bytes = settings_.limits.result_bytes};
   auto settlement = settle_for(job.claimed, outcome, end);
-  if (settlement.to == TaskState::completed) settlement.follow_ups = live.take_follow_ups();
+  if (settlement.to == TaskState::completed) {
+    settlement.follow_ups = live.take_follow_ups();
+    settlement.have_new_ids = live.made_all_ids();
+  }
   return settlement;
 }
 

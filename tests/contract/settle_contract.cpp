@@ -234,6 +234,28 @@ TEST_P(TaskStoreContract, FollowUpsComeIntoBeingWithTheCompletionAndCanBeClaimed
   EXPECT_EQ(answer.claimed[0].payload, R"({"n":1})");
 }
 
+TEST_P(TaskStoreContract, FollowUpsWithNewIdsAreAsGoodAsOthersAndMayWaitForEachOther) {
+  insert("a");
+  insert("a");
+  auto worker = enlist();
+  auto claimed = claim(worker, 2);
+  ASSERT_EQ(claimed.size(), 2u);
+  auto alone = TaskId::make(), first = TaskId::make(), second = TaskId::make();
+  Settlement plain{.lease = claimed[0].lease, .attempt = 1};
+  plain.follow_ups = {{"b", R"({"n":1})", {.id = alone}}};
+  plain.have_new_ids = true;
+  ASSERT_EQ(settle(plain), Settled::accepted);
+  EXPECT_EQ(settle(plain), Settled::repeated);
+  EXPECT_EQ(state(alone), TaskState::pending);
+  Settlement chain{.lease = claimed[1].lease, .attempt = 1};
+  chain.follow_ups = {{"b", "{}", {.id = first}}, {"b", "{}", {.after = {first}, .id = second}}};
+  chain.have_new_ids = true;
+  ASSERT_EQ(settle(chain), Settled::accepted);
+  EXPECT_EQ(state(first), TaskState::pending);
+  EXPECT_EQ(state(second), TaskState::blocked);
+  EXPECT_EQ(engine().admin().count({.kind = "b"}), 3);
+}
+
 TEST_P(TaskStoreContract, SettledTaskThatIsDueCanBeClaimedInTheSameStep) {
   auto id = insert("a");
   auto worker = enlist();

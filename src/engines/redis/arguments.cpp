@@ -55,9 +55,13 @@ bool in_one_run(const NewTask& one, const NewTask& next) {
          a.after.empty() && b.after.empty();
 }
 
-void add_run(Arguments& arguments, std::span<const NewTask* const> run, std::vector<TaskId>& ids) {
+void add_run(Arguments& arguments, std::span<const NewTask* const> run, bool have_new_ids,
+             std::vector<TaskId>& ids) {
   const auto& options = run.front()->options;
-  arguments.add(run.size()).add(!options.id).add(lane_text(*run.front())).add(options.priority);
+  arguments.add(run.size())
+      .add(have_new_ids || !options.id)
+      .add(lane_text(*run.front()))
+      .add(options.priority);
   arguments.add(options.delay);
   if (options.at)
     arguments.add(*options.at);
@@ -73,7 +77,8 @@ void add_run(Arguments& arguments, std::span<const NewTask* const> run, std::vec
 
 }  // namespace
 
-std::vector<TaskId> add_tasks(Arguments& arguments, std::span<const NewTask* const> tasks) {
+std::vector<TaskId> add_tasks(Arguments& arguments, std::span<const NewTask* const> tasks,
+                              bool have_new_ids) {
   std::vector<std::size_t> begins;
   for (std::size_t i = 0; i < tasks.size(); ++i)
     if (i == 0 || !in_one_run(*tasks[i - 1], *tasks[i])) begins.push_back(i);
@@ -82,7 +87,7 @@ std::vector<TaskId> add_tasks(Arguments& arguments, std::span<const NewTask* con
   arguments.add(begins.size());
   begins.push_back(tasks.size());
   for (std::size_t i = 0; i + 1 < begins.size(); ++i)
-    add_run(arguments, tasks.subspan(begins[i], begins[i + 1] - begins[i]), ids);
+    add_run(arguments, tasks.subspan(begins[i], begins[i + 1] - begins[i]), have_new_ids, ids);
   return ids;
 }
 

@@ -46,8 +46,10 @@ class Arguments {
 };
 
 /// Tasks to insert, as new_tasks.lua takes them: those that are alike say only once what they are.
+/// `have_new_ids`: those that they ask for are new, too, and no task waits for another one.
 /// Returns their ids: those that they ask for, or new ones.
-std::vector<TaskId> add_tasks(Arguments& arguments, std::span<const NewTask* const> tasks);
+std::vector<TaskId> add_tasks(Arguments& arguments, std::span<const NewTask* const> tasks,
+                              bool have_new_ids = false);
 
 /// What of a task is written once and read as a whole; the payload is the last part, so that the
 /// beginning is enough for those who do not need it.

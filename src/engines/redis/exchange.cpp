@@ -57,9 +57,17 @@ class Settling {
     for (auto place : others_) add(arguments, settlements_[place]);
     order.insert(order.end(), others_.begin(), others_.end());
     std::vector<const NewTask*> follow_ups;
-    for (auto place : order)
-      for (const auto& task : settlements_[place].follow_ups) follow_ups.push_back(&task);
-    add_tasks(arguments, follow_ups);
+    bool have_new_ids = true;
+    for (auto place : order) {
+      const auto& one = settlements_[place];
+      have_new_ids = have_new_ids && (one.have_new_ids || one.follow_ups.empty());
+      for (const auto& task : one.follow_ups) {
+        follow_ups.push_back(&task);
+        // What waits for others has to find them, even if they are new.
+        have_new_ids = have_new_ids && task.options.after.empty();
+      }
+    }
+    add_tasks(arguments, follow_ups, have_new_ids);
     return order;
   }
 

@@ -60,7 +60,7 @@ do
   for i, one in ipairs(others) do ids[i] = one.id end
   look_up(ids)
 end
-if births > 0 then
+if births > 0 and doubtful then
   local wrong, id = check_follow_ups()
   if wrong then return { wrong, id } end
 end

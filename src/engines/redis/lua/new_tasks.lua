@@ -5,6 +5,7 @@
 -- were made for them just now (1, 0), lane, priority, delay, at ('' or a time), unique key, number
 -- of tasks that they wait for, their ids; then id and body (see keys.hpp) of each task. One that
 -- has a key or waits for others is a run of its own.
+local doubtful = false -- something may be wrong with one of them
 local function take_tasks()
   local list, n = {}, 0
   for _ = 1, take_number() do
@@ -15,6 +16,7 @@ local function take_tasks()
       head.after = head.after or {}
       head.after[i] = take()
     end
+    doubtful = doubtful or not head.new_ids or head.key ~= '' or head.after ~= nil
     while n < last do
       n = n + 1
       list[n] = { id = ARGV[taken + 1], body = ARGV[taken + 2], head = head }
