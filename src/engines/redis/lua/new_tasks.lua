@@ -112,7 +112,7 @@ end
 
 -- What is longer is not kept twice, in the list of its lane; and where many wait, no body is: a slot
 -- of a cluster is moved key by key, so none may be very large.
-local LONGEST_LISTED_BODY, MOST_LISTED = 512, 200000
+local LONGEST_LISTED_BODY, MOST_LISTED = 256, 200000
 local USUAL_PRIORITY = 3
 
 -- What the tasks of a run have in common.
