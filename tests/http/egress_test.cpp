@@ -93,7 +93,7 @@ class HostsTest : public testing::Test {
   using Entry = Hosts::Entry;
   Entry enter(Millis now = Millis{0}) { return hosts_.enter(origin_, now); }
 
-  Origin origin_{"https", "192.0.2.1", 443};
+  Origin origin_ = origin_of("https://192.0.2.1/");
   Hosts hosts_{2, {.failures = 3, .pause = Millis{1'000}}, Millis{100}};
 };
 
