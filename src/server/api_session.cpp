@@ -72,20 +72,25 @@ Response log_out(Service& service, const Request& request) {
 }  // namespace
 
 void add_session_routes(Routes& routes, Service& service) {
-  routes.add({"GET", "/login", Access::everybody,
-              [&service](const Request& request) { return log_in_once(service, request); }});
-  routes.add({"POST", "/v1/login", Access::everybody,
-              [&service](const Request& request) { return log_in(service, request); }});
-  routes.add({"POST", "/v1/logout", Access::viewer,
-              [&service](const Request& request) { return log_out(service, request); }});
-  routes.add({"GET", "/v1/session", Access::viewer, [&service](const Request& request) {
-                request.query.only({});
-                return json_response(
-                    session_json(request.caller, service.gate().session_of(request)));
-              }});
-  routes.add({"GET", "/v1/openapi.json", Access::viewer, [](const Request& request) {
-                return serve_file(request, document_files().front());
-              }});
+  auto add = [&](const char* method, const char* path, Access access,
+                 Response (*handler)(Service&, const Request&)) {
+    routes.add({.method = method,
+                .pattern = path,
+                .access = access,
+                .handler = [&service,
+                            handler](const Request& request) { return handler(service, request); },
+                .asks = Asks::server});
+  };
+  add("GET", "/login", Access::everybody, log_in_once);
+  add("POST", "/v1/login", Access::everybody, log_in);
+  add("POST", "/v1/logout", Access::viewer, log_out);
+  add("GET", "/v1/session", Access::viewer, [](Service& all, const Request& request) {
+    request.query.only({});
+    return json_response(session_json(request.caller, all.gate().session_of(request)));
+  });
+  add("GET", "/v1/openapi.json", Access::viewer, [](Service&, const Request& request) {
+    return serve_file(request, document_files().front());
+  });
 }
 
 }  // namespace holdfast::server

@@ -45,8 +45,7 @@ Response stores(Service& service, const Request& request) {
 
 Response ready(Service& service, const Request&) {
   for (const auto& store : service.stores())
-    if (const auto trouble = store->watcher.trouble(); !trouble.empty())
-      return text_response("a store cannot be asked\n", 503);
+    if (!store->trouble().empty()) return text_response("a store cannot be asked\n", 503);
   return text_response("ready\n");
 }
 
@@ -154,19 +153,24 @@ Response audit(Service& service, const Request& request) {
 }  // namespace
 
 void add_status_routes(Routes& routes, Service& service) {
-  auto add = [&](const char* path, Access access, Response (*handler)(Service&, const Request&)) {
-    routes.add({"GET", path, access,
-                [&service, handler](const Request& request) { return handler(service, request); }});
+  auto add = [&](const char* path, Access access, Response (*handler)(Service&, const Request&),
+                 Asks asks = Asks::store) {
+    routes.add({.method = "GET",
+                .pattern = path,
+                .access = access,
+                .handler = [&service,
+                            handler](const Request& request) { return handler(service, request); },
+                .asks = asks});
   };
-  add("/healthz", Access::everybody,
-      [](Service&, const Request&) { return text_response("alive\n"); });
-  add("/readyz", Access::everybody, ready);
+  auto alive = [](Service&, const Request&) { return text_response("alive\n"); };
+  add("/healthz", Access::everybody, alive, Asks::nobody);
+  add("/readyz", Access::everybody, ready, Asks::nobody);
   add("/metrics", Access::viewer, metrics);
-  add("/v1/stores", Access::viewer, stores);
+  add("/v1/stores", Access::viewer, stores, Asks::server);
   add("/v1/health", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});
     auto& store = all.store(request);
-    return json_response(health_json(store.engine, store.watcher));
+    return json_response(health_json(store));
   });
   add("/v1/queues", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});
@@ -183,7 +187,7 @@ void add_status_routes(Routes& routes, Service& service) {
   add("/v1/metrics/history", Access::viewer, history);
   add("/v1/metrics/kinds", Access::viewer, kinds);
   add("/v1/events", Access::viewer, events);
-  add("/v1/audit", Access::admin, audit);
+  add("/v1/audit", Access::admin, audit, Asks::server);
 }
 
 }  // namespace holdfast::server

@@ -21,6 +21,8 @@ class Client {
   virtual void news() = 0;
   /// For the same: say something, so that nobody on the way takes it for dead.
   virtual void comment() = 0;
+  /// A second has passed: who has waited too long for a store is told so.
+  virtual void tick() = 0;
 };
 
 /// What connections live in.
@@ -28,8 +30,9 @@ class Home {
  public:
   virtual ~Home() = default;
   virtual Service& service() = 0;
-  /// Does it in a thread that may wait for stores. False: too many wait already.
-  virtual bool work(std::function<void()> job) = 0;
+  /// Does it in a thread that may wait for this store (nothing: for none). False: too many wait
+  /// already.
+  virtual bool work(std::optional<std::size_t> store, std::function<void()> job) = 0;
   /// Does it in the thread of the network.
   virtual void back(std::function<void()> job) = 0;
   virtual void leave(Client* client) = 0;

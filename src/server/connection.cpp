@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <atomic>
 #include <system_error>
 
 #include <boost/asio/buffer.hpp>
@@ -92,6 +93,18 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
     if (!outgoing_.empty()) write_events();
   }
 
+  void tick() override {
+    if (!waits_since_ || closed_) return;
+    const auto waited = system_clock().steady() - *waits_since_;
+    const auto overdue = home_.service().overdue(*route_, request_, waited);
+    if (!overdue) return;
+    // The thread may still be at it, and goes on reading the request: nothing more comes after it.
+    given_up_ = true;
+    waits_since_.reset();
+    keep_alive_ = false;
+    send(answer_for(*overdue));
+  }
+
   void comment() override {
     if (!events_ || writing_ || closed_) return;
     outgoing_ = ": still here\n\n";
@@ -173,12 +186,16 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
 
   void answer() {
     request_.body = std::move(parser_->get().body());
+    if (route_->asks == Asks::nobody) return send(home_.service().answer(*route_, request_));
     ask();
   }
 
   /// Asks the service in another thread. Of a request that waits, again and again.
   void ask() {
-    const bool accepted = home_.work([self = self()] {
+    waits_since_ = system_clock().steady();
+    const auto store = home_.service().store_asked(*route_, request_);
+    const bool accepted = home_.work(store, [self = self()] {
+      if (self->given_up_) return;
       auto response =
           std::make_shared<Response>(self->home_.service().answer(*self->route_, self->request_));
       self->home_.back([self, response] { self->has_answer(std::move(*response)); });
@@ -188,7 +205,8 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   }
 
   void has_answer(Response response) {
-    if (closed_) return;
+    if (closed_ || given_up_) return;
+    waits_since_.reset();
     if (!response.again_in) return send(std::move(response));
     timer_.expires_after(*response.again_in);
     timer_.async_wait([self = self()](const Failure& failure) {
@@ -302,6 +320,8 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   std::array<char, 512> scratch_{};
   std::shared_ptr<Subscription> events_{};
   std::optional<Millis> silent_since_{};
+  std::optional<Millis> waits_since_{};  ///< for the service
+  std::atomic<bool> given_up_ = false;   ///< the caller has been told that no answer came
   bool keep_alive_ = false;
   bool writing_ = false;
   bool closed_ = false;

@@ -30,6 +30,15 @@ std::optional<Role> verify(Users& users, const std::string& user, const std::str
   return users.verify(user, password);
 }
 
+void check_brake(LoginBrake& brake, const std::string& peer) {
+  const auto wait = brake.wait(peer, system_clock().steady());
+  if (wait <= Millis{0}) return;
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
+  throw Problem{429, "rate_limited",
+                fmt::format("too many attempts; try again in {}", duration_text(wait))}
+      .with("Retry-After", std::to_string(seconds));
+}
+
 /// `localhost:8080` without its port, in lower case.
 std::string host_name(std::string_view host) {
   const auto bracket = host.find(']');
@@ -150,10 +159,7 @@ std::optional<Session> Gate::session_of(const Request& request) {
 
 Session Gate::log_in(const Request& request, const std::string& token, const std::string& user,
                      const std::string& password) {
-  const auto steady = system_clock().steady();
-  if (auto wait = brake_.wait(request.peer, steady); wait > Millis{0})
-    throw Problem{429, "rate_limited",
-                  fmt::format("too many attempts; try again in {}", duration_text(wait))};
+  check_brake(brake_, request.peer);
   std::optional<Session> session;
   if (!token.empty() && same_secret(token, options_.token))
     session = sessions_.begin("token", Role::admin, false, now());
@@ -161,7 +167,7 @@ Session Gate::log_in(const Request& request, const std::string& token, const std
     if (const auto role = verify(*options_.users, user, password))
       session = sessions_.begin(user, *role, true, now());
   if (!session) {
-    brake_.failed(request.peer, steady);
+    brake_.failed(request.peer, system_clock().steady());
     throw Problem{401, "unauthenticated",
                   user.empty() ? "that is not the token of this server"
                                : "there is no such user, or the password is another"};
@@ -171,9 +177,7 @@ Session Gate::log_in(const Request& request, const std::string& token, const std
 }
 
 Session Gate::log_in_once(const Request& request, const std::string& code) {
-  const auto steady = system_clock().steady();
-  if (brake_.wait(request.peer, steady) > Millis{0})
-    throw Problem{429, "rate_limited", "too many attempts; try again in a minute"};
+  check_brake(brake_, request.peer);
   bool right = false;
   {
     std::lock_guard lock{mutex_};
@@ -181,7 +185,7 @@ Session Gate::log_in_once(const Request& request, const std::string& code) {
     if (right) code_.clear();
   }
   if (right) return sessions_.begin("token", Role::admin, false, now());
-  brake_.failed(request.peer, steady);
+  brake_.failed(request.peer, system_clock().steady());
   throw Problem{401, "unauthenticated",
                 "this link was used before, or is too old; log in with the token"};
 }

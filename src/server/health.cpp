@@ -90,15 +90,15 @@ Check check_queues(const std::vector<QueueStatus>& queues) {
 
 }  // namespace
 
-std::string health_json(const Engine& engine, Watcher& watcher) {
-  const auto trouble = watcher.trouble();
+std::string health_json(WatchedStore& store) {
+  const auto trouble = store.trouble();
   std::vector<Check> checks;
   if (!trouble.empty()) {
     checks.push_back({"store", Level::bad, "The store cannot be asked: " + trouble});
   } else {
-    const Inspector inspector{engine};
+    const Inspector inspector{store.engine};
     const auto queues = inspector.queues();
-    const auto status = recovery_status(engine);
+    const auto status = recovery_status(store.engine);
     checks = {check_store(inspector), check_workers(status, ready_tasks(queues)),
               check_recovery(status), check_queues(queues)};
   }

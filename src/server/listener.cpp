@@ -14,7 +14,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 
@@ -22,6 +21,7 @@
 
 #include "server/client.hpp"
 #include "server/connection.hpp"
+#include "server/lanes.hpp"
 
 namespace holdfast::server {
 
@@ -31,9 +31,9 @@ using asio::ip::tcp;
 namespace {
 
 constexpr std::chrono::seconds comment_every{15};
+constexpr std::chrono::seconds tick_every{1};
 constexpr std::size_t most_clients = 4'096;
 constexpr std::size_t files_of_our_own = 128;
-constexpr int most_waiting = 512;  ///< requests for whom no thread is free yet
 
 /// Every connection is a descriptor, and the usual limit is for programs with few.
 std::size_t room_for_clients() {
@@ -54,6 +54,7 @@ class Listener::Loop : public Home {
   explicit Loop(const ListenOptions& options)
       : acceptor_{io_},
         comments_{io_},
+        ticks_{io_},
         pause_{io_},
         room_{room_for_clients()},
         threads_{options.threads} {
@@ -65,13 +66,14 @@ class Listener::Loop : public Home {
 
   void run(Service& service) {
     service_ = &service;
-    pool_ = std::make_unique<asio::thread_pool>(static_cast<std::size_t>(threads_));
+    lanes_ = std::make_unique<Lanes>(service.stores().size(), threads_);
     for (auto& store : service.stores()) store->hub->on_news([this] { news(); });
     accept();
-    send_comments();
+    every(comments_, comment_every, &Client::comment);
+    every(ticks_, tick_every, &Client::tick);
     io_.run();
     for (auto& store : service.stores()) store->hub->on_news({});
-    pool_->join();
+    lanes_->join();
     clients_.clear();
   }
 
@@ -81,27 +83,20 @@ class Listener::Loop : public Home {
 
   void probe(std::function<void()> look, std::function<void()> answer) {
     asio::post(io_, [this, look = std::move(look), answer = std::move(answer)] {
-      const bool taken = work([this, look, answer] {
+      const bool taken = work({}, [this, look, answer] {
         look();
         back(answer);
       });
       // However many wait: as long as they get their answers, all is well.
-      const auto done = done_.load();
+      const auto done = lanes_->done();
       if (!taken && done != std::exchange(done_at_last_probe_, done)) answer();
     });
   }
 
   Service& service() override { return *service_; }
 
-  bool work(std::function<void()> job) override {
-    if (waiting_ >= most_waiting) return false;
-    ++waiting_;
-    asio::post(*pool_, [this, job = std::move(job)] {
-      job();
-      --waiting_;
-      ++done_;
-    });
-    return true;
+  bool work(std::optional<std::size_t> store, std::function<void()> job) override {
+    return lanes_->work(store, std::move(job));
   }
 
   void back(std::function<void()> job) override { asio::post(io_, std::move(job)); }
@@ -185,12 +180,12 @@ class Listener::Loop : public Home {
     });
   }
 
-  void send_comments() {
-    comments_.expires_after(comment_every);
-    comments_.async_wait([this](boost::system::error_code failed) {
+  void every(asio::steady_timer& timer, std::chrono::seconds pause, void (Client::*told)()) {
+    timer.expires_after(pause);
+    timer.async_wait([this, &timer, pause, told](boost::system::error_code failed) {
       if (failed) return;
-      for (const auto& client : everybody()) client->comment();
-      send_comments();
+      for (const auto& client : everybody()) (*client.*told)();
+      every(timer, pause, told);
     });
   }
 
@@ -205,15 +200,14 @@ class Listener::Loop : public Home {
   tcp::acceptor acceptor_;
   std::optional<asio::ssl::context> tls_;
   asio::steady_timer comments_;
+  asio::steady_timer ticks_;
   asio::steady_timer pause_;
   std::size_t room_;
   int threads_;
-  std::unique_ptr<asio::thread_pool> pool_;
+  std::unique_ptr<Lanes> lanes_;
   Service* service_ = nullptr;
   std::map<Client*, std::shared_ptr<Client>> clients_;
   std::atomic<bool> news_posted_ = false;
-  std::atomic<int> waiting_ = 0;
-  std::atomic<std::uint64_t> done_ = 0;  ///< jobs, for `probe`
   std::uint64_t done_at_last_probe_ = 0;
 };
 

@@ -13,7 +13,7 @@ struct ListenOptions {
   int port = 0;               ///< 0: any that is free
   std::string certificate{};  ///< files, PEM; empty: no TLS
   std::string key{};
-  int threads = 8;  ///< that wait for stores; the network has one of its own
+  int threads = 8;  ///< that wait for each store; the network has one of its own
 };
 
 /// HTTP/1.1 on a socket. Everything that a caller can make long, large or many is bounded, and what
@@ -30,9 +30,9 @@ class Listener {
   /// From any thread. Requests that are being answered are cut off: whatever was acknowledged is
   /// done, and the rest can be asked again.
   void stop();
-  /// Goes the way of a request, without a caller: the network's thread hands `look` to one of those
-  /// that wait for stores, and when that is back calls `answer`. From any thread. Where too many
-  /// wait already, `look` is left out; and if those get nothing done, so is `answer`.
+  /// Goes the way of a request that asks no store, without a caller: the network's thread hands
+  /// `look` to another, and when that is back calls `answer`. From any thread. Where too many wait
+  /// already, `look` is left out; and if those get nothing done, so is `answer`.
   void probe(std::function<void()> look, std::function<void()> answer);
 
  private:

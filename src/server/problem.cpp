@@ -64,6 +64,7 @@ Response answer_for(const Problem& problem) {
   Response response;
   response.status = problem.status();
   response.content_type = "application/problem+json";
+  response.headers = problem.headers();
   response.body = JsonObject{}
                       .text("type", "about:blank")
                       .text("title", title(problem.status()))

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "server/request.hpp"
 
@@ -16,9 +18,17 @@ class Problem : public std::runtime_error {
   int status() const { return status_; }
   const std::string& code() const { return code_; }
 
+  /// A header that belongs to the answer, such as what is allowed instead.
+  Problem with(std::string name, std::string value) && {
+    headers_.emplace_back(std::move(name), std::move(value));
+    return std::move(*this);
+  }
+  const std::vector<std::pair<std::string, std::string>>& headers() const { return headers_; }
+
  private:
   int status_;
   std::string code_;
+  std::vector<std::pair<std::string, std::string>> headers_{};
 };
 
 /// What the errors of the library are to a caller.

@@ -44,7 +44,7 @@ Routes::Match Routes::find(std::string_view method, std::string_view raw_path) c
       match.places = *std::move(places);
       return match;
     }
-    match.allowed += (match.allowed.empty() ? "" : ", ") + route.method;
+    match.allowed.insert(route.method);
   }
   return match;
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,13 @@ inline constexpr std::size_t small_body = 64 * 1024;
 /// Of requests with payloads or results.
 inline constexpr std::size_t large_body = 8 * 1024 * 1024;
 
+/// Whom a handler asks, and so who may keep it waiting.
+enum class Asks {
+  nobody,  ///< never waits, so it is answered by the network's own thread, whatever hangs
+  server,  ///< what this process has: files, passwords
+  store,   ///< the one that the request is about
+};
+
 /// One thing that can be asked for. Everything that the server answers is in one table of these.
 struct Route {
   std::string method;
@@ -28,6 +36,7 @@ struct Route {
   /// An action of a person, which the audit log has. Not what programs do all the time, enqueuing
   /// and working: of that, the tasks' own histories tell.
   bool audited = false;
+  Asks asks = Asks::store;
 };
 
 class Routes {
@@ -38,7 +47,7 @@ class Routes {
   struct Match {
     const Route* route = nullptr;
     std::map<std::string, std::string> places{};
-    std::string allowed{};  ///< the path is there, with these methods only
+    std::set<std::string> allowed{};  ///< the path is there, with these methods only
   };
   /// `path` is decoded segment by segment, so that `%2F` within one does not part it.
   Match find(std::string_view method, std::string_view raw_path) const;

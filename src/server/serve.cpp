@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include <holdfast/error.hpp>
-#include <holdfast/inspector.hpp>
 
 #include "server/listener.hpp"
 #include "server/secrets.hpp"
@@ -92,29 +91,26 @@ std::vector<std::pair<std::string, std::string>> shown(const ServeOptions& optio
           {"traces", options.traces ? options.traces->endpoint : "none"}};
 }
 
-/// Reads a little of each store. That one is away is no reason to give this process up; that its
-/// storage failed under us is.
-Controls::Found look_at(const std::vector<Engine>& engines) {
-  Controls::Found found;
-  for (const auto& engine : engines) {
-    try {
-      Inspector{engine}.task(TaskId{});
-    } catch (const StorageFailed& error) {
-      return {true, fmt::format("{} cannot be used any more: {}", engine.name(), error.what())};
-    } catch (const std::exception& error) {
-      found.trouble = fmt::format("{} cannot be read: {}", engine.name(), error.what());
-    }
+/// That a store is away, or hangs, is no reason to give this process up; that its storage failed
+/// under us is.
+Controls::Found sum_of(const std::vector<std::shared_ptr<Reach>>& stores) {
+  Controls::Found sum;
+  for (const auto& store : stores) {
+    const auto found = store->found();
+    if (found.broken) return {true, found.trouble};
+    if (!found.trouble.empty()) sum.trouble = found.trouble;
   }
-  return found;
+  return sum;
 }
 
-Controls controls_of(const std::shared_ptr<Listener>& listener,
-                     const std::vector<Engine>& engines) {
+Controls controls_of(const std::shared_ptr<Listener>& listener, Service& service) {
+  std::vector<std::shared_ptr<Reach>> stores;
+  for (const auto& store : service.stores()) stores.push_back(store->reach);
   return {.stop = [listener] { listener->stop(); },
           .probe =
-              [listener, engines](std::function<void(Controls::Found)> tell) {
+              [listener, stores](std::function<void(Controls::Found)> tell) {
                 auto found = std::make_shared<Controls::Found>();
-                listener->probe([found, engines] { *found = look_at(engines); },
+                listener->probe([found, stores] { *found = sum_of(stores); },
                                 [found, tell = std::move(tell)] { tell(*found); });
               }};
 }
@@ -167,7 +163,7 @@ void serve(const ServeOptions& options, const std::vector<Engine>& engines,
                   engines};
   Started how{.url = url + "/", .token_file = options.folder + "/token"};
   if (!options.no_auth) how.login = url + "/login?once=" + service.gate().one_time_code();
-  started(how, controls_of(listener, engines));
+  started(how, controls_of(listener, service));
   listener->run(service);
 }
 

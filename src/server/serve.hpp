@@ -37,8 +37,8 @@ struct Started {
 /// What can be done with a server that runs, from any thread, and in vain when it has ended.
 struct Controls {
   std::function<void()> stop{};
-  /// Goes the way of a request: from the thread of the network to a thread that reads each store,
-  /// and back, and then tells what was found there. Never tells anything where that hangs.
+  /// Goes the way of a request: from the thread of the network to another and back, and then tells
+  /// how the stores are. Never tells anything where that hangs; a store that does is told of.
   struct Found {
     bool broken = false;    ///< this process cannot use a store any more, whatever is tried
     std::string trouble{};  ///< why a store cannot be read now

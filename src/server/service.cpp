@@ -1,18 +1,24 @@
 #include "server/service.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <holdfast/error.hpp>
 
 #include "recovery/clock.hpp"
+#include "recovery/time_text.hpp"
 #include "server/hidden.hpp"
-#include "server/problem.hpp"
 
 namespace holdfast::server {
 
 namespace {
 
 constexpr std::size_t most_details = 2'000;
+/// So long somebody waits for a store that answers nobody.
+constexpr Millis while_silent{5'000};
+/// And for one that answers others. What people ask for in the large may take its time.
+constexpr Millis longest_wait{60'000};
+constexpr Millis longest_action{15 * 60'000};
 
 /// What an action was asked to do. Most bodies have filters and names; that of a schedule has a
 /// payload.
@@ -30,6 +36,7 @@ WatchedStore::WatchedStore(std::string name, Engine opened, std::shared_ptr<Blob
       counters{count_events(opened)},
       hub{std::make_shared<Hub>()},
       history{std::make_shared<History>(opened)},
+      reach{std::make_shared<Reach>(opened)},
       watcher{opened, hub, history},
       remote{opened},
       recovery{opened} {
@@ -37,6 +44,11 @@ WatchedStore::WatchedStore(std::string name, Engine opened, std::shared_ptr<Blob
   auto counted = *tracing;
   counted.metrics = counters;
   traces.emplace(opened, std::move(counted));
+}
+
+std::string WatchedStore::trouble() const {
+  const auto found = reach->found();
+  return found.trouble.empty() ? watcher.trouble() : found.trouble;
 }
 
 Service::Service(ServiceOptions options, const std::vector<Engine>& engines)
@@ -67,9 +79,12 @@ const Route& Service::admit(Request& request, std::string_view raw_path) {
     request.places = std::move(match.places);
     return *match.route;
   }
-  if (!match.allowed.empty())
+  if (!match.allowed.empty()) {
+    const auto allowed = fmt::format("{}", fmt::join(match.allowed, ", "));
     throw Problem{405, "method_not_allowed",
-                  fmt::format("{} can be asked with {} only", request.path, match.allowed)};
+                  fmt::format("{} can be asked with {} only", request.path, allowed)}
+        .with("Allow", allowed);
+  }
   throw Problem{404, "not_found", fmt::format("there is nothing at {}", request.path)};
 }
 
@@ -79,6 +94,31 @@ Response Service::answer(const Route& route, const Request& request) {
   } catch (const std::exception& error) {
     return answer_for(problem_for(error));
   }
+}
+
+std::optional<std::size_t> Service::store_asked(const Route& route, const Request& request) const {
+  return route.asks == Asks::store ? number_of_store(request) : std::nullopt;
+}
+
+std::optional<std::size_t> Service::number_of_store(const Request& request) const {
+  const auto name = request.query.find("store");
+  if (!name) return 0;
+  for (std::size_t i = 0; i < stores_.size(); ++i)
+    if (stores_[i]->id == *name) return i;
+  return {};
+}
+
+std::optional<Problem> Service::overdue(const Route& route, const Request& request,
+                                        Millis waited) const {
+  const auto asked = store_asked(route, request);
+  if (!asked || waited < while_silent) return {};
+  const auto found = stores_[*asked]->reach->found();
+  if (!found.silent && waited < (route.audited ? longest_action : longest_wait)) return {};
+  const auto why = found.silent
+                       ? found.trouble
+                       : fmt::format("{} has not answered for {}", stores_[*asked]->engine.name(),
+                                     duration_text(waited));
+  return Problem{503, "store_away", why + "; whether it still does what was asked is not known"};
 }
 
 Response Service::audited(const Route& route, const Request& request) {
@@ -101,11 +141,9 @@ Response Service::audited(const Route& route, const Request& request) {
 }
 
 WatchedStore& Service::store(const Request& request) {
-  const auto name = request.query.find("store");
-  if (!name) return *stores_.front();
-  for (auto& store : stores_)
-    if (store->id == *name) return *store;
-  throw not_found(fmt::format("there is no store '{}'; /v1/stores lists them", *name));
+  if (const auto number = number_of_store(request)) return *stores_[*number];
+  throw not_found(
+      fmt::format("there is no store '{}'; /v1/stores lists them", request.query.text("store")));
 }
 
 Inspector Service::inspector(const Request& request) {

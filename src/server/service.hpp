@@ -12,6 +12,8 @@
 
 #include "server/audit.hpp"
 #include "server/gate.hpp"
+#include "server/problem.hpp"
+#include "server/reach.hpp"
 #include "server/recovery_loop.hpp"
 #include "server/remote_workers.hpp"
 #include "server/route.hpp"
@@ -31,9 +33,13 @@ struct WatchedStore {
   std::optional<TraceExport> traces{};
   std::shared_ptr<Hub> hub;
   std::shared_ptr<History> history;
+  std::shared_ptr<Reach> reach;
   Watcher watcher;
   RemoteWorkers remote;
   RecoveryLoop recovery;
+
+  /// Why it cannot be asked now; empty: it can. Waits for nobody.
+  std::string trouble() const;
 };
 
 struct ServiceOptions {
@@ -58,6 +64,10 @@ class Service {
   const Route& admit(Request& request, std::string_view raw_path);
   /// The second half. Never throws: what goes wrong is answered.
   Response answer(const Route& route, const Request& request);
+  /// The number of the store that may keep the answer waiting; nothing: none.
+  std::optional<std::size_t> store_asked(const Route& route, const Request& request) const;
+  /// What to tell a caller who has waited so long for the answer, if that is too long.
+  std::optional<Problem> overdue(const Route& route, const Request& request, Millis waited) const;
 
   const Routes& routes() const { return routes_; }
   Gate& gate() { return gate_; }
@@ -72,6 +82,7 @@ class Service {
 
  private:
   Response audited(const Route& route, const Request& request);
+  std::optional<std::size_t> number_of_store(const Request& request) const;
 
   ServiceOptions options_;
   Gate gate_;

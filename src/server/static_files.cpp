@@ -88,9 +88,12 @@ std::string unzipped(std::string_view gzipped) {
 }
 
 void add_page_routes(Routes& routes) {
-  routes.add({"GET", "/", Access::everybody, page});
-  routes.add({"GET", "/{page}", Access::everybody, page});
-  routes.add({"GET", "/{page}/{part}", Access::everybody, page});
+  for (const auto* path : {"/", "/{page}", "/{page}/{part}"})
+    routes.add({.method = "GET",
+                .pattern = path,
+                .access = Access::everybody,
+                .handler = page,
+                .asks = Asks::server});
 }
 
 }  // namespace holdfast::server

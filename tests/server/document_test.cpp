@@ -168,6 +168,11 @@ TEST_F(Document, RefusesWhatItDoesNotName) {
   EXPECT_EQ(server_.post("/v1/tasks", "{").code(), "not_json");
   EXPECT_EQ(server_.get("/v1/nothing").status, 404);
   EXPECT_EQ(server_.post("/v1/queues").status, 405);
+  const auto removed = server_.bare(
+      "DELETE", "/v1/tasks", {},
+      {{"Authorization", "Bearer " + server_.token()}, {"Content-Type", "application/json"}});
+  EXPECT_EQ(removed.status, 405);
+  EXPECT_EQ(removed.headers.at("allow"), "GET, POST");
 }
 
 }  // namespace

@@ -145,11 +145,21 @@ void PostgresServer::start() {
 
 void PostgresServer::stop() {
   if (pid_ < 0) return;
+  thaw();
   ::kill(pid_, SIGQUIT);
   int status = 0;
   ::waitpid(pid_, &status, 0);
   pid_ = -1;
 }
+
+void PostgresServer::signal_all(int number) const {
+  ::kill(pid_, number);
+  std::ifstream children{fmt::format("/proc/{0}/task/{0}/children", pid_)};
+  for (pid_t child = 0; children >> child;) ::kill(child, number);
+}
+
+void PostgresServer::freeze() { signal_all(SIGSTOP); }
+void PostgresServer::thaw() { signal_all(SIGCONT); }
 
 std::string PostgresServer::connection(const std::string& parameters) const {
   auto user = parameters.find("user=") == parameters.npos ? " user=admin" : "";

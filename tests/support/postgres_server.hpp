@@ -43,6 +43,9 @@ class PostgresServer {
   void promote();
   void stop();  ///< at once, as after a crash of the server
   void start();
+  /// All its processes stand still, as if its machine hung: connections stay, and nobody answers.
+  void freeze();
+  void thaw();
 
  private:
   struct Unmade {};
@@ -54,6 +57,8 @@ class PostgresServer {
 
   std::string folder_;
   int port_ = 0;
+  void signal_all(int number) const;
+
   pid_t pid_ = -1;
   int stores_ = 0;
 };
