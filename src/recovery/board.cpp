@@ -21,14 +21,16 @@ namespace {
 constexpr char magic[8] = {'h', 'f', 'b', 'o', 'a', 'r', 'd', '\n'};
 constexpr std::uint32_t version = 1;
 constexpr std::uint32_t most_slots = 16'384;
+constexpr std::uint32_t all_elsewhere = 2;
 
 struct alignas(64) Header {
   char magic[8];
   std::uint32_t version;
   std::int32_t pid;
   std::uint32_t slots;
-  std::atomic<std::uint32_t> others;  ///< 1: work that is not on this board runs, too
-  std::uint64_t oom_kills;            ///< on this host, before the worker started
+  /// 1: work that is not on this board runs, too. 2: what is on it runs in another process.
+  std::atomic<std::uint32_t> others;
+  std::uint64_t oom_kills;  ///< on this host, before the worker started
   LastMoment last_moment;
 };
 
@@ -55,7 +57,9 @@ struct Board::Page {
   std::span<Slot> slots() { return {reinterpret_cast<Slot*>(this + 1), header.slots}; }
 };
 
-Board::Board(const HostFiles& files, WorkerId id, int slots, std::uint64_t oom_kills_before) {
+Board::Board(const HostFiles& files, WorkerId id, int slots, std::uint64_t oom_kills_before,
+             bool remote)
+    : remote_{remote} {
   auto path = files.worker(id);
   auto hidden = files.workers() + "/.new-" + id.text();
   auto count = std::min(static_cast<std::uint32_t>(std::max(slots, 1)), most_slots);
@@ -76,6 +80,7 @@ Board::Board(const HostFiles& files, WorkerId id, int slots, std::uint64_t oom_k
   header.slots = count;
   header.oom_kills = oom_kills_before;
   header.last_moment.slot = -1;
+  if (remote) header.others = all_elsewhere;
   lock(file_.get());
   if (::rename(hidden.c_str(), path.c_str()) != 0) throw_board_error(path, errno);
   keep_last_moment(&header.last_moment);
@@ -92,11 +97,11 @@ void Board::started(int slot, const Lease& lease) {
   place.token = lease.token.value;
   std::memcpy(place.task, lease.id.bytes.data(), sizeof place.task);
   place.occupied.store(1, std::memory_order_release);
-  enter_handler(&page_->header.last_moment, slot);
+  if (!remote_) enter_handler(&page_->header.last_moment, slot);
 }
 
 void Board::finished(int slot) {
-  enter_handler(nullptr, -1);
+  if (!remote_) enter_handler(nullptr, -1);
   page_->slots()[static_cast<std::size_t>(slot)].occupied.store(0, std::memory_order_release);
 }
 
@@ -169,9 +174,9 @@ Remains read_board(const std::string& path, std::uint64_t oom_kills_now) {
     by_slot[i] = lease.id.text();
     remains.running.push_back(lease);
   }
+  const auto others = field<std::uint32_t>(content, offsetof(Header, others));
   // Nobody knows what it is, but it may have been to blame.
-  if (field<std::uint32_t>(content, offsetof(Header, others)) != 0)
-    remains.running.push_back(Lease{});
+  if (others != 0) remains.running.push_back(others == all_elsewhere ? runs_elsewhere : Lease{});
   remains.evidence = death_by_signal(content, by_slot);
   if (remains.evidence.empty()) remains.evidence = death_by_memory(content, oom_kills_now);
   return remains;

@@ -18,14 +18,15 @@ namespace holdfast {
 class Board {
  public:
   /// Creates `workers/<id>` with one slot for each handler thread. Whether the host ran out of
-  /// memory during the worker's life shows by what is counted when it is dead.
+  /// memory during the worker's life shows by what is counted when it is dead. `remote`: what is
+  /// on it runs in another process.
   Board(const HostFiles& files, WorkerId id, int slots,
-        std::uint64_t oom_kills_before = oom_kills());
+        std::uint64_t oom_kills_before = oom_kills(), bool remote = false);
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
   ~Board();
 
-  /// Called by the handler thread itself; `slot` below the number of slots.
+  /// Called by the handler thread itself, where there is one; `slot` below the number of slots.
   void started(int slot, const Lease& lease);
   void finished(int slot);
   /// Something runs in this process that is not on this board.
@@ -36,6 +37,7 @@ class Board {
   FileDescriptor file_;
   Page* page_ = nullptr;
   std::size_t bytes_ = 0;
+  bool remote_ = false;
 };
 
 /// What a worker that died within this boot of the machine left on its board. (After a restart the

@@ -26,6 +26,7 @@ enum class Part {
   unknown_worker_silent,  ///< the worker may be alive: only its lease ran out
   swept_away,             ///< the whole machine went down
   bystander,              ///< was not in a handler when the worker died
+  elsewhere,              ///< only the server ended through which the worker reached us
   in_company,             ///< one of very many: not worth a suspicion
   suspect,                ///< may or may not have caused it
   culprit,                ///< nothing else was running
@@ -40,12 +41,14 @@ int max_uncharged_of(const Orphan& orphan, const Settings::Recovery& settings) {
 
 Part part_of(const Orphan& orphan, const Remains* remains, int max_uncharged) {
   bool restarted = remains && remains->machine_restarted;
-  bool known = remains && remains->readable && !restarted && !orphan.expired;
+  bool recorded = remains && remains->readable && !restarted && !orphan.expired;
+  if (recorded && std::ranges::count(remains->running, orphan.lease) == 0) return Part::bystander;
+  bool known = recorded && !remains->elsewhere();
   bool once_too_often = orphan.suspect && orphan.recoveries >= max_uncharged;
   if (!known && once_too_often) return Part::culprit_without_record;
   if (orphan.expired) return Part::unknown_worker_silent;
   if (restarted) return Part::swept_away;
-  if (known && std::ranges::count(remains->running, orphan.lease) == 0) return Part::bystander;
+  if (recorded && !known) return Part::elsewhere;
   if (runs_in_company(orphan) && orphan.recoveries < most_recoveries_in_company)
     return Part::in_company;
   if (!known) return Part::suspect;
@@ -64,6 +67,9 @@ std::string what_happened(const Orphan& orphan, const Remains* remains, Part par
       return fmt::format("The machine was restarted while worker {} had this task", worker);
     case Part::bystander:
       return fmt::format("Worker {} died{} while this task was not being run", worker, evidence);
+    case Part::elsewhere:
+      return fmt::format("The server of remote worker {} ended{} while that was running this task",
+                         worker, evidence);
     case Part::in_company:
       return fmt::format("Worker {} died{} while it had this and others at once", worker, evidence);
     case Part::culprit:
@@ -75,6 +81,7 @@ std::string what_happened(const Orphan& orphan, const Remains* remains, Part par
           "times before",
           orphan.expired                          ? "A lease ran out"
           : remains && remains->machine_restarted ? "The machine was restarted"
+          : remains && remains->elsewhere()       ? "A server of remote workers ended"
                                                   : "Everything ended without a record",
           worker, orphan.recoveries);
     case Part::suspect:
@@ -108,7 +115,8 @@ class Judge {
       return end(TaskState::cancelled, "it had been asked to stop, so it is cancelled");
     // Where running twice is worse than not at all, only what was not running may run again.
     bool ends = settings_.action == RecoveryAction::fail;
-    bool nobodys_fault = part_ == Part::swept_away || part_ == Part::unknown_worker_silent;
+    bool nobodys_fault = part_ == Part::swept_away || part_ == Part::unknown_worker_silent ||
+                         part_ == Part::elsewhere;
     if (nobodys_fault && !ends) return sweep();
     if (part_ == Part::bystander) {
       verdict_.suspect = orphan_.suspect;

@@ -14,10 +14,11 @@ namespace holdfast {
 /// suspect and runs alone next; work that was running alone is charged with the crash, and held
 /// when it has been charged `max_recovery_attempts` times.
 ///
-/// Where only the lease ran out (`orphan.expired`: the worker may be alive), where the machine went
-/// down with the worker, or nothing says what that was running, no task is to blame: unless that
-/// happens again and again. What was taken back `max_uncharged_recoveries` times runs alone from
-/// then on, and is charged if it happens once more.
+/// Where only the lease ran out (`orphan.expired`: the worker may be alive), where only the server
+/// ended that spoke for a remote worker, where the machine went down with the worker, or nothing
+/// says what that was running, no task is to blame: unless that happens again and again. What was
+/// taken back `max_uncharged_recoveries` times runs alone from then on, and is charged if it
+/// happens once more.
 ///
 /// `random01` in [0, 1) spreads the back-off.
 Verdict decide(const Orphan& orphan, const Remains* remains, const Settings::Recovery& settings,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -21,6 +22,8 @@ struct WorkerProfile {
   int concurrency = 1;
   Millis lease{90'000};      ///< silent for longer than this: stale
   Millis heartbeat{30'000};  ///< how often it will be heard of
+  /// Its tasks run in another process, for which this one only speaks.
+  bool remote = false;
 };
 
 /// A worker's standing proof of life and its board of running work. Letting go of it without
@@ -41,12 +44,19 @@ class Enlistment {
   virtual void release_child_lock(const Lease& lease, int fd) = 0;
 };
 
+/// Stands among what was running where all of it ran in another process, which may well be alive.
+/// It is kept like any other lease, and somebody who does not know it sees that something else was
+/// running, too.
+inline const Lease runs_elsewhere{TaskId{}, Token{-1}};
+
 /// What a dead worker left on its board.
 struct Remains {
   bool readable = false;           ///< false: nothing is known about what it was running
   bool machine_restarted = false;  ///< it ended with everything else: no task is to blame
   std::vector<Lease> running;      ///< in a handler at the moment of death
   std::string evidence;            ///< signal, out-of-memory kills; empty if nothing was visible
+
+  bool elsewhere() const { return std::ranges::count(running, runs_elsewhere) > 0; }
 };
 
 struct Sighting {

@@ -26,29 +26,88 @@ Problem no_such_worker(WorkerId worker) {
 
 }  // namespace
 
+namespace {
+
+/// Which end it is; what else is said about it does not count.
+struct EndKind {
+  explicit EndKind(const RemoteEnd& end)
+      : give_back{end.give_back}, outcome{end.give_back ? 0 : end.outcome.index()} {}
+  bool operator==(const EndKind&) const = default;
+
+  bool give_back;
+  std::size_t outcome;
+};
+
+void check_once_each(const std::vector<RemoteEnd>& ends) {
+  std::set<TaskId> named;
+  for (const auto& end : ends)
+    if (!named.insert(end.id).second)
+      throw invalid(
+          fmt::format("task {} is settled twice in one request; how did it end?", end.id.text()));
+}
+
+}  // namespace
+
 struct RemoteWorkers::Remote {
   struct Held {
     Claimed claimed;
     Millis renewed{0};  ///< steady
     Millis since{0};    ///< steady
+    int slot = 0;       ///< on the board
+    /// Was sent to the store, which did not say what became of it.
+    std::optional<EndKind> in_doubt{};
+  };
+  struct Ended {
+    Lease lease;
+    EndKind end;
   };
 
   std::mutex mutex;  ///< its requests, one at a time
   std::unique_ptr<Enlistment> enlistment;
   WorkerProfile profile;
   std::map<TaskId, Held> holding;
-  std::deque<Lease> settled;  ///< lately, to know a repetition
-  Figures figures;            ///< told to the store with its heartbeats
-  Millis seen{0};             ///< steady
+  std::vector<int> free_slots;  ///< of the board; as many as it may hold tasks
+  std::deque<Ended> settled;    ///< lately, to know a repetition
+  Figures figures;              ///< told to the store with its heartbeats
+  Millis seen{0};               ///< steady
 
   bool holds_suspect() const {
     return std::ranges::any_of(holding,
                                [](const auto& held) { return held.second.claimed.suspect; });
   }
-  void has_settled(const Lease& lease) {
-    holding.erase(lease.id);
-    settled.push_back(lease);
+  /// From now on it counts as begun: whoever asked for it runs it, as far as we can know.
+  void take(const Claimed& claimed, Millis now) {
+    drop(claimed.lease.id);  // an earlier claim, which was lost
+    const int slot = free_slots.back();
+    free_slots.pop_back();
+    enlistment->started(slot, claimed.lease);
+    holding.insert_or_assign(claimed.lease.id, Held{claimed, now, now, slot});
+  }
+  void drop(TaskId id) {
+    const auto held = holding.find(id);
+    if (held == holding.end()) return;
+    enlistment->finished(held->second.slot);
+    free_slots.push_back(held->second.slot);
+    holding.erase(held);
+  }
+  void drop_not_renewed_since(Millis then) {
+    std::vector<TaskId> late;
+    for (const auto& [id, held] : holding)
+      if (held.renewed < then) late.push_back(id);
+    for (const auto& id : late) drop(id);
+  }
+  void has_settled(const Lease& lease, const EndKind& end) {
+    drop(lease.id);
+    settled.push_back({lease, end});
     if (settled.size() > remembered) settled.pop_front();
+  }
+  bool has_settled_before(const Lease& lease, const EndKind& end) const {
+    return std::ranges::any_of(
+        settled, [&](const auto& one) { return one.lease == lease && one.end == end; });
+  }
+  Held* find(const Lease& lease) {
+    const auto held = holding.find(lease.id);
+    return held != holding.end() && held->second.claimed.lease == lease ? &held->second : nullptr;
   }
 };
 
@@ -67,8 +126,10 @@ WorkerId RemoteWorkers::enlist(const WorkerProfile& profile) {
   require_writable(parts);
   auto remote = std::make_shared<Remote>();
   remote->profile = profile;
+  remote->profile.remote = true;
+  for (int slot = profile.concurrency; slot-- > 0;) remote->free_slots.push_back(slot);
   remote->seen = now;
-  remote->enlistment = parts.workers().enlist(profile);
+  remote->enlistment = parts.workers().enlist(remote->profile);
   const auto id = remote->enlistment->id();
   parts.events().emit(WorkerEnlisted{id});
   std::lock_guard lock{mutex_};
@@ -95,18 +156,23 @@ void RemoteWorkers::gone(WorkerId worker) {
 }
 
 Exchanged RemoteWorkers::exchange(WorkerId worker, const Exchange& exchange) {
+  auto answer = engine_.parts().tasks().exchange(exchange);
+  tell(worker, exchange, answer);
+  return answer;
+}
+
+void RemoteWorkers::tell(WorkerId worker, const Exchange& exchange, const Exchanged& answer) {
   auto& parts = engine_.parts();
-  auto answer = parts.tasks().exchange(exchange);
   for (const auto& damage : answer.damaged) parts.events().emit(DamageFound{damage});
-  if (!parts.events().heard()) return answer;
+  if (!parts.events().heard()) return;
   const auto actor = "worker/" + worker.text();
   std::set<TaskId> told;
   for (const auto& change : answer.also) {
     parts.events().emit(change);
     told.insert(change.id);
   }
-  auto tell = [&](const Lease& lease, const std::string& kind, TaskState from, TaskState to,
-                  int attempt, const std::string& reason) {
+  auto changed = [&](const Lease& lease, const std::string& kind, TaskState from, TaskState to,
+                     int attempt, const std::string& reason) {
     if (told.contains(lease.id)) return;
     parts.events().emit(TaskChanged{
         lease.id, kind, {from, to, actor, reason, lease.token, attempt, parts.clock().wall()}});
@@ -116,11 +182,10 @@ Exchanged RemoteWorkers::exchange(WorkerId worker, const Exchange& exchange) {
     if (answer.settled[i] == Settled::refused)
       parts.events().emit(StaleWriteRefused{one.lease.id, one.lease.token, "settlement"});
     else
-      tell(one.lease, one.kind, TaskState::running, one.to, one.attempt, one.reason);
+      changed(one.lease, one.kind, TaskState::running, one.to, one.attempt, one.reason);
   }
   for (const auto& one : answer.claimed)
-    tell(one.lease, one.kind, TaskState::pending, TaskState::running, one.attempt, {});
-  return answer;
+    changed(one.lease, one.kind, TaskState::pending, TaskState::running, one.attempt, {});
 }
 
 std::vector<Claimed> RemoteWorkers::claim(WorkerId worker, int limit, bool only_if_due) {
@@ -157,7 +222,7 @@ std::vector<Claimed> RemoteWorkers::claim(WorkerId worker, int limit, bool only_
   }
   const auto now = parts.clock().steady();
   for (const auto& one : claimed) {
-    remote->holding[one.lease.id] = {one, now, now};
+    remote->take(one, now);
     ++remote->figures.of(one.kind).started;
   }
   count_claims(remote->figures, claimed, parts.clock().wall());
@@ -181,9 +246,7 @@ std::vector<TaskId> RemoteWorkers::heartbeat(WorkerId worker, const std::vector<
     leases.push_back(found->second.claimed.lease);
     found->second.renewed = now;
   }
-  std::erase_if(remote->holding, [&](const auto& entry) {
-    return entry.second.renewed + remote->profile.lease < now;
-  });
+  remote->drop_not_renewed_since(now - remote->profile.lease);
   if (!parts.workers().beat(worker, held, remote->figures.text())) {
     gone(worker);
     throw no_such_worker(worker);
@@ -191,12 +254,13 @@ std::vector<TaskId> RemoteWorkers::heartbeat(WorkerId worker, const std::vector<
   const auto renewals = parts.tasks().renew(leases, remote->profile.lease);
   for (std::size_t i = 0; i < leases.size(); ++i) {
     if (renewals[i] != Renewal::kept) stop.push_back(held[i]);
-    if (renewals[i] == Renewal::lost) remote->holding.erase(held[i]);
+    if (renewals[i] == Renewal::lost) remote->drop(held[i]);
   }
   return stop;
 }
 
 std::vector<Settled> RemoteWorkers::settle(WorkerId worker, const std::vector<RemoteEnd>& ends) {
+  check_once_each(ends);
   const auto remote = find(worker);
   std::lock_guard lock{remote->mutex};
   auto& parts = engine_.parts();
@@ -205,31 +269,39 @@ std::vector<Settled> RemoteWorkers::settle(WorkerId worker, const std::vector<Re
   Exchange both;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     const Lease lease{ends[i].id, ends[i].token};
-    const auto held = remote->holding.find(lease.id);
-    if (held != remote->holding.end() && held->second.claimed.lease == lease) {
+    const EndKind kind{ends[i]};
+    if (auto* held = remote->find(lease)) {
       AttemptEnd end{.result_bytes = parts.settings().limits.result_bytes};
-      both.settle.push_back(ends[i].give_back
-                                ? give_back(held->second.claimed)
-                                : settle_for(held->second.claimed, ends[i].outcome, end));
+      both.settle.push_back(ends[i].give_back ? give_back(held->claimed)
+                                              : settle_for(held->claimed, ends[i].outcome, end));
+      if (!held->in_doubt) held->in_doubt = kind;
       asked.push_back(i);
-    } else if (std::ranges::find(remote->settled, lease) != remote->settled.end()) {
+    } else if (remote->has_settled_before(lease, kind)) {
       answers[i] = Settled::repeated;
     } else {
       parts.events().emit(StaleWriteRefused{lease.id, lease.token, "settlement"});
     }
   }
   if (both.settle.empty()) return answers;
-  const auto answer = exchange(worker, both);
+  auto answer = parts.tasks().exchange(both);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto& held = remote->holding.at(both.settle[i].lease.id);
+    // The store knows that this claim was settled, and not how.
+    if (answer.settled[i] == Settled::repeated && held.in_doubt != EndKind{ends[asked[i]]})
+      answer.settled[i] = Settled::refused;
+    answers[asked[i]] = answer.settled[i];
+  }
+  tell(worker, both, answer);
   count_ends(remote->figures, both.settle, answer.settled);
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    answers[asked[i]] = answer.settled[i];
     const auto& lease = both.settle[i].lease;
+    if (answer.settled[i] == Settled::refused) {
+      remote->drop(lease.id);
+      continue;
+    }
     if (both.settle[i].was_attempt)
-      remote->figures.run.add(parts.clock().steady() - remote->holding[lease.id].since);
-    if (answer.settled[i] == Settled::refused)
-      remote->holding.erase(lease.id);
-    else
-      remote->has_settled(lease);
+      remote->figures.run.add(parts.clock().steady() - remote->holding.at(lease.id).since);
+    remote->has_settled(lease, EndKind{ends[asked[i]]});
   }
   return answers;
 }
@@ -256,7 +328,7 @@ void RemoteWorkers::retire(WorkerId worker) {
   Exchange back;
   for (const auto& [id, held] : remote->holding) back.settle.push_back(give_back(held.claimed));
   if (!back.settle.empty()) exchange(worker, back);
-  remote->holding.clear();
+  remote->drop_not_renewed_since(Millis::max());
   engine_.parts().workers().retire(worker, remote->figures.text());
   gone(worker);
 }

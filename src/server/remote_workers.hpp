@@ -25,8 +25,8 @@ struct RemoteEnd {
 
 /// Workers of any language that reach the store through the server. The server is enlisted for each
 /// of them, so when it ends, they are dead to the store, and their work is taken back; what they
-/// write after that is refused. One that falls silent is dead when its lease is over. Safe to use
-/// from many threads.
+/// write after that is refused. That they may still be running it is on their boards. One that
+/// falls silent is dead when its lease is over. Safe to use from many threads.
 class RemoteWorkers {
  public:
   explicit RemoteWorkers(Engine engine) : engine_{std::move(engine)} {}
@@ -38,7 +38,8 @@ class RemoteWorkers {
   /// Renews what the worker says that it holds; returns what it must drop. What was claimed for it
   /// in an answer that never reached it is not renewed, so others get it when its lease is over.
   std::vector<TaskId> heartbeat(WorkerId worker, const std::vector<TaskId>& tasks);
-  /// One answer for each.
+  /// One answer for each; throws `Problem` 400 where two are about the same task. `repeated` only
+  /// if it had ended like this.
   std::vector<Settled> settle(WorkerId worker, const std::vector<RemoteEnd>& ends);
   std::vector<bool> note(WorkerId worker, const std::vector<Note>& notes);
   /// What it still holds is given back.
@@ -51,6 +52,8 @@ class RemoteWorkers {
   std::shared_ptr<Remote> find(WorkerId worker) const;
   void gone(WorkerId worker);
   Exchanged exchange(WorkerId worker, const Exchange& exchange);
+  /// Emits what happened.
+  void tell(WorkerId worker, const Exchange& exchange, const Exchanged& answer);
 
   Engine engine_;
   mutable std::mutex mutex_;

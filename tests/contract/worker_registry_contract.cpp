@@ -9,6 +9,7 @@ namespace holdfast::test {
 
 using std::chrono::hours;
 using std::chrono::seconds;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -196,6 +197,19 @@ TEST_P(WorkerRegistryContract, BuriedWorkerShowsItsRemainsUntilItIsCleared) {
   EXPECT_TRUE(seen.buried);
   EXPECT_TRUE(seen.proven_dead);
   EXPECT_THAT(seen.remains.running, ElementsAre(running));
+}
+
+TEST_P(WorkerRegistryContract, BuriedWorkerThatWasRemoteIsKnownAsThat) {
+  auto enlistment = workers().enlist({.kinds = {"a"}, .remote = true});
+  auto worker = enlistment->id();
+  Lease running{TaskId::make(), Token{6}};
+  enlistment->started(0, running);
+  enlistment.reset();
+  EXPECT_TRUE(sight(worker).remains.elsewhere());
+  ASSERT_TRUE(workers().bury(sight(worker), report()));
+  auto remains = sight(worker).remains;
+  EXPECT_TRUE(remains.elsewhere());
+  EXPECT_THAT(remains.running, Contains(running));
 }
 
 TEST_P(WorkerRegistryContract, WorkerThatSaidGoodbyeIsNotMissed) {

@@ -1,3 +1,5 @@
+#include <mutex>
+
 #include <gmock/gmock.h>
 
 #include "server/server_under_test.hpp"
@@ -80,6 +82,53 @@ TEST_F(RemoteWorkers, LoseTheirWorkWhenTheyFallSilent) {
   EXPECT_NE(late.status == 200 ? late.body.find("refused") : 0, std::string::npos) << late.body;
   EXPECT_NE(task(id).state, TaskState::completed);
   EXPECT_EQ(ask(worker, "heartbeat", R"({"tasks":[]})").code(), "worker_gone");
+  EXPECT_THAT(server_.inspector().history(TaskId::parse(id).value()).back().reason,
+              HasSubstr("did not renew its lease in time"));
+}
+
+TEST_F(RemoteWorkers, SettleATaskOnceInARequestAndInOneWay) {
+  std::vector<Transition> told;
+  std::mutex mutex;
+  server_.engine().events().subscribe([&](const Event& event) {
+    std::lock_guard lock{mutex};
+    if (const auto* change = std::get_if<TaskChanged>(&event)) told.push_back(change->transition);
+  });
+  const auto id = server_.enqueue("work").text();
+  const auto worker = enlist();
+  const auto token = ask(worker, "claim").json().at("tasks").at(0).at("token").as_int64();
+  const auto one = [&](const std::string& outcome) {
+    return R"({"id":")" + id + R"(","token":)" + std::to_string(token) + R"(,"outcome":")" +
+           outcome + R"("})";
+  };
+  const auto twice =
+      ask(worker, "settle", R"({"settlements":[)" + one("done") + "," + one("fail") + "]}");
+  EXPECT_EQ(twice.code(), "invalid_request") << twice.body;
+  EXPECT_EQ(task(id).state, TaskState::running) << "nothing of it was done";
+  const auto settle = [&](const std::string& outcome) {
+    return ask(worker, "settle", R"({"settlements":[)" + one(outcome) + "]}").body;
+  };
+  EXPECT_THAT(settle("done"), HasSubstr("accepted"));
+  EXPECT_THAT(settle("done"), HasSubstr("repeated"));
+  EXPECT_THAT(settle("fail"), HasSubstr("refused")) << "that was never accepted";
+  EXPECT_EQ(task(id).state, TaskState::completed);
+  std::lock_guard lock{mutex};
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_EQ(told.back().to, TaskState::completed);
+}
+
+TEST_F(RemoteWorkers, HoldAsManyAtOnceAsTheySaidAndAgainWhenTheseEnded) {
+  for (int i = 0; i < 5; ++i) server_.enqueue("work");
+  const auto worker = enlist(R"({"kinds":["work"],"concurrency":2})");
+  for (const std::size_t expected : {2u, 2u, 1u}) {
+    const auto claimed = ask(worker, "claim", R"({"limit":5})").json().at("tasks").as_array();
+    ASSERT_EQ(claimed.size(), expected);
+    for (const auto& each : claimed)
+      EXPECT_THAT(ask(worker, "settle",
+                      settlement(std::string{each.at("id").as_string()},
+                                 each.at("token").as_int64(), R"("outcome":"done")"))
+                      .body,
+                  HasSubstr("accepted"));
+  }
 }
 
 TEST_F(RemoteWorkers, KeepWhatTheyNameInHeartbeatsAndNothingElse) {

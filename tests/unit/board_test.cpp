@@ -105,6 +105,21 @@ TEST_F(BoardTest, LaysNoSignalOfAnotherThreadAtAHandlersDoor) {
   EXPECT_EQ(remains.evidence, "ended by signal 7 (Bus error)");
 }
 
+TEST_F(BoardTest, LaysNothingAtTheDoorOfWhatRunsElsewhere) {
+  auto remains = remains_of([&](Board& board) {
+    const auto id = worker_;
+    worker_ = WorkerId::make();
+    Board remote{files_, worker_, 1, 0, true};
+    remote.started(0, lease_);
+    std::filesystem::rename(files_.worker(worker_), files_.worker(id));
+    board.not_alone(false);
+    std::abort();
+  });
+  EXPECT_TRUE(remains.elsewhere());
+  EXPECT_THAT(remains.running, ElementsAre(lease_, runs_elsewhere));
+  EXPECT_EQ(remains.evidence, "ended by signal 6 (Aborted)");
+}
+
 TEST_F(BoardTest, LeavesSignalsAloneThatTheProgramHandles) {
   auto remains = remains_of([&](Board&) {
     std::signal(SIGFPE, [](int) { ::_exit(3); });

@@ -95,6 +95,38 @@ TEST(Decide, ASuspectThatTheFirstRestartSweepsAwayIsNotCharged) {
   EXPECT_TRUE(verdict.suspect);
 }
 
+TEST(Decide, TheEndOfAServerIsNoFaultOfWhatRemoteWorkersRun) {
+  const auto out = board({mine, runs_elsewhere});
+  auto verdict = decide(orphan(), &out, RecoveryAction::retry, max_crashes, middle);
+  EXPECT_EQ(verdict.to, TaskState::pending);
+  EXPECT_EQ(verdict.attempt, 1);
+  EXPECT_EQ(verdict.crashes, 0);
+  EXPECT_FALSE(verdict.suspect);
+  EXPECT_THAT(verdict.reason, HasSubstr("ended while that was running this task"));
+  // It may run still, so where running twice is worse than not at all, it does not run again.
+  EXPECT_EQ(decide(orphan(), &out, RecoveryAction::fail, max_crashes, middle).to,
+            TaskState::failed);
+}
+
+TEST(Decide, WhatNeverReachedARemoteWorkerRunsAgainWhateverTheAction) {
+  const auto out = board({beside, runs_elsewhere});
+  auto verdict = decide(orphan(), &out, RecoveryAction::fail, max_crashes, middle);
+  EXPECT_EQ(verdict.to, TaskState::pending);
+  EXPECT_THAT(verdict.reason, HasSubstr("was not being run"));
+}
+
+TEST(Decide, WhatEndsServersOfRemoteWorkersIsChargedInTheEnd) {
+  const auto out = board({mine, runs_elsewhere});
+  auto task = orphan();
+  task.recoveries = 2;
+  EXPECT_TRUE(decide(task, &out, RecoveryAction::retry, max_crashes, middle).suspect);
+  task.recoveries = 3;
+  task.suspect = true;
+  auto verdict = decide(task, &out, RecoveryAction::retry, max_crashes, middle);
+  EXPECT_EQ(verdict.crashes, 1);
+  EXPECT_THAT(verdict.reason, HasSubstr("A server of remote workers ended"));
+}
+
 TEST(Decide, DeathsWithoutARecordAreChargedWhenTheyDoNotEnd) {
   auto task = orphan();
   task.suspect = true;

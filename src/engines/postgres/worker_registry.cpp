@@ -35,8 +35,11 @@ std::string this_boot() {
 
 class PostgresEnlistment final : public Enlistment {
  public:
-  PostgresEnlistment(Store& store, WorkerId id, int slots, std::uint64_t oom_kills_before)
-      : store_{store}, id_{id}, board_{store.files, id, slots, oom_kills_before} {}
+  PostgresEnlistment(Store& store, WorkerId id, const WorkerProfile& profile,
+                     std::uint64_t oom_kills_before)
+      : store_{store},
+        id_{id},
+        board_{store.files, id, profile.concurrency, oom_kills_before, profile.remote} {}
   ~PostgresEnlistment() override { store_.session.let_go(lock_key(id_)); }
 
   WorkerId id() const override { return id_; }
@@ -76,8 +79,7 @@ Remains remains_of(const WorkerRow& row, const HostFiles& files) {
 
 std::unique_ptr<Enlistment> PostgresWorkerRegistry::enlist(const WorkerProfile& profile) {
   auto id = WorkerId::make();
-  auto enlistment =
-      std::make_unique<PostgresEnlistment>(store_, id, profile.concurrency, oom_kills_before_);
+  auto enlistment = std::make_unique<PostgresEnlistment>(store_, id, profile, oom_kills_before_);
   try {
     auto session = store_.session.hold(lock_key(id), id);
     store_.writer.write(

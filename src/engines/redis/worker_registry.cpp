@@ -25,10 +25,11 @@ constexpr Millis longest_pause_between_looks{500};
 
 class RedisEnlistment final : public Enlistment {
  public:
-  RedisEnlistment(Store& store, WorkerId id, int slots, std::uint64_t oom_kills_before)
+  RedisEnlistment(Store& store, WorkerId id, const WorkerProfile& profile,
+                  std::uint64_t oom_kills_before)
       : files_{store.files()},
         id_{id},
-        board_{files_, id, slots, oom_kills_before},
+        board_{files_, id, profile.concurrency, oom_kills_before, profile.remote},
         life_line_{store, id} {}
 
   WorkerId id() const override { return id_; }
@@ -111,8 +112,7 @@ std::unique_ptr<Enlistment> RedisWorkerRegistry::enlist(const WorkerProfile& pro
   if (auto warning = look_at_persistence(store_.server).warning; !warning.empty())
     store_.events.emit(StoreWarning{warning});
   auto id = WorkerId::make();
-  auto enlistment =
-      std::make_unique<RedisEnlistment>(store_, id, profile.concurrency, oom_kills_before_);
+  auto enlistment = std::make_unique<RedisEnlistment>(store_, id, profile, oom_kills_before_);
   auto arguments = store_.arguments();
   arguments.add(id.text()).add(host_name()).add(::getpid()).add(boot()).add(profile.lease);
   arguments.add(profile_json(profile)).add(enlistment->life_line().first_life());

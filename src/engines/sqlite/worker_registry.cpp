@@ -22,8 +22,11 @@ std::string host_name() {
 
 class SqliteEnlistment final : public Enlistment {
  public:
-  SqliteEnlistment(const SideFiles& files, WorkerId id, int slots, std::uint64_t oom_kills_before)
-      : files_{files}, id_{id}, board_{files, id, slots, oom_kills_before} {}
+  SqliteEnlistment(const SideFiles& files, WorkerId id, const WorkerProfile& profile,
+                   std::uint64_t oom_kills_before)
+      : files_{files},
+        id_{id},
+        board_{files, id, profile.concurrency, oom_kills_before, profile.remote} {}
 
   WorkerId id() const override { return id_; }
   void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
@@ -49,7 +52,7 @@ class SqliteEnlistment final : public Enlistment {
 std::unique_ptr<Enlistment> SqliteWorkerRegistry::enlist(const WorkerProfile& profile) {
   auto id = WorkerId::make();
   auto enlistment =
-      std::make_unique<SqliteEnlistment>(store_.files, id, profile.concurrency, oom_kills_before_);
+      std::make_unique<SqliteEnlistment>(store_.files, id, profile, oom_kills_before_);
   auto about = profile_json(profile);
   auto host = host_name();
   try {
