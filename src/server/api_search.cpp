@@ -55,6 +55,18 @@ TaskRecord find_task(const Inspector& inspector, const Request& request) {
   throw not_found(fmt::format("there is no task {} in this store", id.text()));
 }
 
+/// Hidden fields are for operators, and for whoever reads the audit log to know.
+void reveal(Service& service, const Request& request, const std::string& what) {
+  if (request.caller.role < Role::operates)
+    throw Problem{403, "forbidden", "hidden fields are for operators only"};
+  const auto n = service.audit().asked({.at = system_clock().wall(),
+                                        .who = actor(request),
+                                        .from = request.peer,
+                                        .what = what,
+                                        .store = service.store(request).engine.name()});
+  service.audit().ended(n, "200");
+}
+
 Response search(Service& service, const Request& request) {
   const auto& query = request.query;
   query.only({"store", "state", "queue", "kind", "tag", "priority", "since", "id", "error",
@@ -65,6 +77,8 @@ Response search(Service& service, const Request& request) {
                           query.text("payload_value")};
   if (contents.payload_field.empty() && !contents.payload_value.empty())
     throw invalid("payload_value needs payload_field: which field is it?");
+  if (contents.looks_at_secret())
+    reveal(service, request, "search " + request.path + " by " + contents.payload_field);
   const auto order = query.find("order").value_or("newest");
   if (order != "newest" && order != "oldest") throw invalid("order is newest or oldest");
   const auto page =
@@ -84,19 +98,10 @@ Response show(Service& service, const Request& request) {
   request.query.only({"store", "reveal"});
   const auto inspector = service.inspector(request);
   const auto task = find_task(inspector, request);
-  const bool reveal = request.query.flag("reveal");
-  if (reveal) {
-    if (request.caller.role < Role::operates)
-      throw Problem{403, "forbidden", "hidden fields are shown to operators only"};
-    const auto n = service.audit().asked({.at = system_clock().wall(),
-                                          .who = actor(request),
-                                          .from = request.peer,
-                                          .what = "reveal " + request.path,
-                                          .store = service.store(request).engine.name()});
-    service.audit().ended(n, "200");
-  }
+  const bool revealed = request.query.flag("reveal");
+  if (revealed) reveal(service, request, "reveal " + request.path);
   const auto history = inspector.history(task.id);
-  return json_response(shown_task(task, &history, reveal));
+  return json_response(shown_task(task, &history, revealed));
 }
 
 Response logs(Service& service, const Request& request) {

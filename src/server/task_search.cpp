@@ -8,6 +8,7 @@
 
 #include "recovery/clock.hpp"
 #include "server/fields.hpp"
+#include "server/hidden.hpp"
 #include "server/problem.hpp"
 #include "tasks/json_text.hpp"
 
@@ -50,8 +51,9 @@ bool payload_fits(const std::string& payload, const Contents& contents) {
   const auto value = field_of(std::string_view{payload}.substr(begin), contents.payload_field);
   if (!value) return false;
   if (contents.payload_value.empty()) return true;
-  return value->front() == '"' ? unquoted(*value) == contents.payload_value
-                               : *value == contents.payload_value;
+  if (value->front() == '"') return unquoted(*value) == contents.payload_value;
+  // What is hidden further down must not be found by guessing the whole.
+  return hide_secrets(*value).json == contents.payload_value;
 }
 
 /// Lists have the beginnings of long payloads, so those are read one by one: each may be large, and
@@ -65,6 +67,15 @@ bool fits(const Inspector& inspector, const TaskRecord& task, const Contents& co
 }
 
 }  // namespace
+
+bool Contents::looks_at_secret() const {
+  for (std::string_view path = payload_field; !path.empty();) {
+    const auto dot = std::min(path.find('.'), path.size());
+    if (is_secret(path.substr(0, dot))) return true;
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return false;
+}
 
 std::string Cursor::text() const { return fmt::format("{}-{}", offset, last.text()); }
 

@@ -14,6 +14,8 @@ struct Contents {
   std::string payload_field{};  ///< `customer.id`
   std::string payload_value{};  ///< what it is, as text; empty: it is there
   bool any() const { return !error.empty() || !payload_field.empty(); }
+  /// Whether what is found tells something about a hidden field.
+  bool looks_at_secret() const;
 };
 /// Longer payloads and results are not in lists: their beginning is, and their size.
 inline constexpr std::size_t longest_in_lists = 2'000;

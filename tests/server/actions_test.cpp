@@ -63,6 +63,25 @@ TEST_F(Actions, EnqueueOnceForEachIdempotencyKey) {
   EXPECT_THAT(changed.body, HasSubstr("payload"));
 }
 
+TEST_F(Actions, RefuseAnotherRequestUnderTheSameIdempotencyKey) {
+  const Headers key{{"Idempotency-Key", "order-9"}};
+  const auto one = std::string{R"({"kind":"a","payload":1})"};
+  ASSERT_EQ(server_.post("/v1/tasks", R"({"tasks":[)" + one + "]}", key).status, 201);
+  const auto two = server_.post("/v1/tasks", R"({"tasks":[)" + one + "," + one + "]}", key);
+  EXPECT_EQ(two.code(), "invalid_request") << two.body;
+  for (const auto* option :
+       {R"("delay_ms":1000)", R"("priority":1)", R"("max_attempts":9)", R"("tags":["t"])"}) {
+    const auto other = R"({"kind":"a","payload":1,)" + std::string{option} + "}";
+    EXPECT_EQ(server_.post("/v1/tasks", other, key).code(), "invalid_request") << option;
+  }
+  EXPECT_EQ(server_.inspector().count({}), 1);
+  // The same, written otherwise, and in another trace.
+  auto traced = key;
+  traced["traceparent"] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  EXPECT_EQ(server_.post("/v1/tasks", R"({"payload":1, "kind":"a"})", traced).status, 201);
+  EXPECT_EQ(server_.inspector().count({}), 1);
+}
+
 TEST_F(Actions, RetryAndCancelByFilterAndTellHowMany) {
   for (int i = 0; i < 5; ++i) server_.enqueue("a");
   server_.enqueue("b");

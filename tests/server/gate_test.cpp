@@ -140,8 +140,10 @@ TEST_F(Gate, MakesGuessingSlow) {
   for (int i = 0; i < 8; ++i)
     refused += server_.bare("POST", "/v1/login", R"({"token":"guess"})").status == 429;
   EXPECT_GE(refused, 2);
-  EXPECT_EQ(server_.bare("POST", "/v1/login", R"({"token":")" + server_.token() + R"("})").code(),
-            "rate_limited");
+  const auto answer =
+      server_.bare("POST", "/v1/login", R"({"token":")" + server_.token() + R"("})");
+  EXPECT_EQ(answer.code(), "rate_limited");
+  EXPECT_GE(std::stoi(answer.headers.at("retry-after")), 1);
 }
 
 TEST(LoginBrake, LetsGoWithTime) {
@@ -194,6 +196,21 @@ TEST(Users, HaveRolesAndCanBeRemovedWhileTheyAreLoggedIn) {
   EXPECT_EQ(server.bare("GET", "/v1/batches/b/output?name=a", {}, vera).code(), "forbidden");
   const auto id = server.enqueue("k", R"({"token":"t"})").text();
   EXPECT_EQ(server.bare("GET", "/v1/tasks/" + id + "?reveal=true", {}, vera).code(), "forbidden");
+  server.enqueue("k", R"({"password":"hunter2","login":{"api_key":"k","n":1}})");
+  const auto search = [&](const std::string& field) {
+    return server.bare("GET", "/v1/tasks?payload_field=" + field, {}, vera);
+  };
+  EXPECT_EQ(search("password&payload_value=hunter2").code(), "forbidden");
+  EXPECT_EQ(search("password").code(), "forbidden");
+  EXPECT_EQ(search("login.api_key&payload_value=k").code(), "forbidden");
+  const auto whole = search("login&payload_value=%7B%22api_key%22:%22k%22,%22n%22:1%7D");
+  EXPECT_EQ(whole.json().at("tasks").as_array().size(), 0u) << "guessed around the hidden one";
+  EXPECT_EQ(search("login.n&payload_value=1").json().at("tasks").as_array().size(), 1u);
+  EXPECT_THAT(server.get("/v1/tasks?payload_field=password&payload_value=hunter2").body,
+              HasSubstr("[hidden]"));
+  const auto audit = server.get("/v1/audit").body;
+  EXPECT_THAT(audit, HasSubstr("search /v1/tasks by password"));
+  EXPECT_THAT(audit, Not(HasSubstr("hunter2")));
   server::Users{(server.store().folder() / "users").string()}.remove("vera");
   EXPECT_EQ(server.bare("GET", "/v1/tasks", {}, vera).status, 401);
 }
