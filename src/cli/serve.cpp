@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <holdfast/diagnosis.hpp>
 #include <holdfast/error.hpp>
 
 #include "cli/batch_text.hpp"
@@ -41,15 +42,19 @@ std::string folder_for(const std::string& store) {
   throw ConfigError{"there is no HOME to keep the token in; name a folder with --state"};
 }
 
-void tell(const Context& context, const server::Started& started, const std::vector<Engine>& all) {
+void tell(const Context& context, const server::Started& started, const std::vector<Engine>& all,
+          const std::vector<std::string>& new_ones) {
   if (context.json) {
     context.print_json(JsonObject{}
                            .text("url", started.url)
                            .text("login", started.login)
                            .text("token_file", started.token_file)
+                           .json("new_stores", json_array(new_ones))
                            .str());
   } else {
     for (const auto& engine : all) context.say(fmt::format("{} at {}", engine.name(), started.url));
+    for (const auto& name : new_ones)
+      context.say(fmt::format("{} is new and empty: there was no store there", name));
     if (started.login.empty())
       context.say("anybody on this machine may do everything (--no-auth)");
     else
@@ -83,8 +88,13 @@ Exit run(Context& context, const Options& options) {
   serve.traces = trace_options(context, options.traces);
   Interrupts interrupts;  // before the engines, which start threads
   std::vector<Engine> engines;
+  std::vector<std::string> new_ones;
   for (const auto& address : addresses) {
+    // On a fresh machine it begins one; but where an address was mistyped, nobody should have to
+    // wonder at an empty dashboard.
+    const bool begins = !holds_store(address);
     engines.push_back(open(address, context.config().settings));
+    if (begins) new_ones.push_back(engines.back().name());
     serve.outputs.push_back(output_store(address, options.output));
     context.name_ledger(engines.back(), Stay::brief);
     if (!context.quiet) log_to_stderr(engines.back(), Severity::warning, context.log_format);
@@ -99,7 +109,7 @@ Exit run(Context& context, const Options& options) {
                              }};
   std::optional<Watchdog> watchdog;
   server::serve(serve, engines, [&](const server::Started& started, server::Controls given) {
-    tell(context, started, engines);
+    tell(context, started, engines, new_ones);
     const auto status =
         fmt::format("serving {} at {}", fmt::join(addresses_of(engines), ", "), started.url);
     context.systemd.ready(status);

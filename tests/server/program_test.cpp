@@ -134,6 +134,36 @@ TEST_F(Serve, ExampleWorkersGoOnWithTheNextServer) {
   EXPECT_TRUE(completed(6)) << python.err() << ruby.err() << node.err();
 }
 
+TEST_F(Serve, TellsWhatARemoteWorkerWasRunningWhenItWasKilled) {
+  auto running = start();
+  const auto post = [&](const std::string& target, const std::string& body) {
+    return call(running.port, "POST", target, body, {{"Authorization", "Bearer " + running.token}})
+        .json();
+  };
+  const std::string id{post("/v1/tasks", R"({"kind":"a"})").at("ids").at(0).as_string()};
+  const std::string worker{
+      post("/v1/remote/workers", R"({"kinds":["a"]})").at("worker").as_string()};
+  ASSERT_EQ(post("/v1/remote/workers/" + worker + "/claim", "{}").at("tasks").as_array().size(),
+            1u);
+  running.process.kill();
+  auto again = start();
+  ASSERT_TRUE(eventually(
+      [&] { return get(again, "/v1/tasks?state=pending").body.find(id) != std::string::npos; }));
+  const auto history = get(again, "/v1/tasks/" + id).json().at("history").as_array();
+  const std::string reason{history.back().at("reason").as_string()};
+  EXPECT_THAT(reason, HasSubstr("The server of remote worker " + worker + " ended"));
+  EXPECT_THAT(reason, HasSubstr("no attempt is charged"));
+}
+
+TEST_F(Serve, SaysWhichStoresAreNew) {
+  TempStore other;
+  test::run({HOLDFAST_PROGRAM, "--store", other.address(), "task", "add", "a"});
+  const auto told = boost::json::parse(start({"--store", other.address()}).process.out());
+  const auto& names = told.at("new_stores").as_array();
+  ASSERT_EQ(names.size(), 1u);
+  EXPECT_EQ(std::string{names[0].as_string()}, store_.address());
+}
+
 TEST_F(Serve, SpeaksTls) {
   const auto cert = (store_.folder() / "cert.pem").string();
   const auto key = (store_.folder() / "key.pem").string();
