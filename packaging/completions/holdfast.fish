@@ -221,7 +221,6 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l header -d 'Header \'Name
 complete -c holdfast -n '__holdfast_at \'http put\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l data -d 'The body' -x
-complete -c holdfast -n '__holdfast_at \'http put\'' -l hold -d 'Do not send it again by itself once it may have been sent'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l sign-with -d 'Name of a key of whoever sends' -x

@@ -696,7 +696,6 @@ _holdfast() {
         '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
         '--param:Parameter name=value for the URL; repeatable'
         '--data:The body'
-        '--hold:Do not send it again by itself once it may have been sent'
         '--timeout:For each hop, such as 5s; default\: 30s'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'

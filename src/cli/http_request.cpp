@@ -112,11 +112,11 @@ void add_call_options(CLI::App& command, Options& options) {
       ->type_name("PARAM");
   bool has_body = options.method == http::Method::post || options.method == http::Method::put ||
                   options.method == http::Method::patch;
-  if (has_body) {
-    command.add_option("--data", options.call.body, "The body")->type_name("TEXT");
+  if (has_body) command.add_option("--data", options.call.body, "The body")->type_name("TEXT");
+  // Others do no more when they are sent twice, and are sent again whatever was asked for.
+  if (!http::is_idempotent(options.method))
     command.add_flag("--hold", options.hold,
                      "Do not send it again by itself once it may have been sent");
-  }
   command.add_option("--timeout", options.timeout, "For each hop, such as 5s; default: 30s")
       ->type_name("TIME");
   command

@@ -121,6 +121,7 @@ TEST_F(HttpCommands, RefuseWhatMakesNoSense) {
   EXPECT_THAT(refusal({"get", "ftp://a/"}), HasSubstr("not an http or https URL"));
   EXPECT_THAT(refusal({"get", "http://a/", "--header", "nonsense"}), HasSubstr("--header"));
   EXPECT_THAT(refusal({"get", "http://a/", "--print", "--callback", "x"}), HasSubstr("not both"));
+  EXPECT_THAT(refusal({"put", "http://a/", "--hold"}), HasSubstr("--hold"));
   EXPECT_THAT(refusal({"run", "--allow", "10.0.0.0/99"}), HasSubstr("10.0.0.0/99"));
   EXPECT_THAT(refusal({"run", "--blobs", "ftp:x"}), HasSubstr("dir:FOLDER"));
   EXPECT_THAT(refusal({"run", "--ca-file", "/nowhere"}), HasSubstr("/nowhere cannot be read"));
