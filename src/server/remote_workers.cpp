@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "server/problem.hpp"
+#include "server/remote_worker.hpp"
 #include "tasks/engine_parts.hpp"
 #include "tasks/figures.hpp"
 #include "tasks/policy.hpp"
@@ -15,7 +16,6 @@ namespace holdfast::server {
 namespace {
 
 constexpr std::size_t most_workers = 1'000;
-constexpr std::size_t remembered = 1'000;
 
 Problem no_such_worker(WorkerId worker) {
   return {410, "worker_gone",
@@ -23,20 +23,6 @@ Problem no_such_worker(WorkerId worker) {
                       "more. Enlist again",
                       worker.text())};
 }
-
-}  // namespace
-
-namespace {
-
-/// Which end it is; what else is said about it does not count.
-struct EndKind {
-  explicit EndKind(const RemoteEnd& end)
-      : give_back{end.give_back}, outcome{end.give_back ? 0 : end.outcome.index()} {}
-  bool operator==(const EndKind&) const = default;
-
-  bool give_back;
-  std::size_t outcome;
-};
 
 void check_once_each(const std::vector<RemoteEnd>& ends) {
   std::set<TaskId> named;
@@ -47,69 +33,6 @@ void check_once_each(const std::vector<RemoteEnd>& ends) {
 }
 
 }  // namespace
-
-struct RemoteWorkers::Remote {
-  struct Held {
-    Claimed claimed;
-    Millis renewed{0};  ///< steady
-    Millis since{0};    ///< steady
-    int slot = 0;       ///< on the board
-    /// Was sent to the store, which did not say what became of it.
-    std::optional<EndKind> in_doubt{};
-  };
-  struct Ended {
-    Lease lease;
-    EndKind end;
-  };
-
-  std::mutex mutex;  ///< its requests, one at a time
-  std::unique_ptr<Enlistment> enlistment;
-  WorkerProfile profile;
-  std::map<TaskId, Held> holding;
-  std::vector<int> free_slots;  ///< of the board; as many as it may hold tasks
-  std::deque<Ended> settled;    ///< lately, to know a repetition
-  Figures figures;              ///< told to the store with its heartbeats
-  Millis seen{0};               ///< steady
-
-  bool holds_suspect() const {
-    return std::ranges::any_of(holding,
-                               [](const auto& held) { return held.second.claimed.suspect; });
-  }
-  /// From now on it counts as begun: whoever asked for it runs it, as far as we can know.
-  void take(const Claimed& claimed, Millis now) {
-    drop(claimed.lease.id);  // an earlier claim, which was lost
-    const int slot = free_slots.back();
-    free_slots.pop_back();
-    enlistment->started(slot, claimed.lease);
-    holding.insert_or_assign(claimed.lease.id, Held{claimed, now, now, slot});
-  }
-  void drop(TaskId id) {
-    const auto held = holding.find(id);
-    if (held == holding.end()) return;
-    enlistment->finished(held->second.slot);
-    free_slots.push_back(held->second.slot);
-    holding.erase(held);
-  }
-  void drop_not_renewed_since(Millis then) {
-    std::vector<TaskId> late;
-    for (const auto& [id, held] : holding)
-      if (held.renewed < then) late.push_back(id);
-    for (const auto& id : late) drop(id);
-  }
-  void has_settled(const Lease& lease, const EndKind& end) {
-    drop(lease.id);
-    settled.push_back({lease, end});
-    if (settled.size() > remembered) settled.pop_front();
-  }
-  bool has_settled_before(const Lease& lease, const EndKind& end) const {
-    return std::ranges::any_of(
-        settled, [&](const auto& one) { return one.lease == lease && one.end == end; });
-  }
-  Held* find(const Lease& lease) {
-    const auto held = holding.find(lease.id);
-    return held != holding.end() && held->second.claimed.lease == lease ? &held->second : nullptr;
-  }
-};
 
 WorkerId RemoteWorkers::enlist(const WorkerProfile& profile) {
   const auto now = engine_.parts().clock().steady();
@@ -124,7 +47,7 @@ WorkerId RemoteWorkers::enlist(const WorkerProfile& profile) {
     throw Problem{503, "busy", fmt::format("{} remote workers are enlisted already", most_workers)};
   auto& parts = engine_.parts();
   require_writable(parts);
-  auto remote = std::make_shared<Remote>();
+  auto remote = std::make_shared<RemoteWorker>();
   remote->profile = profile;
   remote->profile.remote = true;
   for (int slot = profile.concurrency; slot-- > 0;) remote->free_slots.push_back(slot);
@@ -142,7 +65,7 @@ std::size_t RemoteWorkers::count() const {
   return workers_.size();
 }
 
-std::shared_ptr<RemoteWorkers::Remote> RemoteWorkers::find(WorkerId worker) const {
+std::shared_ptr<RemoteWorker> RemoteWorkers::find(WorkerId worker) const {
   std::lock_guard lock{mutex_};
   const auto found = workers_.find(worker);
   if (found == workers_.end()) throw no_such_worker(worker);
@@ -252,11 +175,29 @@ std::vector<TaskId> RemoteWorkers::heartbeat(WorkerId worker, const std::vector<
     throw no_such_worker(worker);
   }
   const auto renewals = parts.tasks().renew(leases, remote->profile.lease);
+  Exchange given_up;
   for (std::size_t i = 0; i < leases.size(); ++i) {
-    if (renewals[i] != Renewal::kept) stop.push_back(held[i]);
     if (renewals[i] == Renewal::lost) remote->drop(held[i]);
+    auto* task = remote->find(leases[i]);
+    if (task && renewals[i] == Renewal::cancelled) task->cancel(now);
+    if (task) task->look_at_clock(now);
+    if (!task || task->is_to_stop()) stop.push_back(held[i]);
+    if (task && task->is_to_stop() && now >= task->stops + parts.settings().worker.stop_grace)
+      given_up.settle.push_back(task->ends(Retry{"did not stop"}, parts.settings()));
   }
+  give_up(worker, *remote, given_up);
   return stop;
+}
+
+/// It goes on for all we know, and names what it should have dropped: then others get that.
+void RemoteWorkers::give_up(WorkerId worker, RemoteWorker& remote, const Exchange& tasks) {
+  if (tasks.settle.empty()) return;
+  const auto answer = exchange(worker, tasks);
+  count_ends(remote.figures, tasks.settle, answer.settled);
+  for (const auto& one : tasks.settle) {
+    remote.drop(one.lease.id);
+    engine_.parts().events().emit(HandlerIgnoresStop{one.lease.id, one.kind});
+  }
 }
 
 std::vector<Settled> RemoteWorkers::settle(WorkerId worker, const std::vector<RemoteEnd>& ends) {
@@ -271,9 +212,9 @@ std::vector<Settled> RemoteWorkers::settle(WorkerId worker, const std::vector<Re
     const Lease lease{ends[i].id, ends[i].token};
     const EndKind kind{ends[i]};
     if (auto* held = remote->find(lease)) {
-      AttemptEnd end{.result_bytes = parts.settings().limits.result_bytes};
+      held->look_at_clock(parts.clock().steady());
       both.settle.push_back(ends[i].give_back ? give_back(held->claimed)
-                                              : settle_for(held->claimed, ends[i].outcome, end));
+                                              : held->ends(ends[i].outcome, parts.settings()));
       if (!held->in_doubt) held->in_doubt = kind;
       asked.push_back(i);
     } else if (remote->has_settled_before(lease, kind)) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,6 +22,8 @@ struct RemoteEnd {
   Outcome outcome{};
 };
 
+struct RemoteWorker;
+
 /// Workers of any language that reach the store through the server. The server is enlisted for each
 /// of them, so when it ends, they are dead to the store, and their work is taken back; what they
 /// write after that is refused. That they may still be running it is on their boards. One that
@@ -35,8 +36,10 @@ class RemoteWorkers {
   /// Up to `limit` tasks. `only_if_due`: nothing is written where nothing is due.
   /// Throws `Problem` 410 if this worker is not known, or was declared dead; so do all below.
   std::vector<Claimed> claim(WorkerId worker, int limit, bool only_if_due);
-  /// Renews what the worker says that it holds; returns what it must drop. What was claimed for it
-  /// in an answer that never reached it is not renewed, so others get it when its lease is over.
+  /// Renews what the worker says that it holds; returns what it must drop: what it lost, was
+  /// cancelled or takes longer than its timeout. What it still names when it had time to stop is
+  /// given up. What was claimed for it in an answer that never reached it is not renewed, so others
+  /// get it when its lease is over.
   std::vector<TaskId> heartbeat(WorkerId worker, const std::vector<TaskId>& tasks);
   /// One answer for each; throws `Problem` 400 where two are about the same task. `repeated` only
   /// if it had ended like this.
@@ -48,16 +51,16 @@ class RemoteWorkers {
   std::size_t count() const;
 
  private:
-  struct Remote;
-  std::shared_ptr<Remote> find(WorkerId worker) const;
+  std::shared_ptr<RemoteWorker> find(WorkerId worker) const;
   void gone(WorkerId worker);
   Exchanged exchange(WorkerId worker, const Exchange& exchange);
+  void give_up(WorkerId worker, RemoteWorker& remote, const Exchange& tasks);
   /// Emits what happened.
   void tell(WorkerId worker, const Exchange& exchange, const Exchanged& answer);
 
   Engine engine_;
   mutable std::mutex mutex_;
-  std::map<WorkerId, std::shared_ptr<Remote>> workers_;
+  std::map<WorkerId, std::shared_ptr<RemoteWorker>> workers_;
 };
 
 }  // namespace holdfast::server

@@ -200,7 +200,7 @@ TEST_P(WorkerRegistryContract, BuriedWorkerShowsItsRemainsUntilItIsCleared) {
 }
 
 TEST_P(WorkerRegistryContract, BuriedWorkerThatWasRemoteIsKnownAsThat) {
-  auto enlistment = workers().enlist({.kinds = {"a"}, .remote = true});
+  auto enlistment = workers().enlist({.queues = {}, .kinds = {"a"}, .remote = true});
   auto worker = enlistment->id();
   Lease running{TaskId::make(), Token{6}};
   enlistment->started(0, running);

@@ -15,6 +15,7 @@ Settings quick() {
   settings.heartbeat.interval = Millis{200};
   settings.heartbeat.stale_threshold_multiplier = 5;
   settings.heartbeat.detection_interval = Millis{100};
+  settings.worker.stop_grace = Millis{500};
   return settings;
 }
 
@@ -163,6 +164,20 @@ TEST_F(RemoteWorkers, AreToldToStop) {
   ask(worker, "claim");
   server_.post("/v1/tasks/cancel", R"({"ids":[")" + id + R"("]})");
   EXPECT_THAT(ask(worker, "heartbeat", R"({"tasks":[")" + id + R"("]})").body, HasSubstr(id));
+}
+
+TEST_F(RemoteWorkers, AreToldToStopWhatTakesTooLongAndLoseItIfTheyDoNot) {
+  const auto id = server_.enqueue("work", "{}", {.max_attempts = 1, .timeout = Millis{300}}).text();
+  const auto worker = enlist();
+  const auto token = ask(worker, "claim").json().at("tasks").at(0).at("token").as_int64();
+  const auto beat = [&] { return ask(worker, "heartbeat", R"({"tasks":[")" + id + R"("]})").body; };
+  EXPECT_EQ(beat(), R"({"stop":[]})");
+  ASSERT_TRUE(eventually([&] { return beat().find(id) != std::string::npos; }));
+  EXPECT_EQ(task(id).state, TaskState::running) << "it has a moment to stop";
+  ASSERT_TRUE(eventually([&] { return beat(), task(id).state == TaskState::failed; }));
+  EXPECT_THAT(task(id).error, HasSubstr("longer than its timeout"));
+  EXPECT_THAT(ask(worker, "settle", settlement(id, token, R"("outcome":"done")")).body,
+              HasSubstr("refused"));
 }
 
 TEST_F(RemoteWorkers, RetryAndFailWithTheReason) {
