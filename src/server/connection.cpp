@@ -229,9 +229,14 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   }
 
   void send(Response response) {
-    events_ = response.events;
     response_ = std::move(response);
     outgoing_ = write_head(response_, keep_alive_, secure);
+    if (parser_->get().method() == http::verb::head) {
+      response_.body.clear();
+      response_.file.reset();
+      response_.events.reset();
+    }
+    events_ = response_.events;
     const std::array<asio::const_buffer, 2> both = {asio::buffer(outgoing_),
                                                     asio::buffer(response_.body)};
     writing_ = true;

@@ -38,13 +38,14 @@ Routes::Match Routes::find(std::string_view method, std::string_view raw_path) c
   for (const auto& route : routes_) {
     auto places = fit(path, segments(route.pattern));
     if (!places) continue;
-    if (route.method == method) {
+    if (route.method == method || (method == "HEAD" && route.method == "GET")) {
       // Routes with names in them come first in the table where a place would fit, too.
       match.route = &route;
       match.places = *std::move(places);
       return match;
     }
     match.allowed.insert(route.method);
+    if (route.method == "GET") match.allowed.insert("HEAD");
   }
   return match;
 }

@@ -49,7 +49,8 @@ class Routes {
     std::map<std::string, std::string> places{};
     std::set<std::string> allowed{};  ///< the path is there, with these methods only
   };
-  /// `path` is decoded segment by segment, so that `%2F` within one does not part it.
+  /// `path` is decoded segment by segment, so that `%2F` within one does not part it. HEAD is
+  /// answered like GET, by whoever sends the answer without its body.
   Match find(std::string_view method, std::string_view raw_path) const;
 
  private:

@@ -17,7 +17,9 @@ namespace holdfast::test {
 namespace {
 
 namespace json = boost::json;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 const json::value& document() {
   static const json::value read = [] {
@@ -172,7 +174,20 @@ TEST_F(Document, RefusesWhatItDoesNotName) {
       "DELETE", "/v1/tasks", {},
       {{"Authorization", "Bearer " + server_.token()}, {"Content-Type", "application/json"}});
   EXPECT_EQ(removed.status, 405);
-  EXPECT_EQ(removed.headers.at("allow"), "GET, POST");
+  EXPECT_EQ(removed.headers.at("allow"), "GET, HEAD, POST");
+}
+
+TEST_F(Document, HeadIsAnsweredLikeGetWithoutTheBody) {
+  Wire wire{server_.port()};
+  const auto ask = [&](const std::string& target) {
+    wire.send(request_text("HEAD", target, {}, {{"Host", server_.host()}}));
+    return wire.until("\r\n\r\n");
+  };
+  const auto alive = ask("/healthz");
+  EXPECT_THAT(alive, StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(alive, HasSubstr("Content-Length: 6\r\n"));
+  EXPECT_THAT(ask("/v1/tasks"), StartsWith("HTTP/1.1 401 "));
+  EXPECT_THAT(ask("/healthz"), StartsWith("HTTP/1.1 200 ")) << "there was no body in between";
 }
 
 }  // namespace
