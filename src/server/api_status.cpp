@@ -31,13 +31,18 @@ Response stores(Service& service, const Request& request) {
   std::vector<std::string> documents;
   for (const auto& store : service.stores()) {
     const Inspector inspector{store->engine};
+    // It may have become full or read-only since it was opened.
+    const auto refusal = store->history->refusal();
+    const bool was_writable = inspector.run_level() == RunLevel::normal;
+    const auto level =
+        was_writable && !refusal.empty() ? RunLevel::read_only : inspector.run_level();
     documents.push_back(JsonObject{}
                             .text("id", store->id)
                             .text("name", store->engine.name())
                             .text("durability", inspector.durability())
                             .text("durability_warning", inspector.durability_warning())
-                            .text("run_level", to_string(inspector.run_level()))
-                            .text("reason", inspector.why_read_only())
+                            .text("run_level", to_string(level))
+                            .text("reason", was_writable ? refusal : inspector.why_read_only())
                             .str());
   }
   return json_response(JsonObject{}.json("stores", json_list(documents)).str());

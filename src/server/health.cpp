@@ -9,6 +9,8 @@
 
 #include "documents/json.hpp"
 #include "documents/recovery_status.hpp"
+#include "tasks/engine_parts.hpp"
+#include "tasks/task_transfer.hpp"
 
 namespace holdfast::server {
 
@@ -39,11 +41,17 @@ std::int64_t ready_tasks(const std::vector<QueueStatus>& queues) {
   return count;
 }
 
-Check check_store(const Inspector& inspector) {
+Check check_store(const WatchedStore& store) {
+  const Inspector inspector{store.engine};
   if (inspector.run_level() != RunLevel::normal)
     return {"store", Level::bad,
             fmt::format("The store is {}: {}", to_string(inspector.run_level()),
                         inspector.why_read_only())};
+  auto* transfer = store.engine.parts().task_transfer();
+  if (const auto note = transfer ? transfer->note() : std::nullopt; note && note->closed)
+    return {"store", Level::bad, fmt::format("The store was moved to {}.", note->to)};
+  if (const auto refusal = store.history->refusal(); !refusal.empty())
+    return {"store", Level::bad, "The store answers and cannot be written: " + refusal};
   const auto warning = inspector.durability_warning();
   if (!warning.empty()) return {"store", Level::warning, warning};
   return {"store", Level::good,
@@ -96,10 +104,9 @@ std::string health_json(WatchedStore& store) {
   if (!trouble.empty()) {
     checks.push_back({"store", Level::bad, "The store cannot be asked: " + trouble});
   } else {
-    const Inspector inspector{store.engine};
-    const auto queues = inspector.queues();
+    const auto queues = Inspector{store.engine}.queues();
     const auto status = recovery_status(store.engine);
-    checks = {check_store(inspector), check_workers(status, ready_tasks(queues)),
+    checks = {check_store(store), check_workers(status, ready_tasks(queues)),
               check_recovery(status), check_queues(queues)};
   }
   auto worst = Level::good;

@@ -36,10 +36,20 @@ MetricsHistory* History::store() const {
 }
 
 std::string History::kept_in() const {
-  std::lock_guard lock{mutex_};
-  if (!trouble_.empty()) return "this server, for an hour, because the store refuses: " + trouble_;
+  const auto why = refusal();
+  if (!why.empty()) return "this server, for an hour, because the store refuses: " + why;
   if (!store()) return "this server, for an hour, because the store cannot be written";
   return "the store";
+}
+
+std::string History::refusal() const {
+  std::lock_guard lock{refusal_mutex_};
+  return refusal_;
+}
+
+void History::note_refusal(std::string why) {
+  std::lock_guard lock{refusal_mutex_};
+  refusal_ = std::move(why);
 }
 
 void History::add(const Point& point) {
@@ -63,10 +73,10 @@ void History::flush(WallTime now) {
     kept->keep(points, ends);
     waiting_.clear();
     for (std::size_t level = 1; level < levels.size(); ++level) roll_up(level, now);
-    trouble_.clear();
+    note_refusal({});
   } catch (const StoreError& error) {
     // A full disk is no reason not to show how the store is; it is tried again.
-    trouble_ = error.what();
+    note_refusal(error.what());
   }
 }
 

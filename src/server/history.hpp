@@ -32,17 +32,21 @@ class History {
   Read since(WallTime since, WallTime now) const;
   /// Where it is, for people; and why, if that is not the store.
   std::string kept_in() const;
+  /// Why the store would not be written the last time; empty: it was. Waits for nobody.
+  std::string refusal() const;
 
  private:
   MetricsHistory* store() const;
+  void note_refusal(std::string why);
   void roll_up(std::size_t level, WallTime now);
   std::vector<Point> read(std::size_t level, WallTime since, WallTime until) const;
 
   Engine engine_;
   mutable std::mutex mutex_;
-  std::vector<Point> waiting_{};  ///< to be written
-  std::string trouble_{};         ///< why that did not succeed
-  WallTime rolled_up_[3] = {};    ///< until when each level is complete
+  std::vector<Point> waiting_{};      ///< to be written
+  WallTime rolled_up_[3] = {};        ///< until when each level is complete
+  mutable std::mutex refusal_mutex_;  ///< never held while the store is asked
+  std::string refusal_{};
 };
 
 }  // namespace holdfast::server

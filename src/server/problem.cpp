@@ -55,6 +55,7 @@ Problem problem_for(const std::exception& error) {
   if (is<InvalidRequest>(error)) return {400, "invalid_request", error.what()};
   if (is<LeaseLost>(error)) return {409, "lease_lost", error.what()};
   if (is<StoreReadOnly>(error)) return {409, "store_read_only", error.what()};
+  if (is<StoreMoved>(error)) return {409, "store_moved", error.what()};
   if (is<StoreFull>(error)) return {507, "store_full", error.what()};
   if (is<StoreError>(error)) return {503, "store_away", error.what()};
   return {500, "internal", error.what()};

@@ -4,6 +4,8 @@
 #include "server/hidden.hpp"
 #include "server/server_under_test.hpp"
 #include "support/process.hpp"
+#include "tasks/engine_parts.hpp"
+#include "tasks/task_transfer.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -80,6 +82,18 @@ TEST_F(Actions, RefuseAnotherRequestUnderTheSameIdempotencyKey) {
   traced["traceparent"] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   EXPECT_EQ(server_.post("/v1/tasks", R"({"payload":1, "kind":"a"})", traced).status, 201);
   EXPECT_EQ(server_.inspector().count({}), 1);
+}
+
+TEST_F(Actions, AreToldWhereAStoreWasMovedTo) {
+  MoveNote note;
+  note.to = "sqlite:elsewhere.db";
+  note.closed = true;
+  server_.engine().parts().task_transfer()->set_note(note);
+  const auto refused = server_.post("/v1/tasks", R"({"kind":"a"})");
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(refused.code(), "store_moved");
+  EXPECT_THAT(refused.body, HasSubstr("elsewhere.db"));
+  EXPECT_THAT(server_.get("/v1/health").body, HasSubstr("was moved to sqlite:elsewhere.db"));
 }
 
 TEST_F(Actions, RetryAndCancelByFilterAndTellHowMany) {

@@ -82,5 +82,18 @@ TEST_F(HungStore, KeepsNobodyWaitingWhoDoesNotAskIt) {
   EXPECT_EQ(get("/v1/tasks").status, 200);
 }
 
+TEST_F(HungStore, IsToldFromOneThatCannotBeWritten) {
+  postgres_.ask("ALTER SYSTEM SET default_transaction_read_only = on");
+  postgres_.ask("SELECT pg_reload_conf()");
+  EXPECT_TRUE(eventually(
+      [&] { return get("/v1/health").body.find("cannot be written") != std::string::npos; },
+      std::chrono::seconds{60}));
+  const auto stores = get("/v1/stores").json().at("stores").as_array();
+  EXPECT_EQ(std::string{stores[0].at("run_level").as_string()}, "read-only");
+  EXPECT_THAT(std::string{stores[0].at("reason").as_string()}, testing::HasSubstr("read-only"));
+  EXPECT_EQ(std::string{stores[1].at("run_level").as_string()}, "normal");
+  EXPECT_EQ(get("/readyz").status, 200);
+}
+
 }  // namespace
 }  // namespace holdfast::test
