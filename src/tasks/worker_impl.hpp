@@ -59,6 +59,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   /// One of them cannot be settled as it is, and took the others with it.
   bool send_singly(std::vector<Settlement> settlements, const InvalidRequest& error);
   void account(const std::vector<Settlement>& sent, const Exchanged& answer);
+  void tell(const std::vector<Settlement>& sent, const Exchanged& answer);  ///< as events
   void wait_for_news();
   Millis time_to_wait();
   bool nothing_left();

@@ -230,30 +230,46 @@ void Worker::Impl::account(const std::vector<Settlement>& sent, const Exchanged&
     }
   }
   for (const auto& damage : answer.damaged) parts_.events().emit(DamageFound{damage});
-  if (!parts_.events().heard()) return;
-  auto actor = "worker/" + enlistment()->id().text();
+  if (parts_.events().heard()) tell(sent, answer);
+}
+
+void Worker::Impl::tell(const std::vector<Settlement>& sent, const Exchanged& answer) {
   std::set<TaskId> told;
   for (const auto& change : answer.also) {
     parts_.events().emit(change);
     told.insert(change.id);
   }
+  // One event for all of them, because most of it is the same for thousands.
+  Event event{TaskChanged{}};
+  auto& changed = std::get<TaskChanged>(event);
+  auto& step = changed.transition;
+  step.actor = "worker/" + enlistment()->id().text();
+  step.at = parts_.clock().wall();
+  auto tell_of = [&](const auto& one) {
+    changed.id = one.lease.id;
+    changed.kind = one.kind;
+    changed.name = one.name;
+    step.token = one.lease.token;
+    step.attempt = one.attempt;
+    parts_.events().emit(event);
+  };
+  step.from = TaskState::running;
   for (std::size_t i = 0; i < sent.size(); ++i) {
     const auto& one = sent[i];
     if (told.contains(one.lease.id)) continue;  // it became something else
     if (answer.settled[i] == Settled::refused) {
       parts_.events().emit(
           StaleWriteRefused{one.lease.id, one.lease.token, "settlement", one.name});
-    } else {
-      Transition step{TaskState::running,   one.to, actor, one.reason, one.lease.token, one.attempt,
-                      parts_.clock().wall()};
-      parts_.events().emit(TaskChanged{one.lease.id, one.kind, std::move(step), one.name});
+      continue;
     }
+    step.to = one.to;
+    step.reason = one.reason;
+    tell_of(one);
   }
-  for (const auto& one : answer.claimed) {
-    Transition step{TaskState::pending, TaskState::running,   actor, {}, one.lease.token,
-                    one.attempt,        parts_.clock().wall()};
-    parts_.events().emit(TaskChanged{one.lease.id, one.kind, std::move(step), one.name});
-  }
+  step.from = TaskState::pending;
+  step.to = TaskState::running;
+  step.reason.clear();
+  for (const auto& one : answer.claimed) tell_of(one);
 }
 
 Millis Worker::Impl::time_to_wait() {
