@@ -107,7 +107,7 @@ TEST_F(HostsTest, LetsSoManyInAtOnce) {
 }
 
 TEST_F(HostsTest, OneLooksUpTheNameAndTheOthersWaitForThat) {
-  origin_.host = "a.example";
+  origin_ = origin_of("https://a.example/");
   EXPECT_EQ(enter(), Entry::go);
   EXPECT_EQ(enter(), Entry::wait);
   hosts_.resolved(origin_, Millis{0});
