@@ -97,6 +97,21 @@ TEST_F(SqliteOwnTransaction, WhatTheHandlerWritesAndTheEndOfItsTaskCommitTogethe
       << "one waited, one was enqueued with it";
 }
 
+TEST_F(SqliteOwnTransaction, WhatFailedIsNotThereWhereTheTransactionGoesOn) {
+  {
+    Transaction transaction{*this};
+    sqlite::enqueue(engine_, db_, "sum", Sum{1});
+    std::vector<NewTask> waits_for_nobody{{"sum", "{}"},
+                                          {"sum", "{}", {.after = {TaskId::make()}}}};
+    EXPECT_THROW(sqlite::enqueue_all(engine_, db_, waits_for_nobody), InvalidRequest);
+    run("COMMIT");
+  }
+  Inspector inspector{engine_};
+  EXPECT_EQ(inspector.tasks({}).size(), 1u);
+  EXPECT_EQ(inspector.count({}), 1);
+  EXPECT_TRUE(inspector.check_integrity(true).passed);
+}
+
 TEST_F(SqliteOwnTransaction, StaleAttemptIsRefused) {
   bool refused = false;
   tasks_.on<Sum>("sum", [&](const Sum&, Attempt& attempt) {

@@ -22,6 +22,23 @@ void announce(Connection& db, const Session& session) {
   db.run("SELECT pg_notify($1, 'work')", session.channel());
 }
 
+/// All of it with its counts, or nothing: the caller may go on with the transaction after an error.
+template <class F>
+void do_whole(Connection& db, F work) {
+  db.run("SAVEPOINT holdfast");
+  try {
+    work();
+    db.counts().queue(db);
+    db.run("RELEASE SAVEPOINT holdfast");
+  } catch (const ConnectionLost&) {
+    throw;
+  } catch (const std::exception&) {
+    db.run("ROLLBACK TO SAVEPOINT holdfast");
+    db.run("RELEASE SAVEPOINT holdfast");
+    throw;
+  }
+}
+
 }  // namespace
 
 std::vector<TaskId> enqueue_all(const Engine& engine, pg_conn* connection,
@@ -32,8 +49,9 @@ std::vector<TaskId> enqueue_all(const Engine& engine, pg_conn* connection,
   Connection db{store.dialect, connection};
   db.tell_time();
   std::vector<TaskId> ids;
-  for (const auto& one : insert_tasks(db, tasks)) ids.push_back(one.id);
-  db.counts().queue(db);
+  do_whole(db, [&] {
+    for (const auto& one : insert_tasks(db, tasks)) ids.push_back(one.id);
+  });
   announce(db, store.session);
   return ids;
 }
@@ -49,15 +67,15 @@ void complete(const Engine& engine, pg_conn* connection, const Attempt& attempt,
                         .attempt = attempt.number()};
   kill_point(KillPoint::own_complete_before_write);
   Settling settling{std::span{&settlement, 1}};
-  settling.queue(db);
-  auto results = db.collect();
-  auto first = results.size() - settling.results();
-  settling.finish(db, std::move(results[first]), std::move(results[first + 1]));
+  do_whole(db, [&] {
+    settling.queue(db);
+    auto results = db.collect();
+    auto first = results.size() - settling.results();
+    settling.finish(db, std::move(results[first]), std::move(results[first + 1]));
+  });
   if (settling.settled.front() == Settled::refused)
     throw LeaseLost{"task " + attempt.task().text() + " is not held by this worker any more"};
-  db.counts().queue(db);
   if (settling.woke_others) announce(db, store.session);
-  db.run("SELECT 1");  // with which goes whatever is still queued
   kill_point(KillPoint::own_complete_after_write);
 }
 

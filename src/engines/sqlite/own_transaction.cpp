@@ -1,3 +1,5 @@
+#include <sqlite3.h>
+
 #include <holdfast/sqlite.hpp>
 
 #include "engines/sqlite/adopt.hpp"
@@ -8,6 +10,25 @@
 
 namespace holdfast::sqlite {
 
+namespace {
+
+/// All of it with its counts, or nothing: the caller may go on with the transaction after an error.
+template <class F>
+void do_whole(Connection& db, F work) {
+  db.execute("SAVEPOINT holdfast");
+  try {
+    work();
+    db.counts().write(db);
+  } catch (const std::exception&) {
+    // A full disk may have ended the whole transaction.
+    if (!sqlite3_get_autocommit(db.handle())) db.execute("ROLLBACK TO holdfast; RELEASE holdfast");
+    throw;
+  }
+  db.execute("RELEASE holdfast");
+}
+
+}  // namespace
+
 std::vector<TaskId> enqueue_all(const Engine& engine, sqlite3* db, std::vector<NewTask> tasks) {
   auto& store = store_of(engine);
   for (const auto& task : tasks) validate(task, engine.settings());
@@ -16,10 +37,9 @@ std::vector<TaskId> enqueue_all(const Engine& engine, sqlite3* db, std::vector<N
   Connection borrowed{db};
   expect_not_moved(store, borrowed);
   std::vector<TaskId> ids;
-  for (const auto& one : insert_tasks(borrowed, tasks, store.clock.wall())) {
-    ids.push_back(one.id);
-  }
-  borrowed.counts().write(borrowed);
+  do_whole(borrowed, [&] {
+    for (const auto& one : insert_tasks(borrowed, tasks, store.clock.wall())) ids.push_back(one.id);
+  });
   return ids;
 }
 
@@ -33,8 +53,10 @@ void complete(const Engine& engine, sqlite3* db, const Attempt& attempt, std::st
                         .kind = attempt.kind()};
   kill_point(KillPoint::own_complete_before_write);
   Connection borrowed{db};
-  auto settled = settle_tasks(borrowed, std::span{&settlement, 1}, store.clock.wall()).settled;
-  borrowed.counts().write(borrowed);
+  std::vector<Settled> settled;
+  do_whole(borrowed, [&] {
+    settled = settle_tasks(borrowed, std::span{&settlement, 1}, store.clock.wall()).settled;
+  });
   kill_point(KillPoint::own_complete_after_write);
   if (settled.front() == Settled::refused)
     throw LeaseLost{"task " + attempt.task().text() + " is not held by this worker any more"};
