@@ -233,6 +233,63 @@ TEST_P(TaskAdminContract, LongTextsAreCutWhereAPageAsksForThat) {
   EXPECT_EQ(whole.result_bytes, 0u);
 }
 
+TEST_P(TaskAdminContract, LongResultsAreCutWithoutBreakingACharacter) {
+  std::string result = "\"";
+  while (result.size() < 5'000) result += "\u00e4";
+  result += '"';
+  const auto id = insert("a");
+  settle({.lease = claim_one(enlist()).lease, .result = result, .attempt = 1});
+  auto cut = admin().search({}, {.longest_text = 100}).at(0);
+  EXPECT_EQ(cut.result_bytes, result.size());
+  ASSERT_THAT(cut.result, testing::SizeIs(testing::Gt(0u)));
+  EXPECT_TRUE(result.starts_with(cut.result));
+  EXPECT_EQ(cut.result.size() % 2, 1u) << "a quote and whole characters";
+  EXPECT_EQ(admin().search({.ids = {id}}, {}).at(0).result, result);
+}
+
+TEST_P(TaskAdminContract, CountsAreTrueThroughAMixedLife) {
+  const auto worker = enlist();
+  for (int i = 0; i < 4; ++i) insert("a", {.queue = "mail"});
+  for (int i = 0; i < 3; ++i) insert("b", {.queue = "mail", .limit_key = "acme"});
+  const auto first = insert("c", {.priority = 0});
+  const auto second = insert("c", {.after = {first}});
+  insert("c", {.after = {second}});
+  expect_true_counts();
+  complete(claim_one(worker));
+  for (const auto& each : claim(worker, 2))
+    settle({.lease = each.lease, .to = TaskState::failed, .reason = "no", .attempt = 1});
+  const auto stopped = claim_one(worker);
+  ask_to_stop(stopped.lease.id);
+  settle({.lease = stopped.lease, .to = TaskState::pending, .reason = "again", .attempt = 1});
+  expect_true_counts();
+  claim(worker, 2);
+  die_and_be_buried(worker);
+  std::vector<Verdict> verdicts;
+  for (const auto& orphan : tasks().orphans(10))
+    verdicts.push_back(
+        {.lease = orphan.lease, .to = TaskState::pending, .reason = "died", .cause = {}});
+  ASSERT_EQ(verdicts.size(), 2u);
+  tasks().reclaim(verdicts, report());
+  expect_true_counts();
+  hold(insert("a", {.queue = "mail"}), "wait");
+  EXPECT_EQ(
+      admin().move({.states = {TaskState::failed}, .queue = "mail"}, {.to = TaskState::pending,
+                                                                      .from = {TaskState::failed},
+                                                                      .fresh_attempts = true,
+                                                                      .actor = "operator",
+                                                                      .reason = "again"}),
+      2);
+  cancel(second);
+  expect_true_counts();
+  EXPECT_EQ(admin().count({.states = {TaskState::held}, .queue = "mail"}), 1);
+  EXPECT_EQ(admin().count({.kind = "b"}), 3);
+  EXPECT_EQ(admin().count({.states = {TaskState::cancelled}}), 3);
+  reopen();
+  expect_true_counts();
+  EXPECT_GT(admin().prune({.max_finished = 1}), 0);
+  EXPECT_EQ(admin().count({.states = {TaskState::completed, TaskState::cancelled}}), 1);
+}
+
 TEST_P(TaskAdminContract, ALookAtTasksThatDoNotFitEndsWhenItIsEnough) {
   std::vector<TaskId> made;
   std::vector<NewTask> many;

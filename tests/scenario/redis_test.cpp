@@ -324,6 +324,29 @@ TEST_F(RedisScenario, TaskThatSomebodyTookOffItsListIsFoundByTheCheck) {
   EXPECT_THAT(checked.damage[0].what, HasSubstr("nobody would run it"));
 }
 
+TEST_F(RedisScenario, ListsFetchTheBeginningOfLongTextsOnly) {
+  RedisServer server;
+  auto engine = open(server.address());
+  const std::string many(900'000, 'x');
+  const auto long_text = '"' + many + '"';
+  Tasks tasks{engine};
+  for (int i = 0; i < 5; ++i) tasks.enqueue_all({NewTask{"long", long_text, {.tags = {"t"}}}});
+  tasks.on_json("long", [&](Attempt&) { return done_with(many); });
+  Worker{tasks, {.until_empty = true}}.run();
+  auto sent = [&] {
+    const auto stats = server.call({"INFO", "stats"}).string();
+    const std::string name = "total_net_output_bytes:";
+    return std::stoll(stats.substr(stats.find(name) + name.size()));
+  };
+  const auto before = sent();
+  const auto found = Inspector{engine}.tasks({.tag = "t"}, {.longest_text = 2'000});
+  ASSERT_EQ(found.size(), 5u);
+  EXPECT_EQ(found[0].payload, long_text.substr(0, 2'000));
+  EXPECT_EQ(found[0].result, long_text.substr(0, 2'000));
+  EXPECT_EQ(found[0].result_bytes, long_text.size());
+  EXPECT_LT(sent() - before, 200'000);
+}
+
 TEST_F(RedisScenario, StoreOfAnotherVersionIsLeftAlone) {
   RedisServer server;
   enqueue(open(server.address()), 1);

@@ -81,6 +81,20 @@ class RepairTest : public testing::Test {
   std::vector<TaskId> ids_;
 };
 
+TEST_F(RepairTest, WrongCountsAreCountedAnew) {
+  {
+    Connection db{store_.database(), Connection::Mode::read_write, Durability::crash_safe};
+    db.execute("UPDATE holdfast_counts SET tasks = 7");
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  auto repaired = mend();
+  EXPECT_EQ(repaired.how, How::rebuilt);
+  EXPECT_THAT(repaired.losses, IsEmpty());
+  auto engine = open(store_.address());
+  EXPECT_EQ(Inspector{engine}.count({}), 200);
+  EXPECT_EQ(Inspector{engine}.queues().at(0).counts[0], 200);
+}
+
 TEST_F(RepairTest, LeavesASoundStoreAlone) {
   auto done = mend();
   EXPECT_EQ(done.how, How::nothing);
