@@ -1,5 +1,7 @@
 #include "server/serve.hpp"
 
+#include <sys/resource.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -70,6 +72,12 @@ std::vector<std::string> addresses_of(const std::vector<Engine>& engines) {
   return names;
 }
 
+/// Secrets and payloads of others are in its memory: a crash must not leave them in a file.
+void leave_no_core() {
+  const rlimit none{};
+  ::setrlimit(RLIMIT_CORE, &none);
+}
+
 Watchdog::Question question(const server::Controls& controls) {
   return [probe = controls.probe](std::function<void(Pulse)> answer) {
     probe([answer = std::move(answer)](const server::Controls::Found& found) {
@@ -80,6 +88,7 @@ Watchdog::Question question(const server::Controls& controls) {
 
 Exit run(Context& context, const Options& options) {
   begin_log(context, options.log);
+  leave_no_core();
   auto serve = options.serve;
   auto addresses = options.stores;
   if (addresses.empty()) addresses.push_back(context.store_address());
@@ -134,6 +143,7 @@ void add_serve(CLI::App& parent, Context& context) {
   command->add_option("--listen", serve.listen, "Where; default: 127.0.0.1:8420")
       ->type_name("HOST:PORT");
   command->add_flag("--no-auth", serve.no_auth, "Ask nobody who they are; only on loopback");
+  command->add_flag("--read-only", serve.read_only, "Everybody may look, and nobody act");
   command->add_option("--users", serve.users, "Who may log in; see 'holdfast user add'")
       ->type_name("FILE");
   command->add_option("--cert", serve.certificate, "Certificate for TLS (PEM)")->type_name("FILE");

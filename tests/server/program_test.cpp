@@ -66,6 +66,13 @@ TEST_F(Serve, RefusesToBeReachedFromElsewhereUnprotected) {
   EXPECT_THAT(refusal({"--users", store_.folder() / "nobody"}), HasSubstr("user add"));
 }
 
+TEST_F(Serve, LeavesNoCoreWhenItCrashes) {
+  const auto running = start();
+  std::ifstream limits{"/proc/" + std::to_string(running.process.pid()) + "/limits"};
+  const std::string text{std::istreambuf_iterator<char>{limits}, {}};
+  EXPECT_THAT(text, testing::ContainsRegex("Max core file size +0 +0 "));
+}
+
 TEST_F(Serve, PrintsALinkAndKeepsItsTokenOverKills) {
   auto running = start();
   EXPECT_THAT(running.login, HasSubstr("/login?once="));
