@@ -106,7 +106,7 @@ RemoteEnd end_of(const Fields& fields) {
   else if (outcome == "snooze")
     end.outcome = Snooze{delay.value_or(Millis{1'000})};
   else if (outcome == "hold")
-    end.outcome = Hold{fields.text("cause").value_or("")};
+    end.outcome = Hold{fields.required_text("cause")};
   else if (outcome == "give_back")
     end.give_back = true;
   else

@@ -82,6 +82,7 @@ void Gate::admit(Request& request, Access access) {
   check_origin(request, access);
   if (changes_something(request)) check_form(request);
   request.caller = caller_of(request);
+  request.caller.role = capped(request.caller.role);
   const auto needed = role_for(access);
   if (!needed) return;
   if (request.caller.by == Caller::By::nobody)
@@ -94,9 +95,11 @@ void Gate::admit(Request& request, Access access) {
       throw Problem{403, "csrf", "X-CSRF-Token is not what /v1/session says; load the page again"};
   }
   if (access == Access::undeclared || request.caller.role < *needed)
-    throw Problem{403, "forbidden",
-                  fmt::format("this takes the role {}, and {} has the role {}", to_string(*needed),
-                              request.caller.name, to_string(request.caller.role))};
+    throw Problem{
+        403, "forbidden",
+        fmt::format("this takes the role {}, and {} has the role {}{}", to_string(*needed),
+                    request.caller.name, to_string(request.caller.role),
+                    options_.read_only ? ": the server was started with --read-only" : "")};
 }
 
 void Gate::check_host(const Request& request) const {
@@ -162,10 +165,10 @@ Session Gate::log_in(const Request& request, const std::string& token, const std
   check_brake(brake_, request.peer);
   std::optional<Session> session;
   if (!token.empty() && same_secret(token, options_.token))
-    session = sessions_.begin("token", Role::admin, false, now());
+    session = sessions_.begin("token", capped(Role::admin), false, now());
   else if (!user.empty() && options_.users)
     if (const auto role = verify(*options_.users, user, password))
-      session = sessions_.begin(user, *role, true, now());
+      session = sessions_.begin(user, capped(*role), true, now());
   if (!session) {
     brake_.failed(request.peer, system_clock().steady());
     throw Problem{401, "unauthenticated",
@@ -184,7 +187,7 @@ Session Gate::log_in_once(const Request& request, const std::string& code) {
     right = !code_.empty() && now() < code_expires_ && same_secret(code, code_);
     if (right) code_.clear();
   }
-  if (right) return sessions_.begin("token", Role::admin, false, now());
+  if (right) return sessions_.begin("token", capped(Role::admin), false, now());
   brake_.failed(request.peer, system_clock().steady());
   throw Problem{401, "unauthenticated",
                 "this link was used before, or is too old; log in with the token"};

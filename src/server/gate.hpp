@@ -14,6 +14,7 @@ namespace holdfast::server {
 
 struct GateOptions {
   bool no_auth = false;
+  bool read_only = false;         ///< whoever it is, is a viewer
   bool secure_cookies = false;    ///< people come by TLS, here or at a proxy
   bool behind_proxy = false;      ///< the caller's address is what the proxy says
   int port = 0;                   ///< part of the cookie's name: cookies do not know ports
@@ -52,6 +53,7 @@ class Gate {
   void check_origin(const Request& request, Access access) const;
   void check_form(const Request& request) const;
   Caller caller_of(const Request& request);
+  Role capped(Role role) const { return options_.read_only ? Role::viewer : role; }
   std::string cookie_name() const;
 
   GateOptions options_;

@@ -64,6 +64,7 @@ class FolderLock {
 
 GateOptions gate_options(const ServeOptions& options, const std::string& host, int port) {
   GateOptions gate{.no_auth = options.no_auth,
+                   .read_only = options.read_only,
                    .secure_cookies = !options.certificate.empty() || options.behind_proxy,
                    .behind_proxy = options.behind_proxy,
                    .port = port,
@@ -84,6 +85,7 @@ std::vector<std::pair<std::string, std::string>> shown(const ServeOptions& optio
           {"authentication", options.no_auth         ? "none"
                              : options.users.empty() ? "token"
                                                      : "users"},
+          {"actions", options.read_only ? "refused (--read-only)" : "by operators"},
           {"tls", options.certificate.empty() ? options.behind_proxy ? "at the proxy" : "none"
                                               : options.certificate},
           {"names", fmt::format("{}", fmt::join(options.host_names, ", "))},

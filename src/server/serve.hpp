@@ -16,6 +16,7 @@ namespace holdfast::server {
 struct ServeOptions {
   std::string listen = "127.0.0.1:8420";
   bool no_auth = false;
+  bool read_only = false;
   bool behind_proxy = false;
   std::string certificate{};
   std::string key{};

@@ -46,6 +46,29 @@ TEST_F(Gate, LetsNobodyInWithoutAToken) {
   EXPECT_EQ(server_.bare("POST", "/v1/nothing", "{}").status, 401);
 }
 
+TEST(ReadOnlyServer, LetsEverybodyLookAndNobodyAct) {
+  ServerUnderTest server{{.read_only = true}};
+  server.enqueue("a");
+  EXPECT_EQ(server.get("/v1/tasks").status, 200);
+  EXPECT_EQ(server.get("/v1/session").json().at("role"), "viewer");
+  int refused = 0;
+  for (const auto& route : server.service().routes().all()) {
+    if (route.method == "GET" || route.access == server::Access::everybody ||
+        route.pattern == "/v1/logout")
+      continue;
+    auto path = route.pattern;
+    for (auto place = path.find('{'); place != path.npos; place = path.find('{'))
+      path.replace(place, path.find('}') - place + 1, "x");
+    const auto answer = server.post(path);
+    EXPECT_EQ(answer.status, 403) << path << ": " << answer.body;
+    EXPECT_THAT(answer.body, HasSubstr("--read-only"));
+    ++refused;
+  }
+  EXPECT_GT(refused, 20);
+  const auto login = server.bare("POST", "/v1/login", R"({"token":")" + server.token() + R"("})");
+  EXPECT_EQ(login.json().at("role"), "viewer");
+}
+
 TEST_F(Gate, OpensForEverybodyOnlyWhatIsMeantToBe) {
   std::vector<std::string> open;
   for (const auto& route : server_.service().routes().all())

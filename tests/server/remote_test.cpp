@@ -74,6 +74,17 @@ TEST_F(RemoteWorkers, AreRefusedWithATokenThatIsNotTheirs) {
   EXPECT_EQ(task(id).state, TaskState::running);
 }
 
+TEST_F(RemoteWorkers, HoldATaskWithACause) {
+  const auto id = server_.enqueue("work").text();
+  const auto worker = enlist();
+  const auto token = ask(worker, "claim").json().at("tasks").at(0).at("token").as_int64();
+  EXPECT_EQ(ask(worker, "settle", settlement(id, token, R"("outcome":"hold")")).status, 400);
+  const auto held = settlement(id, token, R"("outcome":"hold","cause":"which account?")");
+  EXPECT_THAT(ask(worker, "settle", held).body, HasSubstr("accepted"));
+  EXPECT_EQ(task(id).state, TaskState::held);
+  EXPECT_EQ(task(id).cause, "which account?");
+}
+
 TEST_F(RemoteWorkers, LoseTheirWorkWhenTheyFallSilent) {
   const auto id = server_.enqueue("work").text();
   const auto worker = enlist();

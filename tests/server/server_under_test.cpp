@@ -11,6 +11,7 @@ namespace {
 server::GateOptions gate_options(const ServerUnderTest::Options& options, const TempStore& store,
                                  const std::string& token, int port) {
   server::GateOptions gate{.no_auth = options.no_auth,
+                           .read_only = options.read_only,
                            .port = port,
                            .hosts = {"127.0.0.1", "localhost"},
                            .token = token};

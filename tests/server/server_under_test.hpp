@@ -26,6 +26,7 @@ class ServerUnderTest {
   struct Options {
     Settings settings{};
     bool no_auth = false;
+    bool read_only = false;
     std::string users{};  ///< the content of the file; empty: none
   };
   ServerUnderTest();
