@@ -1021,6 +1021,7 @@ _holdfast() {
         '--store:A store to serve; repeatable'
         '--listen:Where; default\: 127.0.0.1\:8420'
         '--no-auth:Ask nobody who they are; only on loopback'
+        '--read-only:Everybody may look, and nobody act'
         '--users:Who may log in; see '\''holdfast user add'\'''
         '--cert:Certificate for TLS (PEM)'
         '--key:Its key (PEM)'
