@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <poll.h>
 
 #include <atomic>
 #include <csignal>
@@ -26,6 +27,28 @@ TEST_F(RedisScenario, WorkerGoesOnAfterARestartAndNothingIsLost) {
   EXPECT_TRUE(completes(engine, 5)) << "what was done is still known";
   enqueue(engine, 5);
   EXPECT_TRUE(completes(engine, 10));
+}
+
+TEST_F(RedisScenario, ABusyWorkerMakesFewSteps) {
+  RedisServer server;
+  auto engine = open(server.address());
+  enqueue(engine, 4'000);
+  Tasks tasks{engine};
+  tasks.on_json("count", [](Attempt&) -> Outcome {
+    ::poll(nullptr, 0, 1);  // it works for a millisecond
+    return done;
+  });
+  server.call({"CONFIG", "RESETSTAT"});
+  auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(run(tasks, {.queues = {}, .concurrency = 20, .until_empty = true}).completed, 4'000);
+  auto took = std::chrono::steady_clock::now() - began;
+  auto stats = server.call({"INFO", "commandstats"}).string();
+  std::string_view before = "cmdstat_evalsha:calls=";
+  auto at = stats.find(before);
+  ASSERT_NE(at, std::string::npos);
+  // Until it knows how long tasks take, and when few are left, it does not wait.
+  constexpr int others = 150;
+  EXPECT_LT(std::stoi(stats.substr(at + before.size())), took / Millis{4} + others);
 }
 
 TEST_F(RedisScenario, LookingForAStoreMakesNone) {
