@@ -293,14 +293,14 @@ void Worker::Impl::storage_failed() {
     if (!fatal_) fatal_ = std::current_exception();
     mode_ = Mode::hurrying;
   }
-  gathered_.notify_all();
   work_ready_.notify_all();
   parts_.tasks().interrupt();
 }
 
 void Worker::Impl::wake_pump() {
+  if (pump_gathers_ && may_gather()) return;
+  pump_gathers_ = false;
   if (std::exchange(pump_waits_, false)) parts_.tasks().interrupt();
-  if (pump_gathers_ && !may_gather()) gathered_.notify_one();
 }
 
 std::shared_ptr<Enlistment> Worker::Impl::enlistment() {
@@ -318,7 +318,6 @@ void Worker::Impl::drain() {
     std::lock_guard lock{mutex_};
     if (mode_ == Mode::working) mode_ = Mode::draining;
   }
-  gathered_.notify_all();
   work_ready_.notify_all();
   parts_.tasks().interrupt();
 }
@@ -328,7 +327,6 @@ void Worker::Impl::hurry() {
     std::lock_guard lock{mutex_};
     if (mode_ != Mode::ended) mode_ = Mode::hurrying;
   }
-  gathered_.notify_all();
   work_ready_.notify_all();
   parts_.tasks().interrupt();
 }

@@ -61,6 +61,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   void account(const std::vector<Settlement>& sent, const Exchanged& answer);
   void tell(const std::vector<Settlement>& sent, const Exchanged& answer);  ///< as events
   void wait_for_news();
+  void listen(Millis timeout);  ///< hears of work, and of tasks that are to stop
   Millis time_to_wait();
   bool nothing_left();
   void enlist();
@@ -122,7 +123,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   Scheduler scheduler_;
 
   std::mutex mutex_;  // guards everything below
-  std::condition_variable work_ready_, timer_due_, gathered_, ended_;
+  std::condition_variable work_ready_, timer_due_, ended_;
   Session session_;
   Mode mode_ = Mode::working;
   std::shared_ptr<Enlistment> enlistment_;
@@ -135,7 +136,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   bool hungry_ = false;     ///< the last claim got less than it asked for
   bool look_again_ = true;  ///< something happened since: claim again
   bool pump_waits_ = false;
-  bool pump_gathers_ = false;
+  bool pump_gathers_ = false;  ///< it waits, but not for a single settlement
   std::chrono::steady_clock::time_point last_step_{};
   Millis timer_wakes_{0};        ///< steady: when it looks again by itself
   std::vector<int> free_slots_;  ///< of the board, for asynchronous attempts

@@ -62,11 +62,17 @@ void Worker::Impl::wait_for_news() {
     if (session_.anything_to_settle() || mode_ != Mode::working) return;
     pump_waits_ = true;
   }
+  listen(timeout);
+  std::lock_guard lock{mutex_};
+  look_again_ = look_again_ || hungry_;
+}
+
+void Worker::Impl::listen(Millis timeout) {
   auto wake = parts_.tasks().wait_for_work(timeout);
   if (wake == Wake::control) renew_held();
   std::lock_guard lock{mutex_};
-  pump_waits_ = false;
-  look_again_ = look_again_ || wake != Wake::nothing || hungry_;
+  pump_waits_ = pump_gathers_ = false;
+  look_again_ = look_again_ || wake != Wake::nothing;
 }
 
 bool Worker::Impl::may_gather() const {
@@ -74,10 +80,17 @@ bool Worker::Impl::may_gather() const {
 }
 
 void Worker::Impl::gather() {
-  std::unique_lock lock{mutex_};
-  pump_gathers_ = true;
-  gathered_.wait_until(lock, last_step_ + gathering_time, [&] { return !may_gather(); });
-  pump_gathers_ = false;
+  using Steady = std::chrono::steady_clock;
+  while (true) {
+    Millis left{0};
+    {
+      std::lock_guard lock{mutex_};
+      left = std::chrono::ceil<Millis>(last_step_ + gathering_time - Steady::now());
+      if (left <= Millis{0} || !may_gather()) return;
+      pump_waits_ = pump_gathers_ = true;
+    }
+    listen(left);
+  }
 }
 
 bool Worker::Impl::turn() {
