@@ -304,9 +304,9 @@ TEST_F(RedisScenario, SignalsDoNotBreakConnectionsWithTls) {
   RedisServer server{{.tls = true}};
   redis::Server connection{
       redis::Address::parse(server.address() + "?tls_ca=" + server.certificate())};
-  struct sigaction mere {};
+  struct sigaction mere {
+  }, before{};
   mere.sa_handler = [](int) {};
-  struct sigaction before {};
   ASSERT_EQ(::sigaction(SIGUSR1, &mere, &before), 0);
   std::atomic<bool> answered{false};
   std::atomic<int> sent{0};
