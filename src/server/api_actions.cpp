@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -15,71 +16,124 @@ namespace holdfast::server {
 namespace {
 
 constexpr std::size_t most_ids = 1'000;
+constexpr int at_once = 500;
+constexpr int most_in_preview = 10'000;
+
+struct Selected {
+  TaskFilter filter;
+  Contents contents;  ///< found by looking into each task that the filter selects
+};
 
 /// Which tasks; said by exactly one of ids, filter and all, so that a filter that was left out does
 /// not mean every task.
-TaskFilter which(const Fields& fields) {
+Selected which(const Fields& fields) {
   const int said = fields.has("ids") + fields.has("filter") + fields.flag("all");
   if (said != 1) throw invalid("which tasks? Give one of ids, filter, and all: true");
   if (const auto filter = fields.object("filter")) {
     if (filter->empty()) throw invalid("the filter is empty; for every task say all: true");
-    return filter_of(*filter);
+    const auto error = filter->text("error");
+    if (error && error->empty()) throw invalid("filter.error is empty; leave it out for any error");
+    return {filter_of(*filter), {.error = error.value_or("")}};
   }
   TaskFilter filter;
   filter.ids = task_ids(fields.texts("ids"));
   if (fields.has("ids") && (filter.ids.empty() || filter.ids.size() > most_ids))
     throw invalid(
         fmt::format("ids has {} elements; 1 to {} are allowed", filter.ids.size(), most_ids));
-  return filter;
+  return {filter, {}};
 }
 
 Response changed(std::int64_t count) {
   return json_response(JsonObject{}.number("changed", count).str());
 }
 
-/// How many of the filter are in one of these states, as far as that is found out in a moment.
-Response preview(const Inspector& inspector, TaskFilter filter, std::vector<TaskState> states) {
+/// An action on many tasks.
+struct Action {
+  std::vector<TaskState> states;  ///< in which it does something
+  std::function<std::int64_t(const TaskFilter&)> act;
+};
+
+/// What is not in one of the states that the caller asked for is left alone.
+TaskFilter in_states(TaskFilter filter, std::vector<TaskState> states) {
   if (!filter.states.empty())
     std::erase_if(states, [&](auto state) {
       return std::ranges::find(filter.states, state) == filter.states.end();
     });
-  TaskCount found;
   filter.states = std::move(states);
-  if (!filter.states.empty()) found = inspector.count_within(filter, longest_count);
+  return filter;
+}
+
+/// How many it would be, as far as that is found out in a moment.
+Response preview(const Inspector& inspector, const TaskFilter& filter, const Contents& contents) {
+  TaskCount found;
+  if (contents.any()) {
+    const auto page = find_tasks(inspector, filter, contents, {}, most_in_preview, true);
+    found = {std::ssize(page.tasks), !page.more};
+  } else {
+    found = inspector.count_within(filter, longest_count);
+  }
   return json_response(
       JsonObject{}.number("changed", found.tasks).flag("complete", found.complete).str());
+}
+
+/// First all are found, because acting on some changes what the next page would be.
+std::int64_t act_on_found(const Inspector& inspector, TaskFilter filter, const Contents& contents,
+                          const Action& action) {
+  std::vector<TaskId> ids;
+  FoundPage page;
+  do {
+    page = find_tasks(inspector, filter, contents, page.next, at_once, true);
+    for (const auto& task : page.tasks) ids.push_back(task.id);
+  } while (page.more);
+  std::int64_t changed = 0;
+  for (std::size_t from = 0; from < ids.size(); from += most_ids) {
+    const auto until = std::min(from + most_ids, ids.size());
+    filter.ids.assign(ids.begin() + static_cast<std::ptrdiff_t>(from),
+                      ids.begin() + static_cast<std::ptrdiff_t>(until));
+    changed += action.act(filter);
+  }
+  return changed;
+}
+
+Response carry_out(const Inspector& inspector, const Fields& fields, const Action& action) {
+  const auto [filter, contents] = which(fields);
+  const auto narrow = in_states(filter, action.states);
+  const bool nothing = narrow.states.empty();
+  if (fields.flag("dry_run"))
+    return nothing ? json_response(R"({"changed":0,"complete":true})")
+                   : preview(inspector, narrow, contents);
+  if (!contents.any()) return changed(action.act(filter));
+  return changed(nothing ? 0 : act_on_found(inspector, narrow, contents, action));
 }
 
 Response retry(Service& service, const Request& request) {
   const auto fields = Fields::of_body(request.body);
   fields.only({"ids", "filter", "all", "dry_run"});
   auto inspector = service.inspector(request);
-  const auto filter = which(fields);
-  if (fields.flag("dry_run"))
-    return preview(inspector, filter, {TaskState::failed, TaskState::held, TaskState::cancelled});
-  return changed(inspector.retry(filter));
+  return carry_out(inspector, fields,
+                   {{TaskState::failed, TaskState::held, TaskState::cancelled},
+                    [&](const TaskFilter& filter) { return inspector.retry(filter); }});
 }
 
 Response cancel(Service& service, const Request& request) {
   const auto fields = Fields::of_body(request.body);
   fields.only({"ids", "filter", "all", "dry_run", "force"});
   auto inspector = service.inspector(request);
-  const auto filter = which(fields);
-  if (fields.flag("dry_run"))
-    return preview(inspector, filter,
-                   {TaskState::pending, TaskState::running, TaskState::blocked, TaskState::held,
-                    TaskState::failed});
-  return changed(inspector.cancel(filter, fields.flag("force")));
+  const bool force = fields.flag("force");
+  return carry_out(inspector, fields,
+                   {{TaskState::pending, TaskState::running, TaskState::blocked, TaskState::held,
+                     TaskState::failed},
+                    [&](const TaskFilter& filter) { return inspector.cancel(filter, force); }});
 }
 
 Response hold(Service& service, const Request& request) {
   const auto fields = Fields::of_body(request.body);
   fields.only({"ids", "filter", "all", "dry_run", "cause"});
   auto inspector = service.inspector(request);
-  const auto filter = which(fields);
-  if (fields.flag("dry_run"))
-    return preview(inspector, filter, {TaskState::pending, TaskState::blocked});
-  return changed(inspector.hold(filter, fields.text("cause").value_or("")));
+  const auto cause = fields.text("cause").value_or("");
+  return carry_out(inspector, fields,
+                   {{TaskState::pending, TaskState::blocked},
+                    [&](const TaskFilter& filter) { return inspector.hold(filter, cause); }});
 }
 
 Response recover(Service& service, const Request& request) {

@@ -9,8 +9,6 @@
 
 #include "documents/json.hpp"
 #include "documents/recovery_status.hpp"
-#include "tasks/engine_parts.hpp"
-#include "tasks/task_transfer.hpp"
 
 namespace holdfast::server {
 
@@ -47,9 +45,8 @@ Check check_store(const WatchedStore& store) {
     return {"store", Level::bad,
             fmt::format("The store is {}: {}", to_string(inspector.run_level()),
                         inspector.why_read_only())};
-  auto* transfer = store.engine.parts().task_transfer();
-  if (const auto note = transfer ? transfer->note() : std::nullopt; note && note->closed)
-    return {"store", Level::bad, fmt::format("The store was moved to {}.", note->to)};
+  if (const auto to = inspector.moved_to(); !to.empty())
+    return {"store", Level::bad, fmt::format("The store was moved to {}.", to)};
   if (const auto refusal = store.history->refusal(); !refusal.empty())
     return {"store", Level::bad, "The store answers and cannot be written: " + refusal};
   const auto warning = inspector.durability_warning();

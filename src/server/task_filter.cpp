@@ -52,7 +52,7 @@ TaskFilter filter_of(const Query& query) {
 }
 
 TaskFilter filter_of(const Fields& fields) {
-  fields.only({"state", "queue", "kind", "tag", "priority", "since"});
+  fields.only({"state", "queue", "kind", "tag", "priority", "since", "error"});
   TaskFilter filter;
   filter.states = task_states(fields.texts("state"));
   filter.queue = fields.text("queue").value_or("");

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <boost/json/serialize.hpp>
 
+#include <holdfast/worker.hpp>
+
 #include "server/hidden.hpp"
 #include "server/server_under_test.hpp"
 #include "support/process.hpp"
@@ -82,6 +84,24 @@ TEST_F(Actions, RefuseAnotherRequestUnderTheSameIdempotencyKey) {
   traced["traceparent"] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   EXPECT_EQ(server_.post("/v1/tasks", R"({"payload":1, "kind":"a"})", traced).status, 201);
   EXPECT_EQ(server_.inspector().count({}), 1);
+}
+
+TEST_F(Actions, RetryWhatFailedWithAnError) {
+  Tasks tasks{server_.engine()};
+  tasks.on_json("a", [](Attempt& attempt) -> Outcome {
+    return fail(attempt.payload() == "1" ? "No such host" : "out of paper");
+  });
+  for (int i = 0; i < 3; ++i) server_.enqueue("a", std::to_string(i % 2));
+  holdfast::run(tasks, {.until_empty = true});
+  ASSERT_EQ(server_.inspector().count({.states = {TaskState::failed}}), 3);
+  const auto filter = std::string{R"("filter":{"state":["failed","pending"],"error":"PAPER"})"};
+  EXPECT_EQ(server_.post("/v1/tasks/retry", "{" + filter + R"(,"dry_run":true})").body,
+            R"({"changed":2,"complete":true})");
+  EXPECT_EQ(server_.post("/v1/tasks/retry", "{" + filter + "}").body, R"({"changed":2})");
+  EXPECT_EQ(server_.inspector().count({.states = {TaskState::failed}}), 1);
+  EXPECT_EQ(server_.post("/v1/tasks/cancel", R"({"filter":{"error":""}})").code(),
+            "invalid_request");
+  EXPECT_EQ(server_.inspector().count({.states = {TaskState::cancelled}}), 0);
 }
 
 TEST_F(Actions, AreToldWhereAStoreWasMovedTo) {
