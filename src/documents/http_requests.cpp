@@ -1,5 +1,9 @@
 #include "documents/http_requests.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <map>
+
 #include <holdfast/http/client.hpp>
 
 #include "documents/http_target.hpp"
@@ -14,6 +18,19 @@ std::optional<Millis> heartbeat_age(const std::vector<WorkerStatus>& workers,
   for (const auto& worker : workers)
     if (task.worker == worker.id) return now - worker.last_heartbeat;
   return {};
+}
+
+/// A process claims some requests ahead. What it has beyond its capacity was claimed last, and is
+/// not sent yet.
+void leave_out_claimed_ahead(std::vector<RequestInFlight>& requests,
+                             const std::vector<WorkerStatus>& workers) {
+  std::map<std::string, int> room;
+  for (const auto& worker : workers) room[worker.id.text()] = worker.concurrency;
+  std::ranges::stable_sort(requests, std::greater{}, &RequestInFlight::age);
+  std::erase_if(requests, [&](const auto& request) {
+    const auto left = room.find(request.worker);
+    return left != room.end() && left->second-- <= 0;
+  });
 }
 
 }  // namespace
@@ -32,6 +49,7 @@ std::vector<RequestInFlight> requests_in_flight(const Inspector& inspector, int 
                      .worker = task.worker ? task.worker->text() : "",
                      .heartbeat_age = heartbeat_age(workers, task, now)});
   }
+  leave_out_claimed_ahead(found, workers);
   return found;
 }
 

@@ -1,6 +1,7 @@
 #include "documents/http_stats.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include <holdfast/http/client.hpp>
@@ -71,7 +72,10 @@ std::vector<HttpStats::Process> processes(const Inspector& inspector) {
   for (const auto& task : inspector.tasks(
            {.states = {TaskState::running}, .kind = http::request_kind}, {.limit = 100'000}))
     for (auto& process : found)
-      if (task.worker && process.worker == task.worker->text()) ++process.in_flight;
+      // What it holds beyond its capacity is claimed ahead, and not sent yet.
+      if (task.worker && process.worker == task.worker->text() &&
+          process.in_flight < process.capacity)
+        ++process.in_flight;
   return found;
 }
 
@@ -177,7 +181,8 @@ HttpStats http_stats(const Engine& engine, const HttpStatsOf& which) {
 
 double percentile(const std::vector<double>& sorted, double part) {
   if (sorted.empty()) return 0;
-  return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
+  const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(sorted.size())));
+  return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
 }
 
 std::string http_stats_json(const HttpStats& stats) {

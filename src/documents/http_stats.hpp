@@ -43,7 +43,7 @@ struct HttpStatsOf {
 };
 HttpStats http_stats(const Engine& engine, const HttpStatsOf& which);
 
-/// Below this is `part` of them; 0 if there are none. They are in order.
+/// The least that at least `part` of them do not exceed; 0 if there are none. They are in order.
 double percentile(const std::vector<double>& sorted, double part);
 
 /// The documented JSON of it.

@@ -1,5 +1,6 @@
 #include <boost/json/parse.hpp>
 
+#include <algorithm>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -38,6 +39,26 @@ TEST_F(HttpCommands, PrintTheAnswerToARequest) {
   EXPECT_EQ(stats.at("errors").at("blocked_address").as_int64(), 1);
   EXPECT_EQ(stats.at("errors").at("http").as_int64(), 1);
   EXPECT_EQ(stats.at("endpoints").at(0).at("unanswered").as_int64(), 1) << "404 is an answer";
+}
+
+TEST_F(HttpCommands, CountAsInFlightOnlyWhatIsSent) {
+  HttpServer server{[](const ServedRequest& request) {
+    test::Reply reply = answer(200);
+    reply.never = request.target == "/never";
+    return reply;
+  }};
+  // Whoever has had quick answers claims some ahead.
+  enqueue(server.url("/quick"), 40);
+  enqueue(server.url("/never"), 12);
+  test::Process processor{command({"http", "run", "--capacity", "4", "--allow-private"})};
+  const auto running = [&] {
+    return inspector_.count({.states = {TaskState::running}, .kind = request_kind});
+  };
+  ASSERT_TRUE(test::eventually([&] { return server.served() == 44 && running() > 4; }));
+  const auto listed = cli({"--json", "http", "list"}).out;
+  EXPECT_EQ(std::ranges::count(listed, '\n'), 4) << listed;
+  const auto stats = boost::json::parse(cli({"--json", "http", "stats"}).out);
+  EXPECT_EQ(stats.at("processes").at(0).at("in_flight").as_int64(), 4);
 }
 
 TEST_F(HttpCommands, RunListAndCountRequests) {
