@@ -13,8 +13,8 @@ namespace holdfast::test {
 
 namespace {
 
-constexpr const char* tables[] = {"tasks",    "lanes", "paused",  "blocks", "history",
-                                  "progress", "log",   "effects", "workers"};
+constexpr const char* tables[] = {"tasks",    "lanes", "paused",  "blocks",  "history",
+                                  "progress", "log",   "effects", "workers", "counts"};
 
 class Database {
  public:

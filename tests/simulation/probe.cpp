@@ -49,11 +49,11 @@ std::int64_t Probe::refused() {
 void Probe::wipe() {
   for (const char* statement :
        {"BEGIN IMMEDIATE", "DELETE FROM holdfast_lanes", "DELETE FROM holdfast_paused",
-        "DELETE FROM holdfast_tasks", "DELETE FROM sqlite_sequence", "DELETE FROM holdfast_blocks",
-        "DELETE FROM holdfast_history", "DELETE FROM holdfast_progress", "DELETE FROM holdfast_log",
-        "DELETE FROM holdfast_effects", "DELETE FROM holdfast_workers",
-        "DELETE FROM holdfast_reports", "DELETE FROM holdfast_report_tasks",
-        "DELETE FROM holdfast_report_workers",
+        "DELETE FROM holdfast_tasks", "DELETE FROM holdfast_counts", "DELETE FROM sqlite_sequence",
+        "DELETE FROM holdfast_blocks", "DELETE FROM holdfast_history",
+        "DELETE FROM holdfast_progress", "DELETE FROM holdfast_log", "DELETE FROM holdfast_effects",
+        "DELETE FROM holdfast_workers", "DELETE FROM holdfast_reports",
+        "DELETE FROM holdfast_report_tasks", "DELETE FROM holdfast_report_workers",
         "UPDATE holdfast_meta SET value = 0 WHERE key = 'stale_writes_refused'", "COMMIT"})
     db_.use(statement).run();
   // In a long WAL every look takes long, because the same few pages are in it again and again.

@@ -88,7 +88,7 @@ TEST_F(RepairTest, WrongCountsAreCountedAnew) {
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   }
   auto repaired = mend();
-  EXPECT_EQ(repaired.how, How::rebuilt);
+  EXPECT_EQ(repaired.how, How::corrected);
   EXPECT_THAT(repaired.losses, IsEmpty());
   auto engine = open(store_.address());
   EXPECT_EQ(Inspector{engine}.count({}), 200);

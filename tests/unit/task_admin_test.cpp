@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-/// More tasks than one read looks at, many of them finished in the same moment.
+/// More tasks than one search looks at in a read, many of them finished in the same moment.
 class ManyTasks : public testing::Test {
  protected:
   ManyTasks() {
@@ -34,6 +34,7 @@ class ManyTasks : public testing::Test {
         ") INSERT INTO holdfast_tasks (id, lane, state, priority, run_at, finished_at, created_at,"
         " max_attempts, timeout, tags, payload, suspect) " +
         select);
+    recount(db);
   }
   TaskAdmin& admin() { return engine_->admin(); }
 
@@ -74,7 +75,7 @@ TEST_F(ManyTasks, ArePrunedByAgeAndThenByNumber) {
   EXPECT_EQ(admin().count({.states = {TaskState::failed}}), 1);
 }
 
-TEST_F(ManyTasks, ThatAreNotFinishedAreCountedInPortions) {
+TEST_F(ManyTasks, ThatAreNotFinishedAreCountedByQueue) {
   fill(
       "SELECT randomblob(16), 1 + (n % 3 = 0), iif(n % 9 = 0, 5, iif(n % 9 = 1, 6, 0)),"
       " 2 + n % 2, iif(n % 2, 0, n), NULL, n, 3, 1000, NULL, '{}', n % 1000 = 8 FROM numbers",

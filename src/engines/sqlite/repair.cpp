@@ -83,10 +83,23 @@ bool agrees_with_indexes(const std::string& path) {
   return same_blocks && rows_and_indexes_agree(file, db);
 }
 
+/// Nothing is wrong but the counts of tasks, which the tasks say: they are counted anew.
+std::optional<How> mend_counts(const std::string& copy, const IntegrityResult& check) {
+  Connection db{copy, Connection::Mode::read_write, Durability::crash_safe};
+  std::size_t wrong = 0;
+  find_wrong_counts(db, [&](const std::string&) { ++wrong; });
+  if (wrong != check.damage.size()) return {};
+  db.execute("PRAGMA journal_mode=MEMORY; BEGIN");
+  recount(db);
+  db.execute("COMMIT");
+  return How::corrected;
+}
+
 /// The indexes and the order of pages are wrong, the rows are not.
-std::optional<How> mend_around_rows(const std::string& copy) {
+std::optional<How> mend_around_rows(const std::string& copy, const IntegrityResult& check) {
   try {
     if (!every_table_is_readable(copy) || !agrees_with_indexes(copy)) return {};
+    if (auto mended = mend_counts(copy, check)) return mended;
   } catch (const StoreError&) {
     return {};  // SQLite does not even know which tables there are
   }
@@ -171,7 +184,7 @@ Repair repair(const std::string& path, const SideFiles& files) {
   if (check.passed) {
     mended = How::corrected;
   } else if (rows_are_sound(check)) {
-    mended = mend_around_rows(copy.path());
+    mended = mend_around_rows(copy.path(), check);
   }
   if (mended) {
     repair.how = *mended;

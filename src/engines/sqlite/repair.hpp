@@ -14,7 +14,7 @@ namespace holdfast::sqlite {
 struct Repair {
   enum class How {
     nothing,    ///< nothing was wrong
-    corrected,  ///< bytes of the file's header that can only be one thing were put right
+    corrected,  ///< the header of the file or counts of tasks, which can only be one thing
     reindexed,  ///< the rows were sound, their indexes were made anew
     vacuumed,   ///< the same, and the pages were put in order
     rebuilt,    ///< every row was copied into a new file without using indexes
