@@ -81,6 +81,17 @@ class RepairTest : public testing::Test {
   std::vector<TaskId> ids_;
 };
 
+TEST_F(RepairTest, OneBitOfTheVersionIsPutRight) {
+  {
+    Connection db{store_.database(), Connection::Mode::read_write, Durability::crash_safe};
+    db.execute("UPDATE holdfast_meta SET value = value + 8 WHERE key = 'schema_version'");
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  auto engine = open(store_.address());
+  EXPECT_EQ(Inspector{engine}.count({}), 200);
+  EXPECT_TRUE(Inspector{engine}.check_integrity(true).passed);
+}
+
 TEST_F(RepairTest, WrongCountsAreCountedAnew) {
   {
     Connection db{store_.database(), Connection::Mode::read_write, Durability::crash_safe};

@@ -109,6 +109,11 @@ class Check {
       schema_is_whole_ = false;
       found({Damage::Kind::file, std::move(what)});
     });
+    if (!schema_is_whole_ || !has_schema(db_)) return;
+    if (auto version = noted_version(db_); version != schema_version)
+      found({Damage::Kind::file,
+             fmt::format("The tables are of version {}, and are said to be of {}.", schema_version,
+                         version)});
   }
 
   void rows() {

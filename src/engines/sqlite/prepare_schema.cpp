@@ -1,3 +1,5 @@
+#include <bit>
+
 #include <fmt/format.h>
 
 #include "engines/sqlite/schema.hpp"
@@ -16,9 +18,17 @@ bool has_schema(Connection& db) {
   return db.number("SELECT count(*) FROM sqlite_schema WHERE name = 'holdfast_meta'") > 0;
 }
 
+std::int64_t noted_version(Connection& db) {
+  return db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'");
+}
+
 void refuse_other_schema(Connection& db, const std::string& path) {
-  auto found = db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'");
+  auto found = noted_version(db);
   if (found == schema_version) return;
+  bool one_bit = std::has_single_bit(static_cast<std::uint64_t>(found ^ schema_version));
+  bool our_tables = true;
+  find_schema_damage(db, [&](const std::string&) { our_tables = false; });
+  if (one_bit && our_tables) return;
   if (found < schema_version)
     throw StoreUnusable{fmt::format(
         "{} was written by a Holdfast from before the first release (schema {}, this program knows "

@@ -6,10 +6,15 @@ namespace holdfast::sqlite {
 
 /// The text of schema.sql, put in by the build.
 extern const char* const schema_sql;
+/// No two versions have the same tables: so a number that does not fit to them by one bit is
+/// damaged.
 inline constexpr int schema_version = 4;
+/// What the store says of itself.
+std::int64_t noted_version(Connection& db);
 
 bool has_schema(Connection& db);
-/// Throws `StoreUnusable` if the tables are from another version of Holdfast.
+/// Throws `StoreUnusable` if the tables are from another version of Holdfast. That only a bit of
+/// the number is wrong is for the check to find.
 void refuse_other_schema(Connection& db, const std::string& path);
 /// Creates the tables if they are not there.
 void prepare_schema(Writer& writer, const std::string& path, WallTime now);

@@ -241,9 +241,9 @@ class Ladder {
     start_up_.wal_restored = !start_up_.journal_mode.empty() && start_up_.journal_mode != "wal";
     if (start_up_.journal_mode.empty()) start_up_.journal_mode = "wal";
     if (!has_schema(db)) return refuse_without_schema();
-    not_damage_ =
-        db.number("SELECT value FROM holdfast_meta WHERE key = 'schema_version'") != schema_version;
+    not_damage_ = noted_version(db) != schema_version;
     refuse_other_schema(db, path_);
+    not_damage_ = false;
     look_for_mark(db);
   }
 
