@@ -18,7 +18,7 @@ using testing::HasSubstr;
 struct Job {
   int n = 0;
 };
-HOLDFAST_PAYLOAD(Job, n)
+BOOST_DESCRIBE_STRUCT(Job, (), (n))
 
 class Moving : public testing::Test {
  protected:
