@@ -46,8 +46,9 @@ std::optional<std::string> why_not_ours_to_change(const std::string& path) {
 
 void refuse_other_files(const std::string& path) {
   if (!fs::exists(path) || fs::exists(SideFiles::named(path).folder())) return;
-  // A power cut while it was made leaves half a header, and the journal that undoes it.
-  if (fs::exists(path + "-journal")) return;
+  // A power cut while it was made leaves half a header, and the journal that undoes it; one while
+  // the log was copied leaves the log, which has the header whole.
+  if (fs::exists(path + "-journal") || fs::exists(path + "-wal")) return;
   DatabaseFile file{path};
   if (file.found() != DatabaseFile::Found::taken || file.bytes().size == 0) return;
   if (!file.header().is_database)
