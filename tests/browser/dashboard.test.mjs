@@ -191,6 +191,7 @@ describe("the dashboard", () => {
       for (const [name, hash, content] of pages) {
         await operator.open(place.address, typeof hash === "string" ? hash : await hash());
         await page.locator("main").getByText(content).first().waitFor();
+        await page.evaluate(() => window.scrollTo(0, 0));
         await page.screenshot({ path: join(shots, `${name}-${colours}.png`) });
         // The structure is the same in the dark, so that only the contrast is looked at again.
         const rules = colours === "dark" ? ["color-contrast"] : undefined;
