@@ -154,7 +154,9 @@ void StoreMove::drop_outdated() {
     for (const auto& gate : page) gates.insert(gate.id);
   });
   std::vector<TaskId> copies;
-  each_page(to_.admin(), {.states = {TaskState::blocked}}, [&](const auto& page) {
+  // Held: a run before died when it was about to forget it.
+  TaskFilter waiting{.states = {TaskState::blocked, TaskState::held}};
+  each_page(to_.admin(), waiting, [&](const auto& page) {
     for (const auto& task : page)
       if (std::ranges::any_of(task.waits_for, [&](TaskId id) { return gates.contains(id); }))
         copies.push_back(task.id);

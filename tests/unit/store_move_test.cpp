@@ -75,6 +75,17 @@ TEST_F(Moving, WhatAnOperatorReleasedMeanwhileDoesNotRunInBothStores) {
   EXPECT_EQ(runs_, (std::map<int, int>{{1, 1}, {3, 1}}));
 }
 
+/// As if a run had died between holding the copy, which it must before it can forget it, and that.
+TEST_F(Moving, ACopyThatWasAboutToBeForgottenIsForgottenByTheNextRun) {
+  auto cancelled = Tasks{here_}.enqueue("job", Job{1});
+  ASSERT_NO_FATAL_FAILURE(move_half_way());
+  EXPECT_EQ(Inspector{here_}.cancel({.ids = {cancelled}}), 1);
+  Inspector there{there_};
+  EXPECT_EQ(there.hold({.ids = {cancelled}}, "came to its end elsewhere"), 1);
+  move(here_, there_);
+  EXPECT_FALSE(there.task(cancelled)) << "somebody would release it";
+}
+
 TEST_F(Moving, AStoreThatWasMovedAwaySaysSoToWhoeverChangesIt) {
   Tasks{here_}.enqueue("job", Job{1});
   EXPECT_EQ(Inspector{here_}.moved_to(), "");
