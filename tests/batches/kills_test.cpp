@@ -110,7 +110,7 @@ TEST_F(BatchKills, OfManyKillsNoneIsNoticedInTheEnd) {
   }
   EXPECT_TRUE(eventually([&] { return record(id).done_at.has_value(); }, std::chrono::seconds{60}));
   for (auto& worker : workers) worker.signal(SIGTERM);
-  for (auto& worker : workers) EXPECT_TRUE(worker.wait()->ok());
+  for (auto& worker : workers) EXPECT_TRUE(worker.wait()->left()) << worker.err();
   expect_conserved();
 }
 

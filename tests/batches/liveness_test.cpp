@@ -169,7 +169,7 @@ TEST_F(BatchLiveness, RedisIsFlushedStoppedAndStartedAgainAndNothingStops) {
   redis_.start();
   ASSERT_TRUE(ends(id));
   for (auto& one : workers) one.signal(SIGTERM);
-  for (auto& one : workers) EXPECT_TRUE(one.wait()->ok()) << one.err();
+  for (auto& one : workers) EXPECT_TRUE(one.wait()->left()) << one.err();
   expect_conserved();
 }
 

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,6 +17,9 @@ struct Ending {
   int code = -1;
   int signal = 0;
   bool ok() const { return signal == 0 && code == 0; }
+  /// As a worker ends that was told to leave: well, or of the signal itself if it had only just
+  /// been started and did not listen yet.
+  bool left() const { return ok() || signal == SIGTERM; }
 };
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
