@@ -31,13 +31,17 @@ bool is_absolute(std::string_view url) {
   return lowered.starts_with("http://") || lowered.starts_with("https://");
 }
 
-}  // namespace
-
-std::string without_query(std::string_view url) {
-  return std::string{url.substr(0, url.find_first_of("?#"))};
+/// Nothing in it that could be wrong in what follows the host of a URL.
+bool is_unremarkable(std::string_view rest) {
+  constexpr std::string_view signs = "-._~/=&?";
+  return (rest.empty() || rest.front() == '/' || rest.front() == '?') &&
+         std::ranges::all_of(rest, [&](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  signs.find(c) != signs.npos;
+         });
 }
 
-Origin origin_of(std::string_view text) {
+Origin read_origin(std::string_view text) {
   auto url = parse(text);
   Origin origin;
   origin.scheme = lower({url.scheme().data(), url.scheme().size()});
@@ -57,6 +61,26 @@ Origin origin_of(std::string_view text) {
     origin.port = url.port_number();
   }
   origin.is_address = Address::parse(origin.host).has_value();
+  return origin;
+}
+
+}  // namespace
+
+std::string without_query(std::string_view url) {
+  return std::string{url.substr(0, url.find_first_of("?#"))};
+}
+
+Origin origin_of(std::string_view url) {
+  // The same hosts are asked again and again, and to read a URL takes longer than to compare it.
+  thread_local std::string last_front;
+  thread_local Origin last;
+  if (!last_front.empty() && url.starts_with(last_front) &&
+      is_unremarkable(url.substr(last_front.size())))
+    return last;
+  auto origin = read_origin(url);
+  auto path = std::min(url.find_first_of("/?#", url.find("://") + 3), url.size());
+  last_front = url.substr(0, path);
+  last = origin;
   return origin;
 }
 

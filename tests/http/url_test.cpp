@@ -31,6 +31,23 @@ TEST(Url, KnowsWhereItLeadsTo) {
   EXPECT_EQ(origin_of("https://[::1]:8443/"), (Origin{"https", "::1", 8443, true}));
 }
 
+TEST(Url, IsNotTakenForTheOneBeforeIt) {
+  const Origin before{"http", "a.example", 80};
+  auto after = [&](std::string_view url) {
+    EXPECT_EQ(origin_of("http://a.example/x"), before);
+    return origin_of(url);
+  };
+  EXPECT_EQ(after("http://a.example"), before);
+  EXPECT_EQ(after("http://a.example/y?z=1"), before);
+  EXPECT_EQ(after("http://a.example.org/"), (Origin{"http", "a.example.org", 80}));
+  EXPECT_EQ(after("http://a.example-b/"), (Origin{"http", "a.example-b", 80}));
+  EXPECT_EQ(after("http://a.example:81/"), (Origin{"http", "a.example", 81}));
+  EXPECT_EQ(after("https://a.example/x"), (Origin{"https", "a.example", 443}));
+  for (auto bad : {"http://a.example@b/", "http://a.example/ ", "http://a.example/\r\nX: y",
+                   "http://a.example/%", "http://a.example/\\"})
+    EXPECT_THROW(after(bad), InvalidRequest) << bad;
+}
+
 TEST(Url, KnowsWhereNobodyCanReadAnotherHost) {
   auto plainly = [](std::string_view url) { return is_plainly_written(url, origin_of(url)); };
   for (auto plain : {"http://a.example/x@b", "HTTPS://a-1.example:8443", "http://127.0.0.1:80/?q",
