@@ -10,6 +10,8 @@ namespace {
 
 /// So many are handed out before the lock is taken again.
 constexpr std::size_t handed_out_at_once = 64;
+/// So long at most ends are let come together before others are handed out in their places.
+constexpr Millis handing_time{1};
 
 }  // namespace
 
@@ -60,6 +62,10 @@ class Worker::Impl::Open final : public OpenAttempt {
   std::atomic<bool> ended_ = false;
 };
 
+bool Worker::Impl::nearly_full() const {
+  return static_cast<int>(free_slots_.size()) < options_.concurrency / 8;
+}
+
 void Worker::Impl::hand_out() {
   while (true) {
     std::vector<std::pair<JobPtr, int>> begun;
@@ -67,6 +73,10 @@ void Worker::Impl::hand_out() {
     {
       std::unique_lock lock{mutex_};
       work_ready_.wait(lock, [&] { return mode_ != Mode::working || session_.startable(); });
+      hands_gather_ = true;
+      work_ready_.wait_for(lock, handing_time,
+                           [&] { return mode_ != Mode::working || !nearly_full(); });
+      hands_gather_ = false;
       if (mode_ != Mode::working) return;
       enlistment = enlistment_;
       while (begun.size() < handed_out_at_once && session_.startable()) {
@@ -121,7 +131,7 @@ void Worker::Impl::ended(Open& open, const Outcome& outcome) {
   session_.handler_free();
   free_slots_.push_back(open.slot_);
   if (open.enlistment_ != enlistment_ && --strays_ == 0) enlistment_->not_alone(false);
-  if (session_.startable()) work_ready_.notify_one();
+  if (session_.startable() && !(hands_gather_ && nearly_full())) work_ready_.notify_one();
   wake_pump();
 }
 

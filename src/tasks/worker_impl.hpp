@@ -82,6 +82,9 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   class Open;
   bool asynchronous() const { return !async_handlers_.empty(); }
   void hand_out();
+  /// With the mutex held: there is so little room that it is worth while to wait for more. A thread
+  /// that is woken for every single end costs more than what it then starts.
+  bool nearly_full() const;
   void hand_out(const JobPtr& job, int slot, const std::shared_ptr<Enlistment>& enlistment);
   void ended(Open& open, const Outcome& outcome);
   void idles(Open& open, bool idle);
@@ -140,6 +143,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   std::chrono::steady_clock::time_point last_step_{};
   Millis timer_wakes_{0};        ///< steady: when it looks again by itself
   std::vector<int> free_slots_;  ///< of the board, for asynchronous attempts
+  bool hands_gather_ = false;    ///< who hands them out waits for more of these
   int prune_limit_ = 1'000;      ///< tasks in the next step; only the thread that prunes knows it
   std::stop_source stop_watch_;
 
