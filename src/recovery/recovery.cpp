@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <set>
 #include <utility>
 
 #include <holdfast/error.hpp>
@@ -31,6 +32,12 @@ Recovery::Random machine_random() {
   return [dice = std::mt19937_64{std::random_device{}()}]() mutable {
     return std::uniform_real_distribution<double>{0.0, 1.0}(dice);
   };
+}
+
+void pause_a_moment(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock{mutex};
+  std::condition_variable_any{}.wait_for(lock, stop, between_tries, [] { return false; });
 }
 
 }  // namespace
@@ -104,6 +111,7 @@ class Recovery::Run {
       if (buried_.contains(id)) continue;
       if (sighting.buried) {
         // Somebody else did it, and may be at work on it or may have died over it.
+        buried_by_others_.insert(id);
         buried_[id] = std::move(sighting);
       } else if (sighting.proven_dead || sighting.stale) {
         if (!recovery_.workers_.bury(sighting, report_to())) continue;
@@ -120,8 +128,11 @@ class Recovery::Run {
       auto orphans = recovery_.leases_.orphans(orphans_a_look);
       std::erase_if(orphans, [&](const Orphan& orphan) { return gave_up_on(orphan); });
       if (orphans.empty()) return;
-      if (std::ranges::any_of(orphans, [&](const auto& o) { return refused_.contains(o.lease); }))
-        pause();
+      look_again_if_needed(orphans);
+      leave_to_others(orphans);
+      if (orphans.empty() ||
+          std::ranges::any_of(orphans, [&](const auto& o) { return refused_.contains(o.lease); }))
+        recovery_.pause_(stop_);
       std::span rest{orphans};
       while (again && !rest.empty() && !stop_.stop_requested()) {
         auto portion = rest.first(std::min(rest.size(), orphans_a_commit));
@@ -131,10 +142,15 @@ class Recovery::Run {
     }
   }
 
-  void pause() const {
-    std::mutex mutex;
-    std::unique_lock lock{mutex};
-    std::condition_variable_any{}.wait_for(lock, stop_, between_tries, [] { return false; });
+  /// Who buried a worker goes on to take back what it held, and one report says both. So that is
+  /// left to them for as long as it gets less; what stays was left behind by one who died, too.
+  void leave_to_others(std::vector<Orphan>& orphans) {
+    auto is_theirs = [&](const Orphan& orphan) {
+      return !orphan.expired && buried_by_others_.contains(orphan.worker);
+    };
+    auto theirs = static_cast<std::size_t>(std::ranges::count_if(orphans, is_theirs));
+    if (theirs == 0) return;
+    if (theirs < std::exchange(left_to_others_, theirs)) std::erase_if(orphans, is_theirs);
   }
 
   /// Once is no news: it was renewed and ran out again, or somebody asked it to stop meanwhile.
@@ -149,7 +165,6 @@ class Recovery::Run {
   }
 
   bool take_back(std::span<const Orphan> orphans) {
-    look_again_if_needed(orphans);
     std::vector<Verdict> verdicts;
     verdicts.reserve(orphans.size());
     for (const auto& orphan : orphans) verdicts.push_back(judge(orphan));
@@ -258,19 +273,22 @@ class Recovery::Run {
   std::unique_ptr<ReportHold> hold_;
   bool wrote_ = false;  // the report has begun
   std::map<WorkerId, Sighting> buried_;
+  std::set<WorkerId> buried_by_others_;
+  std::size_t left_to_others_ = std::numeric_limits<std::size_t>::max();
   std::map<Lease, int> refused_;  // how often; perhaps somebody else was faster
   std::vector<RecoveredTask> failures_;
 };
 
 Recovery::Recovery(Leases& leases, WorkerRegistry& workers, Reports& reports, Events& events,
-                   const Clock& clock, Settings::Recovery settings, Random random)
+                   const Clock& clock, Settings::Recovery settings, Random random, Pause pause)
     : leases_{leases},
       workers_{workers},
       reports_{reports},
       events_{events},
       clock_{clock},
       settings_{settings},
-      random_{random ? std::move(random) : machine_random()} {}
+      random_{random ? std::move(random) : machine_random()},
+      pause_{pause ? std::move(pause) : pause_a_moment} {}
 
 RecoveryReport Recovery::run_once(std::string_view trigger, std::stop_token stop,
                                   const std::optional<StartUp>& start_up) {

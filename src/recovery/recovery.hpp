@@ -23,9 +23,11 @@ class Recovery {
  public:
   /// A number in [0, 1) each time it is called.
   using Random = std::function<double()>;
+  /// Lets others come to an end with what they are at.
+  using Pause = std::function<void(std::stop_token)>;
 
   Recovery(Leases& leases, WorkerRegistry& workers, Reports& reports, Events& events,
-           const Clock& clock, Settings::Recovery settings, Random random = {});
+           const Clock& clock, Settings::Recovery settings, Random random = {}, Pause pause = {});
 
   /// Buries who is dead, takes back what they held, clears up after them, and reports. The report
   /// is stored if anything was found, `start_up` included. When `stop` is requested it ends after
@@ -46,6 +48,7 @@ class Recovery {
   const Clock& clock_;
   Settings::Recovery settings_;
   Random random_;
+  Pause pause_;
 };
 
 }  // namespace holdfast

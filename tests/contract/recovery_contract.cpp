@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "recovery/decide.hpp"
 #include "recovery/recovery.hpp"
 
 namespace holdfast::test {
@@ -172,6 +173,45 @@ TEST_P(RecoveryContract, WhatIsLockedForAMomentIsTakenBackAfterIt) {
   EXPECT_EQ(report.orphans.not_taken, 0);
   EXPECT_EQ(report.orphans.pending, 1);
   EXPECT_EQ(state(id), TaskState::pending);
+}
+
+TEST_P(RecoveryContract, WhoBuriedAWorkerTakesBackWhatItHeldAndOneReportSaysBoth) {
+  auto id = make_culprit();
+  const ReportHead other{ReportId::make(), clock().wall(), "test", RecoveryAction::retry};
+  auto dead = workers().look();
+  ASSERT_THAT(dead, SizeIs(1));
+  ASSERT_TRUE(workers().bury(dead[0], other));
+  int pauses = 0;
+  auto other_goes_on = [&](std::stop_token) {
+    if (++pauses > 1) return;
+    auto orphans = tasks().orphans(10);
+    ASSERT_THAT(orphans, SizeIs(1));
+    tasks().reclaim(std::vector{decide(orphans[0], nullptr, {}, 0)}, other);
+  };
+  Recovery recovery{tasks(),
+                    workers(),
+                    engine().reports(),
+                    engine().events(),
+                    engine().clock(),
+                    Settings::Recovery{},
+                    {},
+                    other_goes_on};
+  EXPECT_FALSE(recovery.run_once("test").found_anything());
+  EXPECT_EQ(pauses, 1);
+  ASSERT_THAT(stored(), SizeIs(1));
+  EXPECT_THAT(stored()[0].dead_workers, SizeIs(1));
+  EXPECT_EQ(stored()[0].orphans.taken(), 1);
+  EXPECT_NE(state(id), TaskState::running);
+}
+
+TEST_P(RecoveryContract, WhatOneWhoDiedLeftBehindIsTakenBackByTheNext) {
+  auto id = make_culprit();
+  auto dead = workers().look();
+  ASSERT_THAT(dead, SizeIs(1));
+  ASSERT_TRUE(workers().bury(dead[0], {ReportId::make(), clock().wall(), "test", {}}));
+  auto report = inspector().recover();
+  EXPECT_EQ(report.orphans.taken(), 1);
+  EXPECT_NE(state(id), TaskState::running);
 }
 
 TEST_P(RecoveryContract, UncleanStartUpIsReportedAndACleanOneIsNot) {

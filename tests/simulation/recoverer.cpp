@@ -146,7 +146,8 @@ void Recoverer::run_once() {
                     events_,
                     world_.clock,
                     settings_,
-                    [this] { return world_.dice.fraction(); }};
+                    [this] { return world_.dice.fraction(); },
+                    [this](std::stop_token) { world_.yield(); }};
   world_.trace.say("r{} begins", number_);
   try {
     recovery.run_once("simulation");
