@@ -19,22 +19,12 @@ constexpr std::size_t most_ids = 1'000;
 constexpr int at_once = 500;
 constexpr int most_in_preview = 10'000;
 
-struct Selected {
-  TaskFilter filter;
-  Contents contents;  ///< found by looking into each task that the filter selects
-};
-
 /// Which tasks; said by exactly one of ids, filter and all, so that a filter that was left out does
 /// not mean every task.
-Selected which(const Fields& fields) {
+Selection which(const Fields& fields) {
   const int said = fields.has("ids") + fields.has("filter") + fields.flag("all");
   if (said != 1) throw invalid("which tasks? Give one of ids, filter, and all: true");
-  if (const auto filter = fields.object("filter")) {
-    if (filter->empty()) throw invalid("the filter is empty; for every task say all: true");
-    const auto error = filter->text("error");
-    if (error && error->empty()) throw invalid("filter.error is empty; leave it out for any error");
-    return {filter_of(*filter), {.error = error.value_or("")}};
-  }
+  if (const auto filter = fields.object("filter")) return selection_of(*filter);
   TaskFilter filter;
   filter.ids = task_ids(fields.texts("ids"));
   if (fields.has("ids") && (filter.ids.empty() || filter.ids.size() > most_ids))
@@ -76,39 +66,41 @@ Response preview(const Inspector& inspector, const TaskFilter& filter, const Con
       JsonObject{}.number("changed", found.tasks).flag("complete", found.complete).str());
 }
 
-/// First all are found, because acting on some changes what the next page would be.
-std::int64_t act_on_found(const Inspector& inspector, TaskFilter filter, const Contents& contents,
-                          const Action& action) {
-  std::vector<TaskId> ids;
-  FoundPage page;
-  do {
-    page = find_tasks(inspector, filter, contents, page.next, at_once, true);
-    for (const auto& task : page.tasks) ids.push_back(task.id);
-  } while (page.more);
+/// Acts on what is found in the time that a search has, and says where to go on. What was acted on
+/// is left out by its state from then on, and where it goes on does not depend on that.
+Response act_on_found(const Inspector& inspector, TaskFilter filter, const Contents& contents,
+                      const Cursor& from, const Action& action) {
+  auto page = find_tasks(inspector, filter, contents, from, at_once, true);
   std::int64_t changed = 0;
-  for (std::size_t from = 0; from < ids.size(); from += most_ids) {
-    const auto until = std::min(from + most_ids, ids.size());
-    filter.ids.assign(ids.begin() + static_cast<std::ptrdiff_t>(from),
-                      ids.begin() + static_cast<std::ptrdiff_t>(until));
-    changed += action.act(filter);
+  if (!page.tasks.empty()) {
+    filter.ids.clear();
+    for (const auto& task : page.tasks) filter.ids.push_back(task.id);
+    changed = action.act(filter);
   }
-  return changed;
+  page.next.offset = std::max(0, page.next.offset - static_cast<int>(changed));
+  return json_response(JsonObject{}
+                           .number("changed", changed)
+                           .flag("complete", !page.more)
+                           .number("looked_at", page.looked_at)
+                           .json("next_cursor", page.more ? json_string(page.next.text()) : "")
+                           .str());
 }
 
 Response carry_out(const Inspector& inspector, const Fields& fields, const Action& action) {
   const auto [filter, contents] = which(fields);
+  const auto cursor = fields.text("cursor");
+  if (cursor && !contents.any())
+    throw invalid("only an action by error or payload_field has a cursor; leave it out");
   const auto narrow = in_states(filter, action.states);
-  const bool nothing = narrow.states.empty();
-  if (fields.flag("dry_run"))
-    return nothing ? json_response(R"({"changed":0,"complete":true})")
-                   : preview(inspector, narrow, contents);
+  if (narrow.states.empty()) return json_response(R"({"changed":0,"complete":true})");
+  if (fields.flag("dry_run")) return preview(inspector, narrow, contents);
   if (!contents.any()) return changed(action.act(filter));
-  return changed(nothing ? 0 : act_on_found(inspector, narrow, contents, action));
+  return act_on_found(inspector, narrow, contents, Cursor::parse(cursor.value_or("")), action);
 }
 
 Response retry(Service& service, const Request& request) {
   const auto fields = Fields::of_body(request.body);
-  fields.only({"ids", "filter", "all", "dry_run"});
+  fields.only({"ids", "filter", "all", "dry_run", "cursor"});
   auto inspector = service.inspector(request);
   return carry_out(inspector, fields,
                    {{TaskState::failed, TaskState::held, TaskState::cancelled},
@@ -117,7 +109,7 @@ Response retry(Service& service, const Request& request) {
 
 Response cancel(Service& service, const Request& request) {
   const auto fields = Fields::of_body(request.body);
-  fields.only({"ids", "filter", "all", "dry_run", "force"});
+  fields.only({"ids", "filter", "all", "dry_run", "cursor", "force"});
   auto inspector = service.inspector(request);
   const bool force = fields.flag("force");
   return carry_out(inspector, fields,
@@ -128,7 +120,7 @@ Response cancel(Service& service, const Request& request) {
 
 Response hold(Service& service, const Request& request) {
   const auto fields = Fields::of_body(request.body);
-  fields.only({"ids", "filter", "all", "dry_run", "cause"});
+  fields.only({"ids", "filter", "all", "dry_run", "cursor", "cause"});
   auto inspector = service.inspector(request);
   const auto cause = fields.text("cause").value_or("");
   return carry_out(inspector, fields,

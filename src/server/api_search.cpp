@@ -71,12 +71,7 @@ Response search(Service& service, const Request& request) {
   const auto& query = request.query;
   query.only({"store", "state", "queue", "kind", "tag", "priority", "since", "id", "error",
               "payload_field", "payload_value", "order", "limit", "cursor"});
-  auto filter = filter_of(query);
-  if (const auto id = query.find("id")) filter.ids = {task_id(*id)};
-  const Contents contents{query.text("error"), query.text("payload_field"),
-                          query.text("payload_value")};
-  if (contents.payload_field.empty() && !contents.payload_value.empty())
-    throw invalid("payload_value needs payload_field: which field is it?");
+  const auto [filter, contents] = selection_of(query);
   if (contents.looks_at_secret())
     reveal(service, request, "search " + request.path + " by " + contents.payload_field);
   const auto order = query.find("order").value_or("newest");

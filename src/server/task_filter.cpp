@@ -4,6 +4,7 @@
 
 #include "recovery/time_text.hpp"
 #include "server/problem.hpp"
+#include "tasks/json_text.hpp"
 
 namespace holdfast::server {
 
@@ -51,17 +52,59 @@ TaskFilter filter_of(const Query& query) {
   return filter;
 }
 
-TaskFilter filter_of(const Fields& fields) {
-  fields.only({"state", "queue", "kind", "tag", "priority", "since", "error"});
+namespace {
+
+Selection complete(TaskFilter filter, const std::string& id, Contents contents) {
+  if (!id.empty()) filter.ids = {task_id(id)};
+  if (contents.payload_field.empty() && !contents.payload_value.empty())
+    throw invalid("payload_value needs payload_field: which field is it?");
+  return {std::move(filter), std::move(contents)};
+}
+
+}  // namespace
+
+Selection selection_of(const Query& query) {
+  return complete(filter_of(query), query.text("id"),
+                  {query.text("error"), query.text("payload_field"), query.text("payload_value")});
+}
+
+Selection selection_of(const Fields& fields) {
+  fields.only({"id", "state", "queue", "kind", "tag", "priority", "since", "error", "payload_field",
+               "payload_value"});
+  auto text = [&](const char* name) {
+    const auto found = fields.text(name);
+    if (found && found->empty())
+      throw invalid(fmt::format("filter.{} is empty; leave it out for any", name));
+    return found.value_or("");
+  };
+  if (fields.empty()) throw invalid("the filter is empty; for every task say all: true");
   TaskFilter filter;
   filter.states = task_states(fields.texts("state"));
-  filter.queue = fields.text("queue").value_or("");
-  filter.kind = fields.text("kind").value_or("");
-  filter.tag = fields.text("tag").value_or("");
+  if (fields.has("state") && filter.states.empty())
+    throw invalid("filter.state is empty; leave it out for any");
+  filter.queue = text("queue");
+  filter.kind = text("kind");
+  filter.tag = text("tag");
   if (const auto priority = fields.number("priority", highest_priority, lowest_priority))
     filter.priority = static_cast<int>(*priority);
-  if (const auto since = fields.text("since")) filter.created_since = time_of(*since, "since");
-  return filter;
+  if (fields.has("since")) filter.created_since = time_of(text("since"), "since");
+  return complete(std::move(filter), text("id"),
+                  {text("error"), text("payload_field"), text("payload_value")});
+}
+
+std::string without_hidden_value(const std::string& body) {
+  if (!json_fault(body).empty()) return body;
+  const Fields fields{body};
+  const auto raw = fields.raw("filter");
+  if (!raw || !raw->starts_with('{')) return body;
+  const Fields filter{*raw};
+  const auto value = filter.raw("payload_value");
+  const auto field = filter.raw("payload_field");
+  if (!value || !field || !field->starts_with('"')) return body;
+  if (!Contents{.payload_field = unquoted(*field)}.looks_at_secret()) return body;
+  auto shown = body;
+  return shown.replace(static_cast<std::size_t>(value->data() - body.data()), value->size(),
+                       "\"[hidden]\"");
 }
 
 }  // namespace holdfast::server

@@ -97,11 +97,61 @@ TEST_F(Actions, RetryWhatFailedWithAnError) {
   const auto filter = std::string{R"("filter":{"state":["failed","pending"],"error":"PAPER"})"};
   EXPECT_EQ(server_.post("/v1/tasks/retry", "{" + filter + R"(,"dry_run":true})").body,
             R"({"changed":2,"complete":true})");
-  EXPECT_EQ(server_.post("/v1/tasks/retry", "{" + filter + "}").body, R"({"changed":2})");
+  EXPECT_EQ(server_.post("/v1/tasks/retry", "{" + filter + "}").body,
+            R"({"changed":2,"complete":true,"looked_at":3,"next_cursor":null})");
   EXPECT_EQ(server_.inspector().count({.states = {TaskState::failed}}), 1);
-  EXPECT_EQ(server_.post("/v1/tasks/cancel", R"({"filter":{"error":""}})").code(),
+}
+
+TEST_F(Actions, RefuseAFilterThatSaysNothing) {
+  server_.enqueue("a");
+  for (const auto* filter :
+       {R"({})", R"({"error":""})", R"({"kind":""})", R"({"queue":""})", R"({"tag":""})",
+        R"({"id":""})", R"({"state":[]})", R"({"since":""})", R"({"payload_field":""})",
+        R"({"payload_value":"7"})", R"({"payload_field":"a","payload_value":""})"}) {
+    const auto refused =
+        server_.post("/v1/tasks/cancel", R"({"filter":)" + std::string{filter} + "}");
+    EXPECT_EQ(refused.code(), "invalid_request") << filter << refused.body;
+  }
+  EXPECT_EQ(server_.post("/v1/tasks/cancel", R"({"filter":{"kind":"a"},"cursor":"0-0"})").code(),
             "invalid_request");
-  EXPECT_EQ(server_.inspector().count({.states = {TaskState::cancelled}}), 0);
+  EXPECT_EQ(server_.inspector().count({.states = {TaskState::pending}}), 1);
+}
+
+TEST_F(Actions, TakeTheFilterOfASearchAndGoOnWhereTimeWasUp) {
+  constexpr int count = 1'300;
+  for (int i = 0; i < count; ++i)
+    server_.enqueue("k", R"({"customer":{"id":)" + std::to_string(i % 2) + "}}");
+  const auto other = server_.enqueue("k", R"({"customer":{"id":1,"vip":true}})").text();
+  const auto filter =
+      std::string{R"("filter":{"payload_field":"customer.id","payload_value":"1"})"};
+  std::int64_t changed = 0;
+  int answers = 0;
+  std::string cursor;
+  do {
+    const auto more = cursor.empty() ? "" : R"(,"cursor":")" + cursor + '"';
+    const auto answer = server_.post("/v1/tasks/cancel", "{" + filter + more + "}");
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    const auto document = answer.json();
+    changed += document.at("changed").as_int64();
+    const auto& next = document.at("next_cursor");
+    EXPECT_EQ(document.at("complete").as_bool(), next.is_null());
+    cursor = next.is_null() ? "" : std::string{next.as_string()};
+  } while (!cursor.empty() && ++answers < 1'000);
+  EXPECT_GT(answers, 0) << "500 are found at once, and there are more";
+  EXPECT_EQ(changed, count / 2 + 1);
+  EXPECT_EQ(server_.inspector().count({.states = {TaskState::cancelled}}), count / 2 + 1);
+  const auto by_id = server_.post("/v1/tasks/retry", R"({"filter":{"id":")" + other + R"("}})");
+  EXPECT_EQ(by_id.body, R"({"changed":1})");
+}
+
+TEST_F(Actions, ByAHiddenFieldLeaveItsValueOutOfTheAuditLog) {
+  server_.enqueue("k", R"({"password":"p1"})");
+  const auto done = server_.post("/v1/tasks/cancel",
+                                 R"({"filter":{"payload_field":"password","payload_value":"p1"}})");
+  EXPECT_EQ(done.json().at("changed").as_int64(), 1) << done.body;
+  const auto audit = server_.get("/v1/audit").body;
+  EXPECT_THAT(audit, HasSubstr("payload_field"));
+  EXPECT_THAT(audit, Not(HasSubstr("p1")));
 }
 
 TEST_F(Actions, AreToldWhereAStoreWasMovedTo) {

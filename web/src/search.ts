@@ -1,43 +1,27 @@
-import { get, in_store, post } from "./api/client";
+import { in_store, post } from "./api/client";
 import type { Values } from "./api/client";
-import type { Changed, Filter, TaskPage, Which } from "./api/types";
+import type { Changed, Filter, Which } from "./api/types";
 import type { TaskFilter } from "./filter";
+import { since_time } from "./since";
 
-const units: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** `2h` and `2026-03-01` alike as a time; empty if it is neither. */
-export function since_time(text: string, now: number): string {
-  const ago = /^(\d+)\s*([smhd])$/.exec(text);
-  if (ago) return new Date(now - Number(ago[1]) * units[ago[2]!]!).toISOString();
-  const time = Date.parse(text);
-  return Number.isNaN(time) ? "" : new Date(time).toISOString();
-}
-
-/** What the API can count and act on; the rest of a filter needs a look into every task. */
-function counted(filter: TaskFilter, now: number): Filter {
+/** The filter as the API has it. Whoever uses it has looked at `fault_of`. */
+export function wanted(filter: TaskFilter, now: number): Filter {
   return {
     ...(filter.states.length > 0 && { state: filter.states }),
+    ...(filter.id && { id: filter.id }),
     ...(filter.queue && { queue: filter.queue }),
     ...(filter.kind && { kind: filter.kind }),
     ...(filter.tag && { tag: filter.tag }),
     ...(filter.priority && { priority: Number(filter.priority) }),
     ...(filter.since && { since: since_time(filter.since, now) }),
+    ...(filter.error && { error: filter.error }),
+    ...(filter.field && { payload_field: filter.field }),
+    ...(filter.value && { payload_value: filter.value }),
   };
 }
 
-export function needs_search(filter: TaskFilter): boolean {
+function needs_search(filter: TaskFilter): boolean {
   return filter.id !== "" || filter.error !== "" || filter.field !== "";
-}
-
-function values_of(filter: TaskFilter, now: number): Values {
-  return {
-    state: filter.states,
-    queue: filter.queue,
-    kind: filter.kind,
-    tag: filter.tag,
-    priority: filter.priority,
-    since: since_time(filter.since, now),
-  };
 }
 
 export function search_path(
@@ -46,50 +30,43 @@ export function search_path(
   limit: number,
   now: number,
 ): string {
-  return in_store("/v1/tasks", {
-    ...values_of(filter, now),
-    id: filter.id,
-    error: filter.error,
-    payload_field: filter.field,
-    payload_value: filter.field ? filter.value : "",
-    cursor,
-    limit,
-  });
+  return in_store("/v1/tasks", { ...(wanted(filter, now) as Values), cursor, limit });
 }
 
 export function count_path(filter: TaskFilter, now: number): string {
-  return needs_search(filter) ? "" : in_store("/v1/tasks/count", values_of(filter, now));
+  if (needs_search(filter)) return "";
+  return in_store("/v1/tasks/count", wanted(filter, now) as Values);
 }
 
-const a_page = 500;
-
-/** The ids of all tasks that match, page by page. */
-async function all_ids(filter: TaskFilter, now: number): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor: string | null = "";
-  while (cursor !== null) {
-    const page: TaskPage = await get<TaskPage>(search_path(filter, cursor, a_page, now));
-    ids.push(...page.tasks.map((task) => task.id));
-    cursor = page.next_cursor;
-  }
-  return ids;
+export interface Outcome {
+  changed: number;
+  looked_at: number;
+  /** False: it was stopped, and there may be more. */
+  complete: boolean;
 }
 
-/** Retries or cancels everything that matches; answers how many tasks were changed. */
+/**
+ * Retries or cancels everything that matches. A filter that needs a look into every task is worked
+ * off piece by piece: `go_on` hears how far it is, and ends it by answering false.
+ */
 export async function change_all(
   verb: "retry" | "cancel",
   filter: TaskFilter,
   now: number,
-): Promise<number> {
-  const path = in_store(`/v1/tasks/${verb}`);
-  if (!needs_search(filter)) {
-    const wanted = counted(filter, now);
-    const which: Which = Object.keys(wanted).length > 0 ? { filter: wanted } : { all: true };
-    return (await post<Changed>(path, which)).changed;
+  go_on: (so_far: Outcome) => boolean,
+): Promise<Outcome> {
+  const body = wanted(filter, now);
+  const which: Which = Object.keys(body).length > 0 ? { filter: body } : { all: true };
+  const sum: Outcome = { changed: 0, looked_at: 0, complete: false };
+  for (let cursor = ""; ; ) {
+    const answer = await post<Changed>(in_store(`/v1/tasks/${verb}`), {
+      ...which,
+      ...(cursor && { cursor }),
+    });
+    sum.changed += answer.changed;
+    sum.looked_at += answer.looked_at ?? 0;
+    cursor = answer.next_cursor ?? "";
+    sum.complete = cursor === "";
+    if (sum.complete || !go_on(sum)) return sum;
   }
-  const ids = await all_ids(filter, now);
-  let changed = 0;
-  for (let i = 0; i < ids.length; i += a_page)
-    changed += (await post<Changed>(path, { ids: ids.slice(i, i + a_page) })).changed;
-  return changed;
 }

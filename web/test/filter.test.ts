@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { filter_from, is_empty, no_filter, query_of, words_of } from "../src/filter";
+import { fault_of, filter_from, is_empty, no_filter, query_of, words_of } from "../src/filter";
 import { address, parse_route } from "../src/route";
-import { count_path, search_path, since_time } from "../src/search";
+import { count_path, search_path, wanted } from "../src/search";
+import { since_time } from "../src/since";
 
 const now = Date.parse("2026-03-01T12:00:00Z");
 const full = {
   states: ["failed", "held"] as ("failed" | "held")[],
+  no_states: [],
   id: "",
   kind: "mail & more",
   queue: "a/b?c",
@@ -27,9 +29,21 @@ test("a filter comes back from its address as it was", () => {
   assert.ok(is_empty(filter_from(new URLSearchParams())));
 });
 
-test("states may be repeated or listed, and unknown ones are dropped", () => {
+test("states may be repeated or listed, and what is none of them is a fault", () => {
   const query = new URLSearchParams("state=held&state=failed,dancing");
-  assert.deepEqual(filter_from(query).states, ["failed", "held"]);
+  const filter = filter_from(query);
+  assert.deepEqual(filter.states, ["failed", "held"]);
+  assert.match(fault_of(filter), /dancing/);
+  assert.equal(query_of(filter).get("state"), "failed,held,dancing");
+});
+
+test("a part that cannot be understood is a fault, never left out", () => {
+  assert.equal(fault_of(full), "");
+  assert.equal(fault_of(no_filter), "");
+  for (const since of ["soon", "10sec", "90min", "yesterday", "1h30", "yesterday 7", "2h!"])
+    assert.match(fault_of({ ...no_filter, since }), /Created since/, since);
+  assert.match(fault_of({ ...no_filter, value: "7" }), /payload field/);
+  assert.match(fault_of({ ...no_filter, priority: "9" }), /1 to 5/);
 });
 
 test("ids in addresses may have any character", () => {
@@ -49,6 +63,9 @@ test("a filter in words", () => {
 test("times ago become times", () => {
   assert.equal(since_time("2h", now), "2026-03-01T10:00:00.000Z");
   assert.equal(since_time("2026-02-28", now), "2026-02-28T00:00:00.000Z");
+  assert.equal(since_time("1h30m", now), "2026-03-01T10:30:00.000Z");
+  assert.equal(since_time("250ms", now), "2026-03-01T11:59:59.750Z");
+  assert.equal(since_time("2026-02-28T01:00+01:00", now), "2026-02-28T00:00:00.000Z");
   assert.equal(since_time("soon", now), "");
 });
 
@@ -59,6 +76,8 @@ test("what the API is asked for", () => {
   assert.equal(search.searchParams.get("payload_field"), "customer.id");
   assert.equal(search.searchParams.get("payload_value"), "7");
   assert.equal(search.searchParams.get("cursor"), "next");
+  assert.equal(wanted(full, now).payload_field, "customer.id", "actions take the same filter");
+  assert.equal(wanted(full, now).error, "time out=%");
   assert.equal(count_path(full, now), "", "what needs a look into every task is not counted");
   assert.equal(
     count_path({ ...no_filter, states: ["failed"] }, now),

@@ -1,4 +1,4 @@
-import { is_empty, no_filter, query_of, task_states } from "../filter";
+import { filter_from, is_empty, no_filter, query_of, task_states } from "../filter";
 import type { TaskFilter, TaskState } from "../filter";
 import { address, go } from "../route";
 
@@ -7,7 +7,7 @@ function show(filter: TaskFilter): void {
 }
 
 interface FieldProps {
-  name: keyof TaskFilter;
+  name: Exclude<keyof TaskFilter, "states" | "no_states">;
   label: string;
   filter: TaskFilter;
   hint?: string;
@@ -19,7 +19,7 @@ function Field({ name, label, filter, hint }: FieldProps) {
       <span>{label}</span>
       <input
         name={name}
-        defaultValue={String(filter[name])}
+        defaultValue={filter[name]}
         placeholder={hint}
         spellcheck={false}
         autoComplete="off"
@@ -28,33 +28,25 @@ function Field({ name, label, filter, hint }: FieldProps) {
   );
 }
 
+/** What is typed, whether the button was pressed or not. */
+function typed(form: HTMLFormElement, states: TaskState[]): TaskFilter {
+  const query = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) query.append(name, String(value));
+  return { ...filter_from(query), states, no_states: [] };
+}
+
 /** Every part of a filter, and all of it in the address. */
 export function TaskFilterForm({ filter }: { filter: TaskFilter }) {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const fields = new FormData(event.currentTarget as HTMLFormElement);
-    const query = new URLSearchParams();
-    for (const [name, value] of fields) query.append(name, String(value));
-    const wanted: TaskFilter = { ...no_filter, states: filter.states };
-    for (const name of [
-      "id",
-      "kind",
-      "queue",
-      "tag",
-      "priority",
-      "since",
-      "error",
-      "field",
-      "value",
-    ] as const)
-      wanted[name] = query.get(name)?.trim() ?? "";
-    show(wanted);
+    show(typed(event.currentTarget as HTMLFormElement, filter.states));
   };
-  const toggle = (state: TaskState) => {
+  const toggle = (form: HTMLFormElement, state: TaskState) => {
     const states = filter.states.includes(state)
       ? filter.states.filter((each) => each !== state)
       : [...filter.states, state];
-    show({ ...filter, states: task_states.filter((each) => states.includes(each)) });
+    const in_order = task_states.filter((each) => states.includes(each));
+    show(typed(form, in_order));
   };
   return (
     <form
@@ -71,7 +63,7 @@ export function TaskFilterForm({ filter }: { filter: TaskFilter }) {
               type="button"
               class="chip"
               aria-pressed={filter.states.includes(state)}
-              onClick={() => toggle(state)}
+              onClick={(event) => toggle(event.currentTarget.form!, state)}
             >
               {state}
             </button>

@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { in_store, post_text } from "../api/client";
 import { use_resource } from "../api/resource";
 import type { Task, TaskPage } from "../api/types";
-import { filter_from, is_empty, query_of, words_of } from "../filter";
+import { fault_of, filter_from, is_empty, query_of, words_of } from "../filter";
 import type { TaskFilter } from "../filter";
 import { Act } from "../parts/act";
 import type { Question } from "../parts/ask";
@@ -17,6 +17,7 @@ import { task_text } from "../new_task";
 import { address, go } from "../route";
 import type { Route } from "../route";
 import { change_all, count_path, search_path } from "../search";
+import type { Outcome } from "../search";
 import { plural } from "../text/format";
 import { one_line } from "../text/exact_json";
 import { TaskFilterForm } from "./task_filter_form";
@@ -76,6 +77,7 @@ function counted_words(counted: TaskCount): string {
 function bulk_question(
   verb: "retry" | "cancel",
   filter: TaskFilter,
+  now: number,
   matching: string,
   changed: () => void,
 ): Question {
@@ -89,11 +91,16 @@ function bulk_question(
         : "Tasks that wait are cancelled at once, running ones are asked to stop."),
     verb: name,
     dangerous: verb === "cancel",
-    run: async () => {
-      const number = await change_all(verb, filter, Date.now());
-      changed();
+    run: async (course) => {
       const done = verb === "retry" ? "will run again" : "cancelled or asked to stop";
-      return `${plural(number, "task")} ${done}.`;
+      const words = (so_far: Outcome) => `${plural(so_far.changed, "task")} ${done}`;
+      const looked = (so_far: Outcome) => `looked into ${plural(so_far.looked_at, "task")}`;
+      const sum = await change_all(verb, filter, now, (so_far) => {
+        course.say(`${words(so_far)} so far; ${looked(so_far)}…`);
+        return !course.stopped();
+      });
+      changed();
+      return sum.complete ? `${words(sum)}.` : `Stopped: ${words(sum)}; ${looked(sum)}.`;
     },
   };
 }
@@ -119,8 +126,12 @@ function TaskList({ route }: { route: Route }) {
   // Relative times are taken from when the filter was opened, or every refresh would be another
   // question.
   const opened = useMemo(() => Date.now(), [filter]);
-  const found = use_resource<TaskPage>(search_path(filter, cursor, page_size, opened), ["tasks"]);
-  const counted = use_resource<TaskCount>(count_path(filter, opened), ["tasks"]);
+  const fault = fault_of(filter);
+  const found = use_resource<TaskPage>(
+    fault ? "" : search_path(filter, cursor, page_size, opened),
+    ["tasks"],
+  );
+  const counted = use_resource<TaskCount>(fault ? "" : count_path(filter, opened), ["tasks"]);
   const matching = counted.data ? counted_words(counted.data) : "";
   const changed = () => {
     found.reload();
@@ -131,12 +142,14 @@ function TaskList({ route }: { route: Route }) {
     if (to) query.set("cursor", to);
     go(address("tasks", "", query));
   };
+  const question = (verb: "retry" | "cancel") =>
+    bulk_question(verb, filter, opened, matching, changed);
   const actions = (
     <>
-      <Act question={() => bulk_question("retry", filter, matching, changed)}>
+      <Act question={() => question("retry")} disabled={fault !== ""}>
         Retry all that match
       </Act>
-      <Act question={() => bulk_question("cancel", filter, matching, changed)}>
+      <Act question={() => question("cancel")} disabled={fault !== ""}>
         Cancel all that match
       </Act>
     </>
@@ -154,35 +167,54 @@ function TaskList({ route }: { route: Route }) {
         }}
       />
       <TaskFilterForm filter={filter} />
-      <Section
-        title={matching ? matching.charAt(0).toUpperCase() + matching.slice(1) : "Found"}
-        aside={<span class="dim">newest first</span>}
-      >
-        <Loaded from={found}>
-          {(answer) => (
-            <>
-              <Table
-                label="Tasks"
-                columns={task_columns}
-                rows={answer.tasks}
-                key_of={(task) => task.id}
-                empty={emptiness(filter, answer)}
-              />
-              <Pager
-                at_start={!cursor}
-                next={answer.next_cursor}
-                go={next}
-                note={
-                  answer.cut_off
-                    ? `Looked into ${plural(answer.looked_at, "task")} so far; there may be more.`
-                    : ""
-                }
-              />
-            </>
-          )}
-        </Loaded>
-      </Section>
+      {fault ? (
+        <Fault sentence={fault} />
+      ) : (
+        <Section
+          title={matching ? matching.charAt(0).toUpperCase() + matching.slice(1) : "Found"}
+          aside={<span class="dim">newest first</span>}
+        >
+          <Loaded from={found}>
+            {(answer) => <Results filter={filter} page={answer} at_start={!cursor} go={next} />}
+          </Loaded>
+        </Section>
+      )}
     </Page>
+  );
+}
+
+function Fault({ sentence }: { sentence: string }) {
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <Text value={sentence} />
+      </p>
+      <p>Nothing is shown before that is put right.</p>
+    </div>
+  );
+}
+
+interface ResultsProps {
+  filter: TaskFilter;
+  page: TaskPage;
+  at_start: boolean;
+  go: (cursor: string) => void;
+}
+
+function Results({ filter, page, at_start, go }: ResultsProps) {
+  const looked = `Looked into ${plural(page.looked_at, "task")} so far; there may be more.`;
+  const note = page.cut_off ? looked : "";
+  return (
+    <>
+      <Table
+        label="Tasks"
+        columns={task_columns}
+        rows={page.tasks}
+        key_of={(task) => task.id}
+        empty={emptiness(filter, page)}
+      />
+      <Pager at_start={at_start} next={page.next_cursor} go={go} note={note} />
+    </>
   );
 }
 

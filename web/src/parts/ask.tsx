@@ -11,7 +11,14 @@ export interface Question {
   verb: string;
   dangerous?: boolean;
   /** Does it, and says in a sentence what was done. */
-  run: () => Promise<string>;
+  run: (course: Course) => Promise<string>;
+}
+
+/** Of something that takes long. */
+export interface Course {
+  say: (sentence: string) => void;
+  /** Whoever asked for it does not want it to go on. */
+  stopped: () => boolean;
 }
 
 const Asking = createContext<(question: Question) => void>(() => undefined);
@@ -20,7 +27,7 @@ export function use_ask(): (question: Question) => void {
   return useContext(Asking);
 }
 
-type Stage = { at: "asked" } | { at: "running" } | { at: "done" | "failed"; sentence: string };
+type Stage = { at: "asked" } | { at: "running" | "done" | "failed"; sentence: string };
 
 export function AskProvider({ children }: { children: ComponentChildren }) {
   const [question, set_question] = useState<Question>();
@@ -42,17 +49,27 @@ function Dialog({ question, close }: { question: Question; close: () => void }) 
   const dialog = useRef<HTMLDialogElement>(null);
   const [stage, set_stage] = useState<Stage>({ at: "asked" });
   useEffect(() => dialog.current?.showModal(), []);
+  const stopped = useRef(false);
   const run = async () => {
-    set_stage({ at: "running" });
+    const say = (sentence: string) => set_stage({ at: "running", sentence });
+    say("Working…");
     try {
-      set_stage({ at: "done", sentence: await question.run() });
+      const course = { say, stopped: () => stopped.current };
+      set_stage({ at: "done", sentence: await question.run(course) });
     } catch (error) {
       set_stage({ at: "failed", sentence: sentence_of(error) });
     }
   };
   const over = stage.at === "done" || stage.at === "failed";
   return (
-    <dialog ref={dialog} aria-labelledby="ask-title" onClose={close}>
+    <dialog
+      ref={dialog}
+      aria-labelledby="ask-title"
+      onClose={() => {
+        stopped.current = true;
+        close();
+      }}
+    >
       <h2 id="ask-title">
         <Text value={question.title} />
       </h2>
@@ -60,8 +77,7 @@ function Dialog({ question, close }: { question: Question; close: () => void }) 
         <Text value={question.sentence} />
       </p>
       <p role="status" class={`result ${stage.at}`}>
-        {stage.at === "running" && "Working…"}
-        {over && <Text value={stage.sentence} />}
+        {stage.at !== "asked" && <Text value={stage.sentence} />}
       </p>
       <div class="buttons">
         {over ? (
@@ -70,9 +86,15 @@ function Dialog({ question, close }: { question: Question; close: () => void }) 
           </button>
         ) : (
           <>
-            <button type="button" onClick={() => dialog.current?.close()}>
-              Leave as it is
-            </button>
+            {stage.at === "running" ? (
+              <button type="button" onClick={() => (stopped.current = true)}>
+                Stop
+              </button>
+            ) : (
+              <button type="button" onClick={() => dialog.current?.close()}>
+                Leave as it is
+              </button>
+            )}
             <button
               type="button"
               class={question.dangerous ? "danger" : "primary"}
