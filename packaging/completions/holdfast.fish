@@ -432,7 +432,7 @@ complete -c holdfast -n '__holdfast_at \'batch list\'' -l status -d 'With this s
 complete -c holdfast -n '__holdfast_at \'batch list\'' -l limit -d 'At most so many; default: 50' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l store -d 'A store to serve; repeatable' -x
-complete -c holdfast -n '__holdfast_at \'serve\'' -l listen -d 'Where; default: 127.0.0.1:8420' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l listen -d 'Where; default: localhost:8420' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l no-auth -d 'Ask nobody who they are; only on loopback'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l read-only -d 'Everybody may look, and nobody act'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l users -d 'Who may log in; see \'holdfast user add\'' -r -F

@@ -1019,7 +1019,7 @@ _holdfast() {
       options=(
         '--help:Print this help message and exit'
         '--store:A store to serve; repeatable'
-        '--listen:Where; default\: 127.0.0.1\:8420'
+        '--listen:Where; default\: localhost\:8420'
         '--no-auth:Ask nobody who they are; only on loopback'
         '--read-only:Everybody may look, and nobody act'
         '--users:Who may log in; see '\''holdfast user add'\'''

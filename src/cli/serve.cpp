@@ -1,11 +1,14 @@
 #include "server/serve.hpp"
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -44,17 +47,25 @@ std::string folder_for(const std::string& store) {
   throw ConfigError{"there is no HOME to keep the token in; name a folder with --state"};
 }
 
-void tell(const Context& context, const server::Started& started, const std::vector<Engine>& all,
-          const std::vector<std::string>& new_ones) {
+void tell(const Context& context, const server::Started& started) {
+  std::vector<std::string> new_ones, away;
+  for (const auto& store : started.stores) {
+    if (store.is_new) new_ones.push_back(store.name);
+    if (!store.trouble.empty()) away.push_back(store.name);
+  }
   if (context.json) {
     context.print_json(JsonObject{}
                            .text("url", started.url)
                            .text("login", started.login)
                            .text("token_file", started.token_file)
                            .json("new_stores", json_array(new_ones))
+                           .json("stores_away", json_array(away))
                            .str());
   } else {
-    for (const auto& engine : all) context.say(fmt::format("{} at {}", engine.name(), started.url));
+    for (const auto& store : started.stores)
+      context.say(store.trouble.empty()
+                      ? fmt::format("{} at {}", store.name, started.url)
+                      : fmt::format("{}; it is tried again until it is there", store.trouble));
     for (const auto& name : new_ones)
       context.say(fmt::format("{} is new and empty: there was no store there", name));
     if (started.login.empty())
@@ -66,17 +77,78 @@ void tell(const Context& context, const server::Started& started, const std::vec
   std::fflush(stdout);
 }
 
-std::vector<std::string> addresses_of(const std::vector<Engine>& engines) {
+std::vector<std::string> names_of(const server::Started& started) {
   std::vector<std::string> names;
-  for (const auto& engine : engines) names.push_back(engine.name());
+  for (const auto& store : started.stores) names.push_back(store.name);
   return names;
 }
 
-/// Secrets and payloads of others are in its memory: a crash must not leave them in a file.
-void leave_no_core() {
+server::OpenedStore open_one(Context& context, const std::string& address,
+                             const std::string& output) {
+  // On a fresh machine it begins one; but where an address was mistyped, nobody should have to
+  // wonder at an empty dashboard.
+  const bool begins = !holds_store(address);
+  server::OpenedStore opened{open(address, context.config().settings),
+                             output_store(address, output), begins};
+  context.name_ledger(opened.engine, Stay::brief);
+  if (!context.quiet) log_to_stderr(opened.engine, Severity::warning, context.log_format);
+  return opened;
+}
+
+/// Whoever starts the server hears of the first try; later ones tell another reason, and that it is
+/// there at last.
+server::StoreToServe to_serve(Context& context, const std::string& address,
+                              const std::string& output) {
+  const auto name = check_address(address);
+  auto last = std::make_shared<std::string>();
+  auto open_and_tell = [&context, address, output, name, last] {
+    try {
+      auto opened = open_one(context, address, output);
+      if (!last->empty())
+        log_line(context, Severity::info, "store_opened",
+                 fmt::format("{} is there now{}", name, opened.is_new ? ", new and empty" : ""));
+      return opened;
+    } catch (const std::exception& error) {
+      if (!last->empty() && *last != error.what())
+        log_line(context, Severity::warning, "store_away", error.what());
+      *last = error.what();
+      throw;
+    }
+  };
+  return {name, open_and_tell, !sqlite_file(address)};
+}
+
+/// Secrets and payloads of others are in its memory: a crash must not leave them in a file, and
+/// other programs of the same user must not read them.
+void guard_memory() {
   const rlimit none{};
   ::setrlimit(RLIMIT_CORE, &none);
+  ::prctl(PR_SET_DUMPABLE, 0);
 }
+
+/// Ends the process when stopping takes too long: nothing can end a thread that waits for a store
+/// that hangs. Nothing is lost by it, as by a kill.
+class Impatience {
+ public:
+  explicit Impatience(const Context& context) : context_{context} {}
+  void begin() {
+    thread_ = std::jthread{[this](std::stop_token stop) {
+      std::mutex mutex;
+      std::condition_variable_any never;
+      std::unique_lock lock{mutex};
+      never.wait_for(lock, stop, longest_goodbye, [] { return false; });
+      if (stop.stop_requested()) return;
+      log_line(context_, Severity::warning, "ended_without_store",
+               "a store still does not answer; ending without it");
+      std::_Exit(static_cast<int>(Exit::ok));
+    }};
+  }
+
+ private:
+  static constexpr std::chrono::seconds longest_goodbye{10};
+  const Context& context_;
+  std::jthread thread_;
+};
 
 Watchdog::Question question(const server::Controls& controls) {
   return [probe = controls.probe](std::function<void(Pulse)> answer) {
@@ -88,39 +160,33 @@ Watchdog::Question question(const server::Controls& controls) {
 
 Exit run(Context& context, const Options& options) {
   begin_log(context, options.log);
-  leave_no_core();
+  guard_memory();
   auto serve = options.serve;
   auto addresses = options.stores;
   if (addresses.empty()) addresses.push_back(context.store_address());
   if (serve.folder.empty()) serve.folder = folder_for(addresses.front());
   server::check(serve);
   serve.traces = trace_options(context, options.traces);
-  Interrupts interrupts;  // before the engines, which start threads
-  std::vector<Engine> engines;
-  std::vector<std::string> new_ones;
-  for (const auto& address : addresses) {
-    // On a fresh machine it begins one; but where an address was mistyped, nobody should have to
-    // wonder at an empty dashboard.
-    const bool begins = !holds_store(address);
-    engines.push_back(open(address, context.config().settings));
-    if (begins) new_ones.push_back(engines.back().name());
-    serve.outputs.push_back(output_store(address, options.output));
-    context.name_ledger(engines.back(), Stay::brief);
-    if (!context.quiet) log_to_stderr(engines.back(), Severity::warning, context.log_format);
-  }
+  context.config();       // read now: stores are opened by threads of their own
+  Interrupts interrupts;  // before the stores, which start threads
+  std::vector<server::StoreToServe> stores;
+  for (const auto& address : addresses)
+    stores.push_back(to_serve(context, address, options.output));
   std::mutex mutex;
   server::Controls controls;
+  Impatience impatience{context};
   const InterruptWatch watch{interrupts, [&](int count) {
                                if (count > 1) std::_Exit(static_cast<int>(Exit::interrupted));
                                context.systemd.stopping();
+                               impatience.begin();
                                std::lock_guard lock{mutex};
                                if (controls.stop) controls.stop();
                              }};
   std::optional<Watchdog> watchdog;
-  server::serve(serve, engines, [&](const server::Started& started, server::Controls given) {
-    tell(context, started, engines, new_ones);
+  server::serve(serve, stores, [&](const server::Started& started, server::Controls given) {
+    tell(context, started);
     const auto status =
-        fmt::format("serving {} at {}", fmt::join(addresses_of(engines), ", "), started.url);
+        fmt::format("serving {} at {}", fmt::join(names_of(started), ", "), started.url);
     context.systemd.ready(status);
     watchdog.emplace(context.systemd, status, question(given));
     std::lock_guard lock{mutex};
@@ -140,7 +206,7 @@ void add_serve(CLI::App& parent, Context& context) {
   command->add_option("--store", options->stores, "A store to serve; repeatable")
       ->allow_extra_args(false)
       ->type_name("URL");
-  command->add_option("--listen", serve.listen, "Where; default: 127.0.0.1:8420")
+  command->add_option("--listen", serve.listen, "Where; default: localhost:8420")
       ->type_name("HOST:PORT");
   command->add_flag("--no-auth", serve.no_auth, "Ask nobody who they are; only on loopback");
   command->add_flag("--read-only", serve.read_only, "Everybody may look, and nobody act");

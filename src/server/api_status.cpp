@@ -26,32 +26,47 @@ Response text_response(std::string text, int status = 200) {
   return response;
 }
 
+/// What can be done with a store now, and why not everything. Asks the store nothing.
+std::pair<std::string, std::string> level_of(const StorePlace& place) {
+  const auto* opened = place.store();
+  if (const auto why = place.trouble(); !why.empty() || !opened) return {"away", why};
+  const Inspector inspector{opened->engine};
+  const auto level = inspector.run_level();
+  if (level != RunLevel::normal) return {std::string{to_string(level)}, inspector.why_read_only()};
+  // It may have become full or read-only since it was opened.
+  const auto refusal = opened->history->refusal();
+  return {std::string{to_string(refusal.empty() ? level : RunLevel::read_only)}, refusal};
+}
+
 Response stores(Service& service, const Request& request) {
   request.query.only({});
   std::vector<std::string> documents;
   for (const auto& store : service.stores()) {
-    const Inspector inspector{store->engine};
-    // It may have become full or read-only since it was opened.
-    const auto refusal = store->history->refusal();
-    const bool was_writable = inspector.run_level() == RunLevel::normal;
-    const auto level =
-        was_writable && !refusal.empty() ? RunLevel::read_only : inspector.run_level();
-    documents.push_back(JsonObject{}
-                            .text("id", store->id)
-                            .text("name", store->engine.name())
-                            .text("durability", inspector.durability())
-                            .text("durability_warning", inspector.durability_warning())
-                            .text("run_level", to_string(level))
-                            .text("reason", was_writable ? refusal : inspector.why_read_only())
-                            .str());
+    const auto [level, reason] = level_of(*store);
+    const auto* opened = store->store();
+    documents.push_back(
+        JsonObject{}
+            .text("id", store->id())
+            .text("name", store->name())
+            .text("durability", opened ? Inspector{opened->engine}.durability() : "")
+            .text("durability_warning",
+                  opened ? Inspector{opened->engine}.durability_warning() : "")
+            .text("run_level", level)
+            .text("reason", reason)
+            .str());
   }
   return json_response(JsonObject{}.json("stores", json_list(documents)).str());
 }
 
-Response ready(Service& service, const Request&) {
+/// Reasons name hosts, users and databases, so they are for those who may look at the rest.
+Response ready(Service& service, const Request& request) {
+  const bool is_known = request.caller.by != Caller::By::nobody;
+  std::string away;
   for (const auto& store : service.stores())
-    if (!store->trouble().empty()) return text_response("a store cannot be asked\n", 503);
-  return text_response("ready\n");
+    if (const auto why = store->trouble(); !why.empty())
+      away += fmt::format("store {} is away: {}\n", store->id(),
+                          is_known ? why : "with the token, /v1/stores says why");
+  return away.empty() ? text_response("ready\n") : text_response(away, 503);
 }
 
 Response metrics(Service& service, const Request& request) {
@@ -141,7 +156,7 @@ Response events(Service& service, const Request& request) {
   if (seen.empty()) seen = request.query.text("last_event_id");
   Response response;
   response.content_type = "text/event-stream";
-  response.events = store.hub->subscribe(seen);
+  response.events = service.place(request).hub()->subscribe(seen);
   return response;
 }
 
@@ -174,8 +189,7 @@ void add_status_routes(Routes& routes, Service& service) {
   add("/v1/stores", Access::viewer, stores, Asks::server);
   add("/v1/health", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});
-    auto& store = all.store(request);
-    return json_response(health_json(store));
+    return json_response(health_json(all.place(request)));
   });
   add("/v1/queues", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});

@@ -95,15 +95,16 @@ Check check_queues(const std::vector<QueueStatus>& queues) {
 
 }  // namespace
 
-std::string health_json(WatchedStore& store) {
-  const auto trouble = store.trouble();
+std::string health_json(const StorePlace& place) {
+  const auto trouble = place.trouble();
+  const auto* store = place.store();
   std::vector<Check> checks;
-  if (!trouble.empty()) {
+  if (!trouble.empty() || !store) {
     checks.push_back({"store", Level::bad, "The store cannot be asked: " + trouble});
   } else {
-    const auto queues = Inspector{store.engine}.queues();
-    const auto status = recovery_status(store.engine);
-    checks = {check_store(store), check_workers(status, ready_tasks(queues)),
+    const auto queues = Inspector{store->engine}.queues();
+    const auto status = recovery_status(store->engine);
+    checks = {check_store(*store), check_workers(status, ready_tasks(queues)),
               check_recovery(status), check_queues(queues)};
   }
   auto worst = Level::good;

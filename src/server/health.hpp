@@ -7,6 +7,6 @@
 namespace holdfast::server {
 
 /// How the store, its workers, its recovery and its queues are: a level and a sentence for each.
-std::string health_json(WatchedStore& store);
+std::string health_json(const StorePlace& place);
 
 }  // namespace holdfast::server

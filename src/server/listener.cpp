@@ -21,6 +21,7 @@
 
 #include "server/client.hpp"
 #include "server/connection.hpp"
+#include "server/doors.hpp"
 #include "server/lanes.hpp"
 
 namespace holdfast::server {
@@ -52,27 +53,25 @@ std::size_t room_for_clients() {
 class Listener::Loop : public Home {
  public:
   explicit Loop(const ListenOptions& options)
-      : acceptor_{io_},
+      : doors_{open_doors(io_, options.hosts, options.port)},
         comments_{io_},
         ticks_{io_},
-        pause_{io_},
         room_{room_for_clients()},
         threads_{options.threads} {
     if (!options.certificate.empty()) use_tls(options);
-    open(options);
   }
 
-  int port() const { return acceptor_.local_endpoint().port(); }
+  int port() const { return doors_.front().local_endpoint().port(); }
 
   void run(Service& service) {
     service_ = &service;
     lanes_ = std::make_unique<Lanes>(service.stores().size(), threads_);
-    for (auto& store : service.stores()) store->hub->on_news([this] { news(); });
-    accept();
+    for (const auto& store : service.stores()) store->hub()->on_news([this] { news(); });
+    for (auto& door : doors_) accept(door);
     every(comments_, comment_every, &Client::comment);
     every(ticks_, tick_every, &Client::tick);
     io_.run();
-    for (auto& store : service.stores()) store->hub->on_news({});
+    for (const auto& store : service.stores()) store->hub()->on_news({});
     lanes_->join();
     clients_.clear();
   }
@@ -118,33 +117,17 @@ class Listener::Loop : public Home {
                                     options.key, failed.message())};
   }
 
-  void open(const ListenOptions& options) {
-    boost::system::error_code failed;
-    const auto address = asio::ip::make_address(options.host, failed);
-    if (failed) throw ConfigError{fmt::format("'{}' is not an address to listen on", options.host)};
-    const tcp::endpoint where{address, static_cast<unsigned short>(options.port)};
-    try {
-      acceptor_.open(where.protocol());
-      acceptor_.set_option(asio::socket_base::reuse_address{true});
-      acceptor_.bind(where);
-      acceptor_.listen(1'024);
-    } catch (const boost::system::system_error& error) {
-      throw ConfigError{fmt::format("cannot listen on {}:{}: {}", options.host, options.port,
-                                    error.code().message())};
-    }
-  }
-
-  void accept() {
-    acceptor_.async_accept([this](boost::system::error_code failed, tcp::socket socket) {
+  void accept(tcp::acceptor& door) {
+    door.async_accept([this, &door](boost::system::error_code failed, tcp::socket socket) {
       if (failed == asio::error::operation_aborted) return;
       if (!failed) {
         take(std::move(socket));
-        return accept();
+        return accept(door);
       }
       // Mostly there is no descriptor left: trying again at once would only keep a core busy.
-      pause_.expires_after(std::chrono::milliseconds{100});
-      pause_.async_wait([this](boost::system::error_code ended) {
-        if (!ended) accept();
+      auto pause = std::make_shared<asio::steady_timer>(io_, std::chrono::milliseconds{100});
+      pause->async_wait([this, &door, pause](boost::system::error_code ended) {
+        if (!ended) accept(door);
       });
     });
   }
@@ -197,11 +180,10 @@ class Listener::Loop : public Home {
   }
 
   asio::io_context io_{1};
-  tcp::acceptor acceptor_;
+  std::vector<tcp::acceptor> doors_;
   std::optional<asio::ssl::context> tls_;
   asio::steady_timer comments_;
   asio::steady_timer ticks_;
-  asio::steady_timer pause_;
   std::size_t room_;
   int threads_;
   std::unique_ptr<Lanes> lanes_;

@@ -3,13 +3,15 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "server/service.hpp"
 
 namespace holdfast::server {
 
 struct ListenOptions {
-  std::string host = "127.0.0.1";
+  /// Addresses; those after the first may be missing on this machine.
+  std::vector<std::string> hosts = {"127.0.0.1"};
   int port = 0;               ///< 0: any that is free
   std::string certificate{};  ///< files, PEM; empty: no TLS
   std::string key{};

@@ -18,7 +18,8 @@ namespace holdfast::server {
 namespace {
 
 struct Address {
-  std::string host;
+  std::string host;                ///< as it was written, without brackets
+  std::vector<std::string> all{};  ///< that it stands for
   int port = 0;
 };
 
@@ -32,13 +33,19 @@ Address address_of(const std::string& listen) {
     throw ConfigError{fmt::format(
         "--listen is '{}'; write an address and a port, such as 127.0.0.1:8420 or [::1]:8420",
         listen)};
-  if (address.host == "localhost" || address.host.empty()) address.host = "127.0.0.1";
+  if (address.host.empty()) address.host = "localhost";
   if (address.host.starts_with('[') && address.host.ends_with(']'))
     address.host = address.host.substr(1, address.host.size() - 2);
+  if (address.host == "localhost")
+    address.all = {"127.0.0.1", "::1"};
+  else
+    address.all = {address.host};
   return address;
 }
 
-bool is_loopback(const std::string& host) { return host.starts_with("127.") || host == "::1"; }
+bool is_loopback(const std::string& host) {
+  return host.starts_with("127.") || host == "::1" || host == "localhost";
+}
 
 std::string in_url(const std::string& host) {
   return host.find(':') == std::string::npos ? host : fmt::format("[{}]", host);
@@ -95,9 +102,11 @@ std::vector<std::pair<std::string, std::string>> shown(const ServeOptions& optio
 
 /// That a store is away, or hangs, is no reason to give this process up; that its storage failed
 /// under us is.
-Controls::Found sum_of(const std::vector<std::shared_ptr<Reach>>& stores) {
+Controls::Found sum_of(const std::vector<std::weak_ptr<StorePlace>>& stores) {
   Controls::Found sum;
-  for (const auto& store : stores) {
+  for (const auto& each : stores) {
+    const auto store = each.lock();
+    if (!store) continue;
     const auto found = store->found();
     if (found.broken) return {true, found.trouble};
     if (!found.trouble.empty()) sum.trouble = found.trouble;
@@ -106,8 +115,8 @@ Controls::Found sum_of(const std::vector<std::shared_ptr<Reach>>& stores) {
 }
 
 Controls controls_of(const std::shared_ptr<Listener>& listener, Service& service) {
-  std::vector<std::shared_ptr<Reach>> stores;
-  for (const auto& store : service.stores()) stores.push_back(store->reach);
+  const std::vector<std::weak_ptr<StorePlace>> stores{service.stores().begin(),
+                                                      service.stores().end()};
   return {.stop = [listener] { listener->stop(); },
           .probe =
               [listener, stores](std::function<void(Controls::Found)> tell) {
@@ -144,14 +153,14 @@ void check(const ServeOptions& options) {
         options.listen)};
 }
 
-void serve(const ServeOptions& options, const std::vector<Engine>& engines,
+void serve(const ServeOptions& options, std::vector<StoreToServe> stores,
            const std::function<void(const Started&, Controls)>& started) {
   check(options);
   const auto address = address_of(options.listen);
   make_private_folder(options.folder);
   const FolderLock lock{options.folder};
   // Whoever has the controls may use them when it has ended.
-  const auto listener = std::make_shared<Listener>(ListenOptions{.host = address.host,
+  const auto listener = std::make_shared<Listener>(ListenOptions{.hosts = address.all,
                                                                  .port = address.port,
                                                                  .certificate = options.certificate,
                                                                  .key = options.key});
@@ -160,10 +169,13 @@ void serve(const ServeOptions& options, const std::vector<Engine>& engines,
   Service service{{.folder = options.folder,
                    .gate = gate_options(options, address.host, listener->port()),
                    .shown = shown(options, url),
-                   .traces = options.traces,
-                   .outputs = options.outputs},
-                  engines};
+                   .traces = options.traces},
+                  std::move(stores)};
   Started how{.url = url + "/", .token_file = options.folder + "/token"};
+  for (const auto& store : service.stores()) {
+    const auto* opened = store->store();
+    how.stores.push_back({store->name(), store->trouble(), opened && opened->is_new});
+  }
   if (!options.no_auth) how.login = url + "/login?once=" + service.gate().one_time_code();
   started(how, controls_of(listener, service));
   listener->run(service);

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include <holdfast/blobs.hpp>
-#include <holdfast/engine.hpp>
 #include <holdfast/traces.hpp>
+
+#include "server/store_place.hpp"
 
 namespace holdfast::server {
 
 /// How `holdfast serve` was started.
 struct ServeOptions {
-  std::string listen = "127.0.0.1:8420";
+  std::string listen = "localhost:8420";  ///< on IPv4 and, where there is one, IPv6
   bool no_auth = false;
   bool read_only = false;
   bool behind_proxy = false;
@@ -24,12 +24,16 @@ struct ServeOptions {
   std::vector<std::string> host_names{};  ///< by which it may be called, beside its address
   std::string folder{};                   ///< for its token and its audit log
   std::optional<TraceOptions> traces{};   ///< of attempts of remote workers
-  /// Where output files of batches are, in the order of the engines; nothing: not known.
-  std::vector<std::shared_ptr<BlobStore>> outputs{};
 };
 
 /// What to tell whoever started it.
 struct Started {
+  struct Store {
+    std::string name{};
+    std::string trouble{};  ///< why it is not there yet; empty: it is
+    bool is_new = false;
+  };
+  std::vector<Store> stores{};
   std::string url{};
   std::string login{};       ///< a link that works once; empty: no login is needed
   std::string token_file{};  ///< for programs
@@ -51,8 +55,9 @@ struct Controls {
 /// from elsewhere needs users and TLS.
 void check(const ServeOptions& options);
 
-/// Serves until `stop` is called; `started` gets how to reach it.
-void serve(const ServeOptions& options, const std::vector<Engine>& engines,
+/// Serves until `stop` is called; `started` gets how to reach it. A store that is away and may be
+/// is waited for meanwhile.
+void serve(const ServeOptions& options, std::vector<StoreToServe> stores,
            const std::function<void(const Started&, Controls)>& started);
 
 }  // namespace holdfast::server

@@ -8,6 +8,7 @@
 #include "recovery/clock.hpp"
 #include "recovery/time_text.hpp"
 #include "server/hidden.hpp"
+#include "server/task_filter.hpp"
 
 namespace holdfast::server {
 
@@ -23,40 +24,17 @@ constexpr Millis longest_action{15 * 60'000};
 /// What an action was asked to do. Most bodies have filters and names; that of a schedule has a
 /// payload.
 std::string details(const Request& request) {
-  return hide_secrets(request.body).json.substr(0, most_details);
+  return hide_secrets(without_hidden_value(request.body)).json.substr(0, most_details);
 }
 
 }  // namespace
 
-WatchedStore::WatchedStore(std::string name, Engine opened, std::shared_ptr<BlobStore> files,
-                           const std::optional<TraceOptions>& tracing)
-    : id{std::move(name)},
-      engine{opened},
-      output{std::move(files)},
-      counters{count_events(opened)},
-      hub{std::make_shared<Hub>()},
-      history{std::make_shared<History>(opened)},
-      reach{std::make_shared<Reach>(opened)},
-      watcher{opened, hub, history},
-      remote{opened},
-      recovery{opened} {
-  if (!tracing) return;
-  auto counted = *tracing;
-  counted.metrics = counters;
-  traces.emplace(opened, std::move(counted));
-}
-
-std::string WatchedStore::trouble() const {
-  const auto found = reach->found();
-  return found.trouble.empty() ? watcher.trouble() : found.trouble;
-}
-
-Service::Service(ServiceOptions options, const std::vector<Engine>& engines)
+Service::Service(ServiceOptions options, std::vector<StoreToServe> stores)
     : options_{std::move(options)}, gate_{options_.gate}, audit_{options_.folder + "/audit.jsonl"} {
-  options_.outputs.resize(engines.size());
-  for (std::size_t i = 0; i < engines.size(); ++i)
-    stores_.push_back(std::make_unique<WatchedStore>(std::to_string(i + 1), engines[i],
-                                                     options_.outputs[i], options_.traces));
+  for (auto& each : stores)
+    stores_.push_back(std::make_shared<StorePlace>(std::to_string(stores_.size() + 1),
+                                                   std::move(each), options_.traces));
+  for (const auto& each : stores_) each->wait_for_first_try();
   add_session_routes(routes_, *this);
   add_status_routes(routes_, *this);
   add_search_routes(routes_, *this);
@@ -104,7 +82,7 @@ std::optional<std::size_t> Service::number_of_store(const Request& request) cons
   const auto name = request.query.find("store");
   if (!name) return 0;
   for (std::size_t i = 0; i < stores_.size(); ++i)
-    if (stores_[i]->id == *name) return i;
+    if (stores_[i]->id() == *name) return i;
   return {};
 }
 
@@ -112,12 +90,11 @@ std::optional<Problem> Service::overdue(const Route& route, const Request& reque
                                         Millis waited) const {
   const auto asked = store_asked(route, request);
   if (!asked || waited < while_silent) return {};
-  const auto found = stores_[*asked]->reach->found();
+  const auto found = stores_[*asked]->found();
   if (!found.silent && waited < (route.audited ? longest_action : longest_wait)) return {};
-  const auto why = found.silent
-                       ? found.trouble
-                       : fmt::format("{} has not answered for {}", stores_[*asked]->engine.name(),
-                                     duration_text(waited));
+  const auto why = found.silent ? found.trouble
+                                : fmt::format("{} has not answered for {}", stores_[*asked]->name(),
+                                              duration_text(waited));
   return Problem{503, "store_away", why + "; whether it still does what was asked is not known"};
 }
 
@@ -140,10 +117,16 @@ Response Service::audited(const Route& route, const Request& request) {
   return response;
 }
 
-WatchedStore& Service::store(const Request& request) {
+StorePlace& Service::place(const Request& request) {
   if (const auto number = number_of_store(request)) return *stores_[*number];
   throw not_found(
       fmt::format("there is no store '{}'; /v1/stores lists them", request.query.text("store")));
+}
+
+WatchedStore& Service::store(const Request& request) {
+  auto& where = place(request);
+  if (auto* opened = where.store()) return *opened;
+  throw Problem{503, "store_away", where.trouble() + "; it is tried again until it is there"};
 }
 
 Inspector Service::inspector(const Request& request) {

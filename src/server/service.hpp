@@ -5,42 +5,16 @@
 #include <string>
 #include <vector>
 
-#include <holdfast/blobs.hpp>
 #include <holdfast/inspector.hpp>
-#include <holdfast/metrics.hpp>
 #include <holdfast/traces.hpp>
 
 #include "server/audit.hpp"
 #include "server/gate.hpp"
 #include "server/problem.hpp"
-#include "server/reach.hpp"
-#include "server/recovery_loop.hpp"
-#include "server/remote_workers.hpp"
 #include "server/route.hpp"
-#include "server/watcher.hpp"
+#include "server/store_place.hpp"
 
 namespace holdfast::server {
-
-/// One of the stores that the server is about.
-struct WatchedStore {
-  WatchedStore(std::string id, Engine engine, std::shared_ptr<BlobStore> output,
-               const std::optional<TraceOptions>& tracing);
-
-  std::string id;  ///< `1`, `2`: as it was named on the command line
-  Engine engine;
-  std::shared_ptr<BlobStore> output;  ///< where output files of batches are; nothing: not known
-  std::shared_ptr<Metrics> counters;  ///< of what happens in this process
-  std::optional<TraceExport> traces{};
-  std::shared_ptr<Hub> hub;
-  std::shared_ptr<History> history;
-  std::shared_ptr<Reach> reach;
-  Watcher watcher;
-  RemoteWorkers remote;
-  RecoveryLoop recovery;
-
-  /// Why it cannot be asked now; empty: it can. Waits for nobody.
-  std::string trouble() const;
-};
 
 struct ServiceOptions {
   std::string folder{};  ///< where token and audit log are kept
@@ -48,16 +22,15 @@ struct ServiceOptions {
   /// Shown by /v1/settings: how it was started.
   std::vector<std::pair<std::string, std::string>> shown{};
   std::optional<TraceOptions> traces{};
-  /// Where output files of batches are, in the order of the engines.
-  std::vector<std::shared_ptr<BlobStore>> outputs{};
 };
 
 /// Everything that answers requests, without the network: what comes in is a `Request`, whatever
 /// carried it. Safe to use from many threads.
 class Service {
  public:
-  /// `engines`: the first one is what requests are about that name none.
-  Service(ServiceOptions options, const std::vector<Engine>& engines);
+  /// The first of the stores is what requests are about that name none. Throws where one of them
+  /// cannot be opened and waiting for it would not help.
+  Service(ServiceOptions options, std::vector<StoreToServe> stores);
 
   /// The first half, done as soon as the head of a request is there: finds the route and decides
   /// whether the caller may use it. Throws `Problem` if not.
@@ -72,10 +45,13 @@ class Service {
   const Routes& routes() const { return routes_; }
   Gate& gate() { return gate_; }
   Audit& audit() { return audit_; }
-  std::vector<std::unique_ptr<WatchedStore>>& stores() { return stores_; }
+  const std::vector<std::shared_ptr<StorePlace>>& stores() const { return stores_; }
   const ServiceOptions& options() const { return options_; }
 
-  /// The store that a request is about; throws `Problem` if there is none of that name.
+  /// The place of the store that a request is about; throws `Problem` if there is none of that
+  /// name.
+  StorePlace& place(const Request& request);
+  /// The store itself; throws `Problem` where it is not open yet, too.
   WatchedStore& store(const Request& request);
   /// Looks and acts in the name of the caller.
   Inspector inspector(const Request& request);
@@ -87,7 +63,7 @@ class Service {
   ServiceOptions options_;
   Gate gate_;
   Audit audit_;
-  std::vector<std::unique_ptr<WatchedStore>> stores_;
+  std::vector<std::shared_ptr<StorePlace>> stores_;
   Routes routes_;
 };
 

@@ -88,13 +88,14 @@ TEST_F(LiveEvents, AThousandIdleClientsCostLittle) {
   std::vector<Wire> clients;
   for (int i = 0; i < 1'000; ++i) clients.push_back(listen());
   for (auto& client : clients) ASSERT_THAT(client.until("event: queues"), HasSubstr("200 OK"));
-  EXPECT_EQ(server_.service().stores().front()->hub->clients(), 1'000);
+  EXPECT_EQ(server_.service().stores().front()->hub()->clients(), 1'000);
   // Each of them hears of a change, and others are served meanwhile.
   server_.enqueue("a");
   EXPECT_EQ(server_.get("/v1/queues").status, 200);
   for (auto& client : clients) ASSERT_THAT(next(client, "tasks"), HasSubstr("default"));
   clients.clear();
-  EXPECT_TRUE(eventually([&] { return server_.service().stores().front()->hub->clients() == 0; }));
+  EXPECT_TRUE(
+      eventually([&] { return server_.service().stores().front()->hub()->clients() == 0; }));
 }
 
 TEST(Hub, KeepsALimitedPast) {

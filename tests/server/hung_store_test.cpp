@@ -26,7 +26,8 @@ class HungStore : public testing::Test {
                                         .port = listener_.port(),
                                         .hosts = {"127.0.0.1"},
                                         .token = server::random_secret()}},
-        std::vector<Engine>{open(postgres_.new_store()), open(other_.address())});
+        std::vector<server::StoreToServe>{server::at_hand(open(postgres_.new_store())),
+                                          server::at_hand(open(other_.address()))});
     thread_ = std::thread{[this] { listener_.run(*service_); }};
   }
   ~HungStore() override {
@@ -75,8 +76,8 @@ TEST_F(HungStore, KeepsNobodyWaitingWhoDoesNotAskIt) {
     EXPECT_EQ(answer.code(), "store_away");
   }
   EXPECT_EQ(get("/readyz").status, 503);
-  EXPECT_TRUE(service_->stores()[0]->reach->found().silent);
-  EXPECT_FALSE(service_->stores()[0]->reach->found().broken);
+  EXPECT_TRUE(service_->stores()[0]->found().silent);
+  EXPECT_FALSE(service_->stores()[0]->found().broken);
   postgres_.thaw();
   EXPECT_TRUE(eventually([&] { return get("/readyz").status == 200; }));
   EXPECT_EQ(get("/v1/tasks").status, 200);

@@ -1,58 +1,18 @@
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <fstream>
 
 #include <gmock/gmock.h>
 #include <boost/json/parse.hpp>
 
-#include "server/wire_call.hpp"
-#include "support/process.hpp"
-#include "support/temp_store.hpp"
+#include "server/serving.hpp"
 
 namespace holdfast::test {
 namespace {
 
 using testing::HasSubstr;
-
-class Serve : public testing::Test {
- protected:
-  std::vector<std::string> command(std::vector<std::string> words) const {
-    if (std::ranges::find(words, "--listen") == words.end())
-      words.insert(words.end(), {"--listen", "127.0.0.1:0"});
-    words.insert(words.begin(), {HOLDFAST_PROGRAM, "--json", "serve", "--store", store_.address()});
-    return words;
-  }
-  std::string refusal(const std::vector<std::string>& words) const {
-    auto done = test::run(command(words));
-    EXPECT_EQ(done.ending.code, 1) << done.out << done.err;
-    return done.err;
-  }
-  struct Running {
-    Process process;
-    int port = 0;
-    std::string login{}, token{};
-  };
-  Running start(const std::vector<std::string>& words = {}) {
-    Running running{Process{command(words)}};
-    EXPECT_TRUE(eventually([&] { return running.process.out().find('\n') != std::string::npos; },
-                           std::chrono::seconds{60}))
-        << running.process.err();
-    const auto told = boost::json::parse(running.process.out());
-    const std::string url{told.at("url").as_string()};
-    running.port = std::stoi(url.substr(url.rfind(':') + 1));
-    running.login = told.at("login").as_string();
-    std::ifstream file{std::string{told.at("token_file").as_string()}};
-    file >> running.token;
-    return running;
-  }
-  Answer get(const Running& running, const std::string& target) {
-    return call(running.port, "GET", target, {}, {{"Authorization", "Bearer " + running.token}});
-  }
-
-  TempStore store_;
-};
 
 TEST_F(Serve, RefusesToBeReachedFromElsewhereUnprotected) {
   EXPECT_THAT(refusal({"--listen", "0.0.0.0:0"}), HasSubstr("--users"));
@@ -64,6 +24,50 @@ TEST_F(Serve, RefusesToBeReachedFromElsewhereUnprotected) {
   EXPECT_THAT(refusal({"--cert", "c"}), HasSubstr("--key"));
   EXPECT_THAT(refusal({"--listen", "127.0.0.1"}), HasSubstr("port"));
   EXPECT_THAT(refusal({"--users", store_.folder() / "nobody"}), HasSubstr("user add"));
+}
+
+TEST_F(Serve, ListensOnBothLoopbacksForLocalhost) {
+  const bool has_ipv6 = std::ifstream{"/proc/net/if_inet6"}.peek() != EOF;
+  const auto running = start({"--listen", "localhost:0"});
+  const auto alive = [&](const std::string& host) {
+    const auto url = "http://" + host + ":" + std::to_string(running.port) + "/healthz";
+    return test::run({"/usr/bin/curl", "--silent", "--max-time", "10", url}).out == "alive\n";
+  };
+  EXPECT_TRUE(alive("127.0.0.1"));
+  EXPECT_TRUE(alive("localhost"));
+  EXPECT_EQ(alive("[::1]"), has_ipv6);
+  if (!has_ipv6) return;
+  const auto port = std::to_string(running.port);
+  EXPECT_THAT(refusal({"--listen", "localhost:" + port, "--state", store_.folder() / "other"}),
+              HasSubstr("cannot listen"));
+}
+
+TEST_F(Serve, ListensOnIpv6Alone) {
+  if (std::ifstream{"/proc/net/if_inet6"}.peek() == EOF) {
+    EXPECT_THAT(refusal({"--listen", "[::1]:0"}), HasSubstr("cannot listen"));
+    return;
+  }
+  const auto running = start({"--listen", "[::1]:0"});
+  const auto rest = ":" + std::to_string(running.port) + "/healthz";
+  EXPECT_EQ(test::run({"/usr/bin/curl", "--silent", "http://[::1]" + rest}).out, "alive\n");
+  EXPECT_FALSE(test::run({"/usr/bin/curl", "--silent", "http://127.0.0.1" + rest}).ending.ok());
+}
+
+/// The kernel gives what belongs to a process whose memory others must not read to root.
+TEST_F(Serve, KeepsItsMemoryFromOthersOfTheSameUser) {
+  auto words = command({});
+  const bool is_root = ::geteuid() == 0;
+  if (is_root) {
+    ASSERT_EQ(::chmod(store_.folder().c_str(), 0777), 0);
+    words.insert(words.begin(),
+                 {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
+  }
+  Process process{words};
+  ASSERT_TRUE(eventually([&] { return process.out().find('\n') != std::string::npos; }))
+      << process.err();
+  struct stat status {};
+  ASSERT_EQ(::stat(("/proc/" + std::to_string(process.pid()) + "/environ").c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, 0u);
 }
 
 TEST_F(Serve, LeavesNoCoreWhenItCrashes) {

@@ -36,9 +36,8 @@ ServerUnderTest::ServerUnderTest(const Options& options)
   port_ = listener_->port();
   service_ = std::make_unique<server::Service>(
       server::ServiceOptions{.folder = folder_,
-                             .gate = gate_options(options, store_, token_, port_),
-                             .outputs = {output()}},
-      std::vector<Engine>{engine_});
+                             .gate = gate_options(options, store_, token_, port_)},
+      std::vector<server::StoreToServe>{server::at_hand(engine_, output())});
   thread_ = std::thread{[this] { listener_->run(*service_); }};
 }
 

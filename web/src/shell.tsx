@@ -105,6 +105,10 @@ function Foot({ session, signed_out }: { session: Session; signed_out: () => voi
   );
 }
 
+function is_away(store: Store): boolean {
+  return store.run_level === "away";
+}
+
 /** Only where there is a choice. */
 function StoreChoice({ route }: { route: Route }) {
   const { data } = use_resource<{ stores: Store[] }>("/v1/stores", ["recovery"]);
@@ -123,7 +127,7 @@ function StoreChoice({ route }: { route: Route }) {
           <select value={chosen.id} onChange={(event) => choose(event.currentTarget.value)}>
             {stores.map((store) => (
               <option key={store.id} value={store.id}>
-                {plain(store.name)}
+                {plain(store.name) + (is_away(store) ? " (away)" : "")}
               </option>
             ))}
           </select>
@@ -138,6 +142,13 @@ function StoreChoice({ route }: { route: Route }) {
       {chosen.run_level !== "normal" && (
         <span class="bad-text">{plain(`${chosen.run_level}: ${chosen.reason}`)}</span>
       )}
+      {stores
+        .filter((store) => store !== chosen && is_away(store))
+        .map((store) => (
+          <span key={store.id} class="warn-text">
+            {plain(`store ${store.id} is away: ${store.reason}`)}
+          </span>
+        ))}
     </header>
   );
 }
