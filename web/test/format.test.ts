@@ -7,6 +7,7 @@ import {
   compact,
   count,
   duration,
+  round_durations,
   percent,
   plural,
   short_id,
@@ -25,6 +26,10 @@ test("numbers", () => {
   assert.equal(plural(2000, "batch", "batches"), "2,000 batches");
   assert.equal(percent(0.5), "50 %");
   assert.equal(percent(1), "100 %");
+});
+
+test("round durations are written with one unit", () => {
+  for (const step of round_durations) assert.match(duration(step), /^[\d.]+ \w+$/);
 });
 
 test("durations have the two units that matter", () => {

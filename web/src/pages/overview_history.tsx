@@ -10,7 +10,7 @@ import { Tiles } from "../parts/tiles";
 import type { Tile } from "../parts/tiles";
 import { refine } from "../route";
 import type { Route } from "../route";
-import { compact, duration } from "../text/format";
+import { compact, duration, round_durations } from "../text/format";
 
 const most_live_points = 3_600;
 
@@ -95,7 +95,8 @@ type Value = Exclude<keyof Point, "at">;
 
 interface Drawn {
   title: string;
-  format?: (value: number) => string;
+  /** Of time, in milliseconds. */
+  is_time?: boolean;
   lines: [name: string, tone: string, value: Value][];
 }
 
@@ -111,7 +112,7 @@ const charts: Drawn[] = [
   },
   {
     title: "Time in handlers",
-    format: duration,
+    is_time: true,
     lines: [
       ["50 %", "busy", "p50_ms"],
       ["95 %", "accent", "p95_ms"],
@@ -120,7 +121,7 @@ const charts: Drawn[] = [
   },
   {
     title: "Time of waiting",
-    format: duration,
+    is_time: true,
     lines: [
       ["50 %", "busy", "wait_p50_ms"],
       ["95 %", "accent", "wait_p95_ms"],
@@ -146,13 +147,13 @@ function Charts({ points, step }: { points: Point[]; step: number }) {
   const { times, of } = useMemo(() => columns_of(points, step), [points, step]);
   return (
     <div class="charts">
-      {charts.map(({ title, format, lines }) => (
+      {charts.map(({ title, is_time, lines }) => (
         <Chart
           key={title}
           title={title}
           group="history"
           times={times}
-          {...(format && { format })}
+          {...(is_time && { format: duration, steps: round_durations })}
           lines={lines.map(([name, tone, value]) => ({ name, tone, values: of(value) }))}
         />
       ))}

@@ -16,6 +16,8 @@ interface Props {
   lines: Line[];
   /** How a value is written, here and on the axis. */
   format?: (value: number) => string;
+  /** Distances between the lines of the axis that read well in this format. */
+  steps?: number[];
   /** Charts with the same name move their cross-hairs together. */
   group?: string;
 }
@@ -25,6 +27,12 @@ const height = 150;
 // The canvas knows no style sheet, so the colours are read from elements that have them.
 function colour_of(element: Element | null | undefined): string {
   return element ? getComputedStyle(element).color : "gray";
+}
+
+/** Room for the labels of an axis, in a font of 11 px; there are none before anything is drawn. */
+function width_of(labels: string[] | null): number {
+  const longest = Math.max(0, ...(labels ?? []).map((label) => label.length));
+  return Math.max(52, 14 + 6 * longest);
 }
 
 function options_for(root: HTMLElement, props: Props): uPlot.Options {
@@ -55,9 +63,10 @@ function options_for(root: HTMLElement, props: Props): uPlot.Options {
         grid,
         ticks: { show: false },
         font,
-        size: 52,
+        size: (_plot, labels) => width_of(labels),
         space: 28,
         values: (_plot, values) => values.map(format),
+        ...(props.steps && { incrs: props.steps }),
       },
     ],
     series: [

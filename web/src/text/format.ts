@@ -44,6 +44,14 @@ export function duration(milliseconds: number): string {
   return two(value, day, "d", hour, "h");
 }
 
+/** Durations that are short to write, and whose multiples are. */
+export const round_durations: number[] = [
+  ...[0.01, 0.1, 1, 10, 100].flatMap((unit) => [unit, 2 * unit, 5 * unit]),
+  ...[second, minute].flatMap((unit) => [1, 2, 5, 10, 15, 30].map((times) => times * unit)),
+  ...[1, 2, 3, 6, 12].map((times) => times * hour),
+  ...[1, 2, 7, 14, 28].map((times) => times * day),
+];
+
 /** `4 s ago`, `in 2 min`; one unit, because it changes while one looks. */
 export function age(then: number, now: number): string {
   const distance = Math.abs(now - then);
