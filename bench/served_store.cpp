@@ -13,8 +13,9 @@ ServedStore::ServedStore(const Engine& engine, const std::string& folder, std::s
                            .port = listener_.port(),
                            .hosts = {"127.0.0.1"},
                            .token = token_.empty() ? server::random_secret() : token_};
-  service_ = std::make_unique<server::Service>(
-      server::ServiceOptions{.folder = folder, .gate = gate}, std::vector<Engine>{engine});
+  service_ =
+      std::make_unique<server::Service>(server::ServiceOptions{.folder = folder, .gate = gate},
+                                        std::vector<server::StoreToServe>{server::at_hand(engine)});
   thread_ = std::thread{[this] { listener_.run(*service_); }};
 }
 
