@@ -22,8 +22,7 @@ constexpr Millis between_looks{200};
 
 /// Batches stay where they are, so there are to be no more of them in a store that others leave.
 void refuse_if_being_moved(EngineParts& parts) {
-  auto* tasks = parts.task_transfer();
-  if (auto note = tasks ? tasks->note() : std::nullopt)
+  if (auto note = parts.move_note())
     throw StoreMoved{
         fmt::format("{} is being moved to {}, or was; submit there", parts.name(), note->to)};
 }

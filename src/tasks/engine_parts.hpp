@@ -67,6 +67,8 @@ class EngineParts {
   LimitStore& limits();
   TaskTransfer& transfer();
   TransactionStore& transactions();
+  /// What the store knows of its being moved away; nothing too for an engine that knows no moves.
+  std::optional<MoveNote> move_note();
 
   const Settings& settings() const { return settings_; }
   virtual Events& events() { return events_; }

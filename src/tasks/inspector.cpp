@@ -109,8 +109,7 @@ IntegrityResult Inspector::check_integrity(bool full, std::stop_token stop) cons
 }
 
 std::string Inspector::moved_to() const {
-  auto* tasks = engine_.parts().task_transfer();
-  auto note = tasks ? tasks->note() : std::nullopt;
+  auto note = engine_.parts().move_note();
   return note && note->closed ? note->to : std::string{};
 }
 

@@ -89,8 +89,7 @@ void require_writable(const EngineParts& parts) {
 }
 
 void require_not_moved(EngineParts& parts) {
-  auto* tasks = parts.task_transfer();
-  auto note = tasks ? tasks->note() : std::nullopt;
+  auto note = parts.move_note();
   if (note && note->closed)
     throw StoreMoved{parts.name() + " was moved to " + note->to + "; do that there"};
 }
@@ -108,6 +107,11 @@ LimitStore& EngineParts::limits() {
 TransactionStore& EngineParts::transactions() {
   if (auto* store = transaction_store()) return *store;
   throw InvalidRequest{name() + " cannot keep transactions; use another engine for them"};
+}
+
+std::optional<MoveNote> EngineParts::move_note() {
+  auto* tasks = task_transfer();
+  return tasks ? tasks->note() : std::nullopt;
 }
 
 TaskTransfer& EngineParts::transfer() {
