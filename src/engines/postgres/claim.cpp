@@ -13,19 +13,20 @@ namespace {
 #define HOLDFAST_AGE " CASE WHEN t.run_at = 0 THEN t.created_at ELSE t.run_at END AS since, t.seq "
 
 /// The tasks of stream `o` in their order. Which index is to be used is said before it.
-#define HOLDFAST_OF_STREAM                                                                  \
-  " t.priority = $1 AND t.queue = o.queue AND t.kind = o.kind AND t.suspect = o.suspect"    \
-  " AND t.run_at >= o.first AND t.run_at <= least(o.last, {wall}) ORDER BY t.run_at, t.seq" \
+#define HOLDFAST_OF_STREAM                                                               \
+  " t.priority = $1 AND t.queue = o.queue AND t.kind = o.kind AND t.suspect = o.suspect" \
+  " AND (t.run_at, t.seq) >= (o.first, o.seq) AND t.run_at <= least(o.last, {wall})"     \
+  " ORDER BY t.run_at, t.seq"                                                            \
   " LIMIT o.most "
 
-#define HOLDFAST_TAKE(which)                                                              \
-  "UPDATE hf.tasks t SET state = 1, token = greatest(t.token + 1, {micros}), owner = $8," \
-  " lease_until = {steady} + $9, claimed_at = {wall}, attempt = t.attempt + 1"            \
-  " FROM (SELECT ctid FROM hf.tasks WHERE " which                                         \
-  " AND priority = $1 AND queue = $2"                                                     \
-  " AND kind = $3 AND suspect = $4 AND run_at >= $5 AND run_at <= least($6, {wall})"      \
-  " ORDER BY run_at, seq LIMIT $7 FOR UPDATE SKIP LOCKED) c WHERE t.ctid = c.ctid"        \
-  " RETURNING t.id, t.token, t.attempt, t.max_attempts, t.timeout, t.suspect, t.backoff," \
+#define HOLDFAST_TAKE(which)                                                                       \
+  "UPDATE hf.tasks t SET state = 1, token = greatest(t.token + 1, {micros}), owner = $8,"          \
+  " lease_until = {steady} + $9, claimed_at = {wall}, attempt = t.attempt + 1"                     \
+  " FROM (SELECT ctid FROM hf.tasks WHERE " which                                                  \
+  " AND priority = $1 AND queue = $2"                                                              \
+  " AND kind = $3 AND suspect = $4 AND (run_at, seq) >= ($5, $11) AND run_at <= least($6, {wall})" \
+  " ORDER BY run_at, seq LIMIT $7 FOR UPDATE SKIP LOCKED) c WHERE t.ctid = c.ctid"                 \
+  " RETURNING t.id, t.token, t.attempt, t.max_attempts, t.timeout, t.suspect, t.backoff,"          \
   " t.payload, CASE WHEN t.run_at = 0 THEN t.created_at ELSE t.run_at END, t.seq"
 
 constexpr std::int64_t any_time = std::numeric_limits<std::int64_t>::max();
@@ -63,6 +64,9 @@ struct Claiming::Stream {
   std::int64_t from = 0;  ///< of the time that they are to run at
   std::int64_t to = 0;
   std::int64_t limit = 0;
+  /// Of those that are to run at the first time, the number of the first. What has become ready
+  /// since it was looked for, with a lower number, is for the next claim.
+  std::int64_t first = 0;
 };
 
 void Claiming::queue_look(Connection& db) const {
@@ -105,7 +109,7 @@ void Claiming::take_of_priority(Connection& db, std::span<const ReadyGroup> grou
   for (const auto& group : groups) {
     auto most = limits_ ? limits_->room(group.names(), room.tasks) : room.tasks;
     if (most == 0) continue;
-    if (group.fresh) streams.push_back({&group, false, 0, 0, most});
+    if (group.fresh) streams.push_back({&group, false, 0, 0, most, *group.fresh});
     if (group.due) streams.push_back({&group, false, 1, any_time, most});
     if (group.suspects && room.suspects > 0)
       streams.push_back({&group, true, 0, any_time, std::min(most, room.suspects)});
@@ -139,7 +143,8 @@ void Claiming::take_of_priority(Connection& db, std::span<const ReadyGroup> grou
 /// of the same stream come in their place.
 void Claiming::share_out(Connection& db, std::vector<Stream>& streams, Room room) {
   Array queues{Type::text}, kinds{Type::text}, keyed{Type::boolean}, keys{Type::text},
-      suspect{Type::boolean}, from{Type::bigint}, to{Type::bigint}, limits{Type::bigint};
+      suspect{Type::boolean}, from{Type::bigint}, to{Type::bigint}, limits{Type::bigint},
+      first{Type::bigint};
   for (const auto& stream : streams) {
     const auto& group = *stream.group;
     queues.add(group.queue);
@@ -150,13 +155,14 @@ void Claiming::share_out(Connection& db, std::vector<Stream>& streams, Room room
     from.add(stream.from);
     to.add(stream.to);
     limits.add(stream.limit);
+    first.add(stream.first);
   }
   // Of what shares a limit more may be looked at than there is room for.
   auto enough = limits_ ? any_time : room.tasks + std::ssize(streams) * room.suspects;
   auto rows = db.run(
       "SELECT o.n FROM unnest($2::text[], $3::text[], $4::boolean[], $5::text[], $6::boolean[],"
-      " $7::bigint[], $8::bigint[], $9::bigint[]) WITH ORDINALITY AS"
-      " o(queue, kind, keyed, key, suspect, first, last, most, n) CROSS JOIN LATERAL"
+      " $7::bigint[], $8::bigint[], $9::bigint[], $11::bigint[]) WITH ORDINALITY AS"
+      " o(queue, kind, keyed, key, suspect, first, last, most, seq, n) CROSS JOIN LATERAL"
       " ((SELECT" HOLDFAST_AGE
       "FROM hf.tasks t WHERE o.key IS NULL AND t.state = 0"
       " AND t.keyed = o.keyed AND" HOLDFAST_OF_STREAM
@@ -165,7 +171,7 @@ void Claiming::share_out(Connection& db, std::vector<Stream>& streams, Room room
       "FROM hf.tasks t WHERE t.state < 1 AND t.keyed"
       " AND t.limit_key = o.key AND" HOLDFAST_OF_STREAM ")) c ORDER BY c.since, c.seq LIMIT $10",
       streams.front().group->priority, queues.value(), kinds.value(), keyed.value(), keys.value(),
-      suspect.value(), from.value(), to.value(), limits.value(), enough);
+      suspect.value(), from.value(), to.value(), limits.value(), enough, first.value());
   for (auto& stream : streams) stream.limit = 0;
   while (room.tasks > 0 && rows.next()) {
     auto& stream = streams[static_cast<std::size_t>(rows.integer(0)) - 1];
@@ -183,11 +189,11 @@ void Claiming::queue_stream(Connection& db, const Stream& stream) const {
   if (group.key.empty()) {
     db.queue(HOLDFAST_TAKE("state = 0 AND keyed = $10"), group.priority, group.queue, group.kind,
              stream.suspect, stream.from, stream.to, stream.limit, request_.worker, request_.lease,
-             group.keyed);
+             group.keyed, stream.first);
   } else {
     db.queue(HOLDFAST_TAKE("state < 1 AND keyed AND limit_key = $10"), group.priority, group.queue,
              group.kind, stream.suspect, stream.from, stream.to, stream.limit, request_.worker,
-             request_.lease, group.key);
+             request_.lease, group.key, stream.first);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,12 @@ struct ReadyGroup {
   std::string queue{};
   std::string kind{};
   bool keyed = false;
-  bool limited = false;   ///< some limit is about them
-  bool fresh = false;     ///< some are ready from the beginning
-  bool due = false;       ///< some had to wait, and their time has come
-  bool suspects = false;  ///< some must run alone
-  std::string key{};      ///< only those of this key; empty: of any, because no limit asks
-  WallTime earliest{};    ///< that one of them may run at; known where keys are
+  bool limited = false;                 ///< some limit is about them
+  std::optional<std::int64_t> fresh{};  ///< number of the first that is ready from the beginning
+  bool due = false;                     ///< some had to wait, and their time has come
+  bool suspects = false;                ///< some must run alone
+  std::string key{};    ///< only those of this key; empty: of any, because no limit asks
+  WallTime earliest{};  ///< that one of them may run at; known where keys are
   LimitNames names() const { return {queue, kind, key}; }
 };
 
