@@ -314,6 +314,42 @@ INSTANTIATE_TEST_SUITE_P(Every, BatchLivenessKillPoints,
                                          "liveness_after_track"),
                          [](const auto& point) { return std::string{point.param}; });
 
+/// Recovery of rows that a dead worker of theirs left has two steps, each with its own commit: it
+/// claims them for nobody, forgets the dead, and takes them back like all others.
+class DyingWhileTheirsAreRecovered : public BatchLiveness,
+                                     public testing::WithParamInterface<const char*> {};
+
+TEST_P(DyingWhileTheirsAreRecovered, LosesNoRowAndQueuesNoneTwice) {
+  auto batch = theirs_.submit("shop", "price", 6);
+  OriginalLiveness dead{redis_.socket_address(), "host-1-1"};
+  dead.beat(1ms);
+  for (const auto& row : theirs_.fetch(4)) dead.track(row);
+  ASSERT_TRUE(eventually([&] { return !dead.is_alive("host-1-1"); }));
+  auto victim =
+      start("recover", {"liveness=" + redis_.address()}, {{"HOLDFAST_KILL_AT", GetParam()}});
+  auto ending = victim.wait();
+  ASSERT_TRUE(ending) << "hangs";
+  ASSERT_EQ(ending->signal, SIGKILL) << GetParam() << " was not reached\n" << victim.err();
+  auto all_queued = std::string{GetParam()} == "reclaim_after_commit:2";
+  EXPECT_EQ(rows_with("inprog"), all_queued ? "0" : "4");
+  ours().recover();
+  EXPECT_EQ(rows_with("queued"), "6");
+  EXPECT_THAT(dead.registry(), IsEmpty()) << "the dead are forgotten";
+  EXPECT_EQ(ours().recover().orphans.all(), 0) << "nothing is found twice";
+  work_off();
+  expect_done(BatchId::parse(batch).value(), 6);
+  EXPECT_EQ(begun(BatchId::parse(batch).value()), 6) << "each row once";
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, DyingWhileTheirsAreRecovered,
+                         testing::Values("reclaim_before_commit:1", "reclaim_after_commit:1",
+                                         "reclaim_before_commit:2", "reclaim_after_commit:2"),
+                         [](const auto& point) {
+                           std::string name{point.param};
+                           std::ranges::replace(name, ':', '_');
+                           return name;
+                         });
+
 TEST(BatchLivenessInACluster, KeysAreWhereTheirTagsBelongAndAllAreFoundWithoutASearch) {
   auto& cluster = shared_redis_cluster();
   auto liveness = open_liveness(cluster.address());

@@ -131,4 +131,17 @@ TEST_P(TaskStoreContract, ScheduledTaskWaitsForItsTime) {
   EXPECT_EQ(claim_one(worker).lease.id, delayed);
 }
 
+TEST_P(TaskStoreContract, TaskThatComesAgainUnderItsIdWaitsForItsNewTime) {
+  auto id = insert("a");
+  cancel(id);
+  ASSERT_EQ(engine().admin().prune({.max_finished = 0}), 1);
+  // At the very moment of the first: whatever that left behind looks as if it were of this one.
+  EXPECT_EQ(insert("a", {.delay = seconds{10}, .id = id}), id);
+  auto worker = enlist();
+  EXPECT_TRUE(claim(worker, 10).empty());
+  clock().advance(seconds{10});
+  EXPECT_EQ(claim_one(worker).lease.id, id);
+  EXPECT_TRUE(claim(worker, 10).empty()) << "there is one of it";
+}
+
 }  // namespace holdfast::test

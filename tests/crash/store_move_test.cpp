@@ -7,11 +7,14 @@
 #include <fmt/format.h>
 
 #include "crash/crash_test.hpp"
+#include "tasks/engine_parts.hpp"
 
 namespace holdfast::test {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 /// A store of the engine under test is moved into a file, or a file into such a store, by a process
 /// that is killed again and again.
@@ -106,6 +109,38 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& point) {
       return std::string{point.param.first} + (point.param.second ? "_backwards" : "");
     });
+
+/// A store that was moved away is opened again by a move into it, before anything else: what the
+/// first move had paused goes on, and then it says no more that it was moved.
+TEST_F(MovingStores, DyingWhileAStoreThatWasLeftIsOpenedAgain) {
+  ASSERT_NO_FATAL_FAILURE(fill());
+  Inspector{open(from())}.pause("slow");
+  ASSERT_NO_FATAL_FAILURE(finish_move());
+  backwards_ = true;
+  auto left_paused = [&] { return open(to()).parts().admin().paused(); };
+  auto is_closed = [&] { return open(to()).parts().move_note().has_value(); };
+  auto dies_at = [&](const std::string& point) {
+    auto mover = start_move({{"HOLDFAST_KILL_AT", point}});
+    auto ending = mover.wait();
+    ASSERT_TRUE(ending && ending->signal == SIGKILL) << point << "\n" << mover.err();
+  };
+  ASSERT_THAT(left_paused(), UnorderedElementsAre("default", "slow"));
+  ASSERT_NO_FATAL_FAILURE(dies_at("move_before_commit:1"));
+  EXPECT_THAT(left_paused(), UnorderedElementsAre("default", "slow"));
+  ASSERT_NO_FATAL_FAILURE(dies_at("move_after_commit:1"));
+  EXPECT_THAT(left_paused(), ElementsAre("slow")) << "what people paused stays so";
+  EXPECT_TRUE(is_closed());
+  ASSERT_NO_FATAL_FAILURE(dies_at("move_before_commit:1"));
+  EXPECT_TRUE(is_closed());
+  ASSERT_NO_FATAL_FAILURE(dies_at("move_after_commit:1"));
+  EXPECT_FALSE(is_closed());
+  EXPECT_FALSE(open(from()).parts().move_note()) << "nothing has begun yet that cannot be left";
+  ASSERT_NO_FATAL_FAILURE(finish_move());
+  EXPECT_THAT(left_paused(), ElementsAre("slow"));
+  is_moved_ = true;
+  work_it_off({"crashes=1000"});
+  expect_all_is_well();
+}
 
 /// If what was taken could run there before it is gone here, it would be taken a second time.
 TEST_F(MovingStores, WhatAWorkerThereRunsAndForgetsAtOnceIsNotRunTwice) {

@@ -51,6 +51,36 @@ TEST_F(RedisScenario, ABusyWorkerMakesFewSteps) {
   EXPECT_LT(std::stoi(stats.substr(at + before.size())), took / Millis{4} + others);
 }
 
+TEST_F(RedisScenario, ACancelReachesAWorkerThatGathersSettlements) {
+  RedisServer server;
+  auto engine = open(server.address());
+  std::atomic<bool> began{false}, stopped{false};
+  std::atomic<int> ran{0};
+  Tasks tasks{engine};
+  tasks.on_json("long", [&](Attempt& attempt) -> Outcome {
+    began = true;
+    while (!attempt.stop_requested()) ::poll(nullptr, 0, 1);
+    stopped = true;
+    return done;
+  });
+  tasks.on_json("count", [&](Attempt&) -> Outcome {
+    ::poll(nullptr, 0, 1);
+    ++ran;
+    return done;
+  });
+  auto id = tasks.enqueue_all({NewTask{"long", "{}"}}).at(0);
+  constexpr int many = 20'000;
+  enqueue(engine, many);
+  Worker worker{tasks, {.queues = {}, .concurrency = 4}};
+  std::jthread working{[&] { worker.run(); }};
+  // From then on it knows how long tasks take, has thousands of them, and gathers all the time.
+  ASSERT_TRUE(eventually([&] { return began && ran > 1'000; }, seconds{60}));
+  Inspector{open(server.address())}.cancel({.ids = {id}});
+  EXPECT_TRUE(eventually([&] { return stopped || ran == many; }, seconds{60}));
+  EXPECT_LT(ran, many) << "it heard of it when there was nothing else to do";
+  worker.hurry();
+}
+
 TEST_F(RedisScenario, LookingForAStoreMakesNone) {
   RedisServer server;
   EXPECT_FALSE(holds_store(server.address()));
@@ -212,6 +242,31 @@ TEST_F(RedisScenario, UserWhoMayNotAskAboutTheServerCanStillWork) {
   EXPECT_THROW(open(address + "?durability=crash-safe"), StoreUnusable);
 }
 
+TEST_F(RedisScenario, UserWhoMayNotListConnectionsReadsAReportThatIsBeingWritten) {
+  RedisServer server;
+  server.call({"ACL", "SETUSER", "bob", "on", ">s3cret", "~{holdfast}:*", "~{holdfast}",
+               "&{holdfast}:*", "+@read", "+@write", "+@scripting", "+@pubsub", "+@connection",
+               "-client|list", "+time", "+info"});
+  auto engine = open(server.address());
+  enqueue(engine, 1);
+  auto dead = engine.parts().workers().enlist({{}, {"count"}, 1});
+  ClaimRequest claim{.worker = dead->id(), .kinds = {"count"}};
+  ASSERT_EQ(engine.parts().tasks().exchange({.claim = claim}).claimed.size(), 1u);
+  ReportHead head{ReportId::make(), system_clock().wall(), "test"};
+  auto hold = engine.parts().reports().hold(head.id);
+  dead.reset();
+  ASSERT_TRUE(eventually([&] {
+    auto sightings = engine.parts().workers().look();
+    return !sightings.empty() && sightings[0].proven_dead &&
+           engine.parts().workers().bury(sightings[0], head);
+  }));
+  auto bob = open("redis://bob:s3cret@127.0.0.1:" + std::to_string(server.port()));
+  auto seen_by_bob = bob.parts().reports().newest(1, 1).at(0);
+  EXPECT_EQ(seen_by_bob.state, ReportState::running) << "as far as anybody knows";
+  EXPECT_THAT(seen_by_bob.errors, testing::ElementsAre(HasSubstr("client|list")));
+  EXPECT_THAT(engine.parts().reports().newest(1, 1).at(0).errors, IsEmpty());
+}
+
 TEST_F(RedisScenario, PrunedTasksLeaveNothingBehind) {
   RedisServer server;
   auto engine = open(server.address());
@@ -227,6 +282,21 @@ TEST_F(RedisScenario, PrunedTasksLeaveNothingBehind) {
     EXPECT_EQ(server.call({"EXISTS", std::string{"{holdfast}:"} + key}).number(), 0) << key;
   for (const char* keys : {"p:*", "t:*", "claim:*", "held:*", "leases:*"})
     EXPECT_EQ(server.call({"KEYS", std::string{"{holdfast}:"} + keys}).size(), 0u) << keys;
+}
+
+TEST_F(RedisScenario, WhoHasNothingToPruneReadsNoRecords) {
+  RedisServer server;
+  auto engine = open(server.address());
+  {
+    CountingWorker worker{server.address()};
+    enqueue(engine, 300);
+    ASSERT_TRUE(completes(engine, 300));
+  }
+  server.call({"CONFIG", "RESETSTAT"});
+  EXPECT_EQ(engine.parts().admin().prune({}), 0);
+  // Everybody waits for a script: one that reads a thousand records to find nothing is in the way.
+  EXPECT_THAT(server.call({"INFO", "commandstats"}).string(), Not(HasSubstr("cmdstat_hmget")));
+  EXPECT_EQ(engine.parts().admin().prune({.max_finished = 100}), 200);
 }
 
 TEST_F(RedisScenario, TlsIsSpokenWithServersThatAreTrustedOnly) {

@@ -19,6 +19,10 @@ constexpr int reports_kept = 500;
 constexpr int entries_kept = 250'000;
 constexpr std::int64_t entries_a_read = 5'000;
 
+constexpr const char* nobody_says =
+    "There is no proof that it is still at work: this user of the Redis server may not list "
+    "connections (client|list).";
+
 std::string hold_name(ReportId report) { return "holdfast-report-" + report.text(); }
 
 /// A connection with the report's name: the kernel closes it with the process.
@@ -85,9 +89,15 @@ std::unique_ptr<ReportHold> RedisReports::hold(ReportId report) {
   return std::make_unique<NamedConnection>(std::move(connection));
 }
 
-bool RedisReports::is_held(ReportId report) {
-  auto clients = store_.server.call({"CLIENT", "LIST"});
-  return clients.text().find(" name=" + hold_name(report) + " ") != std::string_view::npos;
+std::optional<bool> RedisReports::is_held(ReportId report) {
+  try {
+    auto clients = store_.server.call({"CLIENT", "LIST"});
+    return clients.text().find(" name=" + hold_name(report) + " ") != std::string_view::npos;
+  } catch (const Disconnected&) {
+    throw;
+  } catch (const StoreError&) {
+    return {};  // who may not ask does not know
+  }
 }
 
 RecoveryReport RedisReports::complete(const ReportHead& head, const RecoveryReport& end) {
@@ -141,10 +151,14 @@ std::vector<RecoveryReport> RedisReports::newest(int count, int tasks_of_each) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     auto id = ids[i].string();
     auto report = read(id, tasks_of_each);
-    if (report && report->state == ReportState::running && !is_held(report->id)) {
+    if (report && report->state == ReportState::running) {
+      auto held = is_held(report->id);
       // It may have been completed since we read it; if it still is not, it never will be.
-      report = read(id, tasks_of_each);
-      if (report && report->state == ReportState::running) report->state = ReportState::interrupted;
+      if (held == false) report = read(id, tasks_of_each);
+      if (report && report->state == ReportState::running) {
+        if (held == false) report->state = ReportState::interrupted;
+        if (!held) report->errors.emplace_back(nobody_says);
+      }
     }
     if (report) reports.push_back(std::move(*report));
   }

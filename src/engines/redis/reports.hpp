@@ -16,7 +16,7 @@ class RedisReports final : public Reports {
 
  private:
   std::optional<RecoveryReport> read(const std::string& id, int tasks);
-  bool is_held(ReportId report);
+  std::optional<bool> is_held(ReportId report);  ///< nothing: this user may not ask
 
   Store& store_;
 };
