@@ -15,6 +15,9 @@ struct WorkerOptions {
   /// Handler threads, or open attempts where handlers are asynchronous; 0: as in the settings.
   int concurrency = 0;
   bool until_empty = false;  ///< return when nothing is left that this worker could run
+  /// What others who look at the store are to know of it: short JSON text, asked for before every
+  /// heartbeat and told with it. From a thread of the worker.
+  std::function<std::string()> tells{};
 };
 
 /// What a worker did, for its last words.

@@ -3,6 +3,7 @@
 #include "cli/command.hpp"
 #include "cli/http_sidekiq.hpp"
 #include "cli/table.hpp"
+#include "documents/http_health.hpp"
 #include "documents/http_requests.hpp"
 #include "recovery/time_text.hpp"
 
@@ -28,6 +29,8 @@ Exit run(Context& context, const Options& options) {
     context.confirm("no requests are in flight");
   else
     context.print(table.text(context.out));
+  for (const auto& host : hosts_left_alone(context.existing_engine(), wall_now()))
+    context.say(sentence_of(host));
   return Exit::ok;
 }
 

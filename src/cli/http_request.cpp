@@ -1,3 +1,4 @@
+#include <array>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -11,6 +12,8 @@
 #include "cli/http_options.hpp"
 #include "documents/json.hpp"
 #include "recovery/plain_text.hpp"
+#include "tasks/engine_parts.hpp"
+#include "tasks/task_transfer.hpp"
 
 namespace holdfast::cli {
 
@@ -60,6 +63,20 @@ Exit print_answer(const Context& context, const TaskRecord& task) {
   return response.success() ? Exit::ok : Exit::refused;
 }
 
+/// Removes a request that was performed here, so that its queue is not seen any more: whoever asked
+/// for it has heard how it ended. One that is held is for somebody to decide about, and stays.
+/// Where the store is away by now, retention removes it.
+void forget(const Engine& engine, const TaskRecord& task) {
+  auto* tasks = engine.parts().task_transfer();
+  if (!tasks || task.state == TaskState::held) return;
+  const std::array ids{task.id};
+  try {
+    tasks->forget(ids);
+  } catch (const StoreError&) {
+    return;
+  }
+}
+
 /// Performs it here and now, in a queue of its own, so that nobody else's request is taken along.
 /// If this process dies, it stays in the store like any other.
 Exit perform_and_print(Context& context, const http::Request& request,
@@ -75,7 +92,15 @@ Exit perform_and_print(Context& context, const http::Request& request,
   http::Processor{engine, options}.run();
   auto task = Inspector{engine}.task(id);
   if (!task) throw Error{"the request is gone before its answer could be read"};
-  return print_answer(context, *task);
+  try {
+    const auto ended = print_answer(context, *task);
+    std::fflush(stdout);
+    forget(engine, *task);
+    return ended;
+  } catch (const InvalidRequest&) {
+    forget(engine, *task);  // how it failed is the answer
+    throw;
+  }
 }
 
 Exit run(Context& context, const Options& options) {

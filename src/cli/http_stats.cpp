@@ -1,8 +1,11 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
 #include "cli/http_sidekiq.hpp"
 #include "cli/table.hpp"
+#include "documents/http_health.hpp"
 #include "documents/http_stats.hpp"
 
 namespace holdfast::cli {
@@ -34,14 +37,17 @@ void print_text(const Context& context, const HttpStats& stats) {
   if (table.empty()) return context.confirm("there are no requests");
   context.print(table.text(context.out));
   if (!stats.durations.empty())
-    context.say(fmt::format("half within {:.3f} s, 95 % within {:.3f} s, 99 % within {:.3f} s",
-                            percentile(stats.durations, 0.5), percentile(stats.durations, 0.95),
-                            percentile(stats.durations, 0.99)));
+    context.say(fmt::format(
+        "on average {:.3f} s, half within {:.3f} s, 95 % within {:.3f} s, 99 % within {:.3f} s",
+        mean(stats.durations), percentile(stats.durations, 0.5), percentile(stats.durations, 0.95),
+        percentile(stats.durations, 0.99)));
   print_endpoints(context, stats);
+  for (const auto& host : stats.left_alone) context.say(sentence_of(host));
   for (const auto& process : stats.processes)
-    context.say(fmt::format("{} (process {} on {}): {} of {} in flight, full {} times",
-                            process.worker, process.pid, process.host, process.in_flight,
-                            process.capacity, process.capacity_exceeded));
+    context.say(fmt::format(
+        "{} (process {} on {}) is {}: {} of {} in flight ({} %), full {} times", process.worker,
+        process.pid, process.host, process.state, process.in_flight, process.capacity,
+        process.in_flight * 100 / std::max(1, process.capacity), process.capacity_exceeded));
 }
 
 Exit run(Context& context, const Options& options) {

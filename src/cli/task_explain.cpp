@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/task_text.hpp"
+#include "documents/http_health.hpp"
 #include "documents/json.hpp"
 
 namespace holdfast::cli {
@@ -14,7 +15,7 @@ Exit run(Context& context, const Options& options) {
   const TaskId id = parse_task_id(options.id);
   const Inspector inspector = context.inspector();
   const TaskRecord task = require_task(inspector, id);
-  const std::string sentence = inspector.explain(id);
+  const std::string sentence = explain_task(context.existing_engine(), task);
   if (context.json)
     context.print_json(JsonObject{}
                            .text("id", id.text())

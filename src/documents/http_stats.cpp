@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include <holdfast/http/client.hpp>
 #include <holdfast/http/response.hpp>
 #include <holdfast/payload.hpp>
 
+#include "documents/http_health.hpp"
 #include "documents/http_target.hpp"
 #include "documents/json.hpp"
 #include "recovery/clock.hpp"
@@ -80,14 +82,17 @@ std::vector<HttpStats::Process> processes(const Inspector& inspector) {
 }
 
 /// As of their last heartbeats.
-void add_times_full(const Engine& engine, std::vector<HttpStats::Process>& processes) {
+void add_what_they_tell(const Engine& engine, std::vector<HttpStats::Process>& processes) {
   if (processes.empty()) return;
   for (const auto& told : engine.parts().workers().figures(std::chrono::hours{1})) {
     const auto process =
         std::ranges::find(processes, told.worker.text(), &HttpStats::Process::worker);
     if (process == processes.end()) continue;
-    if (const auto figures = Figures::parse(told.figures))
-      process->capacity_exceeded = figures->full;
+    const auto figures = Figures::parse(told.figures);
+    if (!figures) continue;
+    process->capacity_exceeded = figures->full;
+    const auto standing = http::Standing::parse(figures->tells);
+    if (!standing.state.empty()) process->state = standing.state;
   }
 }
 
@@ -117,6 +122,7 @@ std::string processes_json(const HttpStats& stats) {
                        .text("worker", process.worker)
                        .text("host", process.host)
                        .number("pid", process.pid)
+                       .text("state", process.state)
                        .number("capacity", process.capacity)
                        .number("in_flight", process.in_flight)
                        .number("capacity_exceeded", process.capacity_exceeded)
@@ -126,20 +132,33 @@ std::string processes_json(const HttpStats& stats) {
   return json_list(list);
 }
 
+std::string left_alone_list(const HttpStats& stats) {
+  std::vector<std::string> list;
+  for (const auto& host : stats.left_alone) list.push_back(left_alone_json(host));
+  return json_list(list);
+}
+
+/// Stores have no index of when tasks ended, so those since some time are counted by looking.
+void add_ended(HttpStats& stats, const TaskRecord& task, const HttpStatsOf& which) {
+  if (which.since && (!task.finished_at || *task.finished_at < *which.since)) return;
+  if (which.since) ++stats.states[std::string{to_string(task.state)}];
+  if (task.state != TaskState::cancelled) add_result(stats, task);
+}
+
 /// A page at a time, while there is time: each of them has its answer with it.
 void add_newest(HttpStats& stats, const Inspector& inspector, const HttpStatsOf& which,
                 const std::function<bool()>& go_on) {
   constexpr int at_once = 500;
-  const TaskFilter filter{.states = {TaskState::completed, TaskState::failed},
-                          .kind = http::request_kind,
-                          .created_since = which.since};
+  TaskFilter filter{.states = {TaskState::completed, TaskState::failed},
+                    .kind = http::request_kind};
+  if (which.since) filter.states.push_back(TaskState::cancelled);
   TaskPage page;
   bool in_time = true;
   page.go_on = [&](TaskId) { return in_time = in_time && go_on(); };
   for (int left = which.newest; left > 0; left -= page.limit) {
     page.limit = std::min(left, at_once);
     const auto some = inspector.tasks(filter, page);
-    for (const auto& task : some) add_result(stats, task);
+    for (const auto& task : some) add_ended(stats, task, which);
     if (std::ssize(some) < page.limit || !page.go_on(some.back().id)) break;
     page.after = some.back().id;
   }
@@ -153,10 +172,12 @@ void add_counts(HttpStats& stats, const Inspector& inspector, const HttpStatsOf&
   for (auto state : {TaskState::running, TaskState::pending, TaskState::blocked, TaskState::held,
                      TaskState::failed, TaskState::cancelled, TaskState::completed}) {
     auto& count = stats.states[std::string{to_string(state)}];
+    const bool has_ended = state == TaskState::failed || state == TaskState::cancelled ||
+                           state == TaskState::completed;
+    if (has_ended && which.since) continue;  // see `add_ended`
     stats.complete = stats.complete && now() < end;
     if (!stats.complete) continue;
-    const TaskFilter filter{
-        .states = {state}, .kind = http::request_kind, .created_since = which.since};
+    const TaskFilter filter{.states = {state}, .kind = http::request_kind};
     const auto found = which.longest ? inspector.count_within(filter, end - now())
                                      : TaskCount{inspector.count(filter)};
     count = found.tasks;
@@ -175,7 +196,8 @@ HttpStats http_stats(const Engine& engine, const HttpStatsOf& which) {
   std::ranges::sort(stats.durations);
   for (auto& [host, endpoint] : stats.endpoints) std::ranges::sort(endpoint.durations);
   stats.processes = processes(inspector);
-  add_times_full(engine, stats.processes);
+  add_what_they_tell(engine, stats.processes);
+  stats.left_alone = hosts_left_alone(engine, engine.parts().clock().wall());
   return stats;
 }
 
@@ -185,6 +207,12 @@ double percentile(const std::vector<double>& sorted, double part) {
   return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
 }
 
+double mean(const std::vector<double>& durations) {
+  if (durations.empty()) return 0;
+  return std::accumulate(durations.begin(), durations.end(), 0.0) /
+         static_cast<double>(durations.size());
+}
+
 std::string http_stats_json(const HttpStats& stats) {
   return JsonObject{}
       .json("requests", counts_json(stats.states))
@@ -192,11 +220,13 @@ std::string http_stats_json(const HttpStats& stats) {
       .json("errors", counts_json(stats.errors))
       .number("measured", stats.durations.size())
       .flag("complete", stats.complete)
+      .fraction("mean_seconds", mean(stats.durations))
       .fraction("p50_seconds", percentile(stats.durations, 0.5))
       .fraction("p95_seconds", percentile(stats.durations, 0.95))
       .fraction("p99_seconds", percentile(stats.durations, 0.99))
       .json("endpoints", endpoints_json(stats))
       .json("processes", processes_json(stats))
+      .json("left_alone", left_alone_list(stats))
       .str();
 }
 

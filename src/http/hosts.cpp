@@ -26,6 +26,11 @@ Hosts::Entry Hosts::enter(const Origin& origin, Millis now) {
   return Entry::go;
 }
 
+int Hosts::failures(const Origin& origin) const {
+  auto at = hosts_.find(origin);
+  return at == hosts_.end() ? 0 : at->second.failures;
+}
+
 Millis Hosts::closed_for(const Origin& origin, Millis now) const {
   auto at = hosts_.find(origin);
   return at == hosts_.end() ? Millis{0} : std::max(at->second.closed_until - now, Millis{0});

@@ -19,6 +19,7 @@ class Hosts {
   enum class Entry { go, wait, closed };
   /// `go` counts it in, until it leaves.
   Entry enter(const Origin& origin, Millis now);
+  int failures(const Origin& origin) const;  ///< in a row
   /// For how long a closed one stays closed.
   Millis closed_for(const Origin& origin, Millis now) const;
   /// Its name is known; who waits for that may enter.

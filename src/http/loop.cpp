@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
@@ -20,6 +21,19 @@ Loop::Ticket ticket_of(CURL* handle) {
   char* ticket = nullptr;
   curl_easy_getinfo(handle, CURLINFO_PRIVATE, &ticket);
   return reinterpret_cast<Loop::Ticket>(ticket);
+}
+
+WallTime wall_now() {
+  return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+}
+
+/// Why nobody answered; what the system said tells more than libcurl does.
+std::string why_down(CURL* handle, CURLcode code) {
+  long number = 0;
+  curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
+  if (code == CURLE_COULDNT_CONNECT && number != 0)
+    return std::generic_category().message(static_cast<int>(number));
+  return curl_easy_strerror(code);
 }
 
 int checked(int descriptor) {
@@ -198,6 +212,7 @@ void Loop::hop_ended(Ticket ticket, CURLcode code) {
   auto origin = transfer.origin();
   bool resolved = transfer.resolved();
   curl_multi_remove_handle(multi_, transfer.handle());
+  const auto why = why_down(transfer.handle(), code);
   auto answer = transfer.finish(code);
   running.added = false;
   // Where a server answers at all, it is there.
@@ -205,12 +220,32 @@ void Loop::hop_ended(Ticket ticket, CURLcode code) {
               code == CURLE_OPERATION_TIMEDOUT || code == CURLE_SSL_CONNECT_ERROR;
   if (resolved && !origin.is_address) hosts_.resolved(origin, now());
   hosts_.leave(origin, down, now());
+  note_health(origin, why);
   if (answer) {
     end(ticket, std::move(*answer));
   } else {
     enter(ticket);
   }
   let_in(origin);
+}
+
+void Loop::note_health(const Origin& origin, const std::string& why) {
+  const auto wait = hosts_.closed_for(origin, now());
+  std::lock_guard lock{health_mutex_};
+  if (wait <= Millis{0}) {
+    left_alone_.erase(origin);
+    return;
+  }
+  std::erase_if(left_alone_, [&](const auto& each) { return each.second.until <= wall_now(); });
+  left_alone_[origin] = {host_text(origin), wall_now() + wait, hosts_.failures(origin), why};
+}
+
+std::vector<LeftAlone> Loop::left_alone() const {
+  std::vector<LeftAlone> now;
+  std::lock_guard lock{health_mutex_};
+  for (const auto& [origin, host] : left_alone_)
+    if (host.until > wall_now()) now.push_back(host);
+  return now;
 }
 
 void Loop::end(Ticket ticket, Answer answer) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "http/hosts.hpp"
+#include "http/left_alone.hpp"
 #include "http/transfer.hpp"
 #include "http/watched_sockets.hpp"
 
@@ -31,6 +32,8 @@ class Loop {
   void cancel(Ticket ticket);
 
   int in_flight() const { return in_flight_; }
+  /// From any thread.
+  std::vector<LeftAlone> left_alone() const;
 
  private:
   struct Order {
@@ -47,6 +50,8 @@ class Loop {
   void collect_finished();
   void hop_ended(Ticket ticket, CURLcode code);
   void end(Ticket ticket, Answer answer);
+  /// For those who want to know which hosts are left alone.
+  void note_health(const Origin& origin, const std::string& why);
   void wait_for_events();
 
   static int on_socket(CURL* easy, curl_socket_t socket, int what, void* self, void* known);
@@ -77,6 +82,9 @@ class Loop {
   std::mutex mutex_;  // guards the two below
   std::vector<Order> orders_;
   Ticket last_ticket_ = 0;
+
+  mutable std::mutex health_mutex_;  // guards the one below
+  std::map<Origin, LeftAlone> left_alone_;
 
   std::jthread thread_;
 };

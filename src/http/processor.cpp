@@ -10,20 +10,19 @@
 
 namespace holdfast::http {
 
-namespace {
-
-WorkerOptions worker_options(const ProcessorOptions& options) {
-  return {.queues = options.queues,
-          .concurrency = options.capacity,
-          .until_empty = options.until_empty};
-}
-
-}  // namespace
-
 Processor::State::State(Engine engine, ProcessorOptions options)
     : engine_{engine},
       options_{(validate(options), std::move(options))},
-      worker_{handlers(), worker_options(options_)} {}
+      worker_{handlers(), worker_options()} {}
+
+WorkerOptions Processor::State::worker_options() {
+  return {.queues = options_.queues,
+          .concurrency = options_.capacity,
+          .until_empty = options_.until_empty,
+          .tells = [this] {
+            return Standing{std::string{to_string(state())}, loop_->left_alone()}.text();
+          }};
+}
 
 Tasks Processor::State::handlers() {
   Tasks tasks{engine_};

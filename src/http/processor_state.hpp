@@ -42,6 +42,7 @@ class Processor::State {
   using HeldPtr = std::shared_ptr<Held>;
 
   Tasks handlers();
+  WorkerOptions worker_options();
   void begin(std::shared_ptr<OpenAttempt> attempt);
   Job job_for(const HeldPtr& held) const;
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "documents/http_health.hpp"
 #include "documents/json.hpp"
 #include "documents/task_json.hpp"
 #include "recovery/clock.hpp"
@@ -115,7 +116,7 @@ Response explain(Service& service, const Request& request) {
   return json_response(JsonObject{}
                            .text("id", task.id.text())
                            .text("state", to_string(task.state))
-                           .text("explanation", inspector.explain(task.id))
+                           .text("explanation", explain_task(service.store(request).engine, task))
                            .str());
 }
 

@@ -84,6 +84,7 @@ std::string Figures::text() const {
   object["wait"] = wait.text();
   object["run"] = run.text();
   object["full"] = full;
+  if (!tells.empty()) object["tells"] = tells;
   return json::serialize(object);
 }
 
@@ -107,6 +108,7 @@ std::optional<Figures> Figures::parse(std::string_view text) {
   parsed.wait = TimeHistogram::parse(text_of(object, "wait"));
   parsed.run = TimeHistogram::parse(text_of(object, "run"));
   if (const auto* full = object.if_contains("full")) parsed.full = number_of(*full);
+  parsed.tells = text_of(object, "tells");
   return parsed;
 }
 

@@ -35,10 +35,69 @@ TEST_F(HttpCommands, PrintTheAnswerToARequest) {
   auto raised = cli({"http", "get", server.url("/missing"), "--header", "X-A: b", "--raise",
                      "--print", "--allow-private"});
   EXPECT_EQ(raised.ending.code, 1);
+}
+
+TEST_F(HttpCommands, LeaveNothingOfWhatWasPrinted) {
+  HttpServer server{[](const ServedRequest& request) {
+    return answer(request.target == "/missing" ? 404 : 200, "x");
+  }};
+  const auto queues = [&] { return cli({"--json", "queue", "status"}).out; };
+  cli({"task", "add", "other", "--queue", "others"});
+  for (const auto* path : {"/", "/missing"})
+    cli({"http", "get", server.url(path), "--raise", "--print", "--allow-private"});
+  EXPECT_EQ(server.served(), 2);
+  EXPECT_THAT(queues(), HasSubstr("others"));
+  EXPECT_THAT(queues(), testing::Not(HasSubstr("http-print")));
+  EXPECT_EQ(inspector_.count({.kind = request_kind}), 0);
+  // Nobody knows whether this one was done, so it is not forgotten.
+  HttpServer silent{[](const ServedRequest&) {
+    test::Reply reply = answer(200);
+    reply.never = true;
+    return reply;
+  }};
+  const auto held = cli(
+      {"http", "post", silent.url(), "--hold", "--print", "--allow-private", "--timeout", "300ms"});
+  EXPECT_THAT(held.err, HasSubstr("may have been sent"));
+  EXPECT_EQ(inspector_.count({.states = {TaskState::held}, .kind = request_kind}), 1);
+}
+
+TEST_F(HttpCommands, CountErrorsByType) {
+  HttpServer server{[](const ServedRequest&) { return answer(404); }};
+  cli({"http", "get", server.url("/missing"), "--raise"});
+  cli(run_words({"--until-empty"}));
+  cli({"http", "get", server.url()});
+  cli({"http", "run", "--until-empty"});
   auto stats = boost::json::parse(cli({"--json", "http", "stats"}).out);
   EXPECT_EQ(stats.at("errors").at("blocked_address").as_int64(), 1);
   EXPECT_EQ(stats.at("errors").at("http").as_int64(), 1);
   EXPECT_EQ(stats.at("endpoints").at(0).at("unanswered").as_int64(), 1) << "404 is an answer";
+}
+
+TEST_F(HttpCommands, SayWhichHostIsLeftAlone) {
+  const auto port = [] {
+    return HttpServer{[](const ServedRequest&) { return answer(200); }}.port();
+  }();
+  const auto host = fmt::format("127.0.0.1:{}", port);
+  const auto id = cli({"http", "get", "http://" + host + "/last", "--attempts", "50"}).out;
+  enqueue("http://" + host + "/", 30);
+  test::Process processor{command({"http", "run", "--per-host", "1", "--allow-private"})};
+  const auto stats = [&] { return boost::json::parse(cli({"--json", "http", "stats"}).out); };
+  ASSERT_TRUE(test::eventually([&] { return !stats().at("left_alone").as_array().empty(); },
+                               std::chrono::seconds{60}))
+      << processor.err();
+  const auto told = stats().at("left_alone").at(0);
+  EXPECT_EQ(std::string{told.at("host").as_string()}, host);
+  EXPECT_GE(told.at("failures").as_int64(), 10);
+  const auto sentence = fmt::format("{} is left alone until ", host);
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"http", "stats"}, {"http", "list"}, {"task", "explain", id.substr(0, 26)}})
+    EXPECT_TRUE(test::eventually([&] {
+      const auto out = cli(words).out;
+      return out.find(sentence) != out.npos && out.find("Connection refused") != out.npos;
+    })) << cli(words).out;
+  processor.kill();
+  EXPECT_TRUE(test::eventually([&] { return stats().at("left_alone").as_array().empty(); }))
+      << "nobody leaves it alone any more";
 }
 
 TEST_F(HttpCommands, CountAsInFlightOnlyWhatIsSent) {
@@ -90,7 +149,14 @@ TEST_F(HttpCommands, RunListAndCountRequests) {
   EXPECT_EQ(stats.at("statuses").at("200").as_int64(), 1);
   EXPECT_EQ(stats.at("processes").at(0).at("capacity").as_int64(), 1'000);
   EXPECT_EQ(stats.at("processes").at(0).at("in_flight").as_int64(), 1);
+  EXPECT_EQ(std::string{stats.at("processes").at(0).at("state").as_string()}, "running");
+  EXPECT_GT(stats.at("mean_seconds").to_number<double>(), 0);
   EXPECT_THAT(cli({"http", "stats"}).out, HasSubstr("answered 200"));
+  EXPECT_THAT(cli({"http", "stats"}).out, HasSubstr("on average"));
+  processor.signal(SIGTERM);
+  EXPECT_TRUE(test::eventually([&] {
+    return cli({"http", "stats"}).out.find("is draining: 1 of 1000") != std::string::npos;
+  })) << cli({"http", "stats"}).out;
   const auto& endpoint = stats.at("endpoints").at(0);
   EXPECT_EQ(endpoint.at("host"), listed.at("host"));
   EXPECT_EQ(endpoint.at("requests").as_int64(), 1);

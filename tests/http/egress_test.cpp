@@ -5,6 +5,7 @@
 #include <holdfast/error.hpp>
 
 #include "http/hosts.hpp"
+#include "http/left_alone.hpp"
 
 namespace holdfast::http {
 namespace {
@@ -133,6 +134,36 @@ TEST_F(HostsTest, AHostThatFailsAllTheTimeIsLeftAloneAndThenTriedByOne) {
   hosts_.leave(origin_, false, Millis{2'000});
   EXPECT_EQ(enter(Millis{2'000}), Entry::go);
   EXPECT_EQ(enter(Millis{2'000}), Entry::go);
+}
+
+TEST_F(HostsTest, KnowsHowOftenOneFailedInARow) {
+  EXPECT_EQ(hosts_.failures(origin_), 0);
+  for (int i = 0; i < 2; ++i) {
+    enter();
+    hosts_.leave(origin_, true, Millis{0});
+  }
+  EXPECT_EQ(hosts_.failures(origin_), 2);
+  enter();
+  hosts_.leave(origin_, false, Millis{0});
+  EXPECT_EQ(hosts_.failures(origin_), 0);
+}
+
+TEST(Standing, ComesBackAsItWasTold) {
+  Standing told{.state = "draining"};
+  for (int i = 0; i < 100; ++i)
+    told.left_alone.push_back({"a.example:" + std::to_string(i), WallTime{Millis{1'000 + i}}, 10,
+                               std::string(10'000, 'x')});
+  EXPECT_LT(told.text().size(), 8'000u) << "it goes with every heartbeat";
+  const auto read = Standing::parse(told.text());
+  EXPECT_EQ(read.state, "draining");
+  ASSERT_FALSE(read.left_alone.empty());
+  EXPECT_EQ(read.left_alone[0].host, "a.example:0");
+  EXPECT_EQ(read.left_alone[0].until, WallTime{Millis{1'000}});
+  EXPECT_EQ(read.left_alone[0].failures, 10);
+  for (const auto* text : {"", "[]", "{", R"({"left_alone":[1,{}]})", R"({"state":7})"})
+    EXPECT_EQ(Standing::parse(text).state, "") << text;
+  EXPECT_EQ(host_text(origin_of("https://Example.org:443/a")), "example.org");
+  EXPECT_EQ(host_text(origin_of("http://[::1]:8080/")), "[::1]:8080");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ import { Age, Id, Text } from "../parts/text";
 import { Tiles } from "../parts/tiles";
 import { address } from "../route";
 import { count, duration } from "../text/format";
-import { Endpoints, Processes, Tallies } from "./http_tables";
+import { Endpoints, HostsLeftAlone, Processes, Tallies } from "./http_tables";
 
 const most_shown = 500;
 
@@ -55,6 +55,7 @@ export function Http() {
               <Processes processes={answer.processes} />
             </Section>
             <Section title="Hosts">
+              <HostsLeftAlone hosts={answer.left_alone} />
               <Endpoints endpoints={answer.endpoints} requests={flying.data?.requests ?? []} />
             </Section>
           </>
@@ -124,6 +125,7 @@ function Numbers({ stats }: { stats: HttpStats }) {
             value: count(stats.requests.failed),
             tone: stats.requests.failed > 0 ? "bad-text" : "",
           },
+          { name: "On average", value: seconds(stats.mean_seconds) },
           { name: "Half within", value: seconds(stats.p50_seconds) },
           { name: "95 % within", value: seconds(stats.p95_seconds) },
           { name: "99 % within", value: seconds(stats.p99_seconds) },

@@ -53,6 +53,7 @@ export function Processes({ processes }: { processes: HttpStats["processes"] }) 
         { head: "Worker", cell: (process) => <Id id={process.worker} /> },
         { head: "Host", cell: (process) => <Text value={process.host} /> },
         { head: "Pid", as: "number", cell: (process) => process.pid },
+        { head: "State", cell: (process) => <Text value={process.state} /> },
         { head: "In flight", as: "number", cell: (process) => count(process.in_flight) },
         { head: "Capacity", as: "number", cell: (process) => count(process.capacity) },
         { head: "Exceeded", as: "number", cell: (process) => count(process.capacity_exceeded) },
@@ -73,6 +74,19 @@ export function Processes({ processes }: { processes: HttpStats["processes"] }) 
         command: "holdfast http run",
       }}
     />
+  );
+}
+
+/** Why requests to a host wait although there is room. */
+export function HostsLeftAlone({ hosts }: { hosts: HttpStats["left_alone"] }) {
+  return (
+    <>
+      {hosts.map((host) => (
+        <p key={host.host} class="warn-text">
+          <Text value={`${host.sentence}.`} /> Its requests wait, and are not charged.
+        </p>
+      ))}
+    </>
   );
 }
 
