@@ -47,7 +47,7 @@ std::string folder_for(const std::string& store) {
   throw ConfigError{"there is no HOME to keep the token in; name a folder with --state"};
 }
 
-void tell(const Context& context, const server::Started& started) {
+void tell(const Context& context, const server::Started& started, bool read_only) {
   std::vector<std::string> new_ones, away;
   for (const auto& store : started.stores) {
     if (store.is_new) new_ones.push_back(store.name);
@@ -69,7 +69,8 @@ void tell(const Context& context, const server::Started& started) {
     for (const auto& name : new_ones)
       context.say(fmt::format("{} is new and empty: there was no store there", name));
     if (started.login.empty())
-      context.say("anybody on this machine may do everything (--no-auth)");
+      context.say(fmt::format("anybody on this machine may {} (--no-auth)",
+                              read_only ? "look at everything" : "do everything"));
     else
       context.say(fmt::format("log in, once and within ten minutes: {}", started.login));
     context.confirm(fmt::format("programs send the token in {}", started.token_file));
@@ -83,13 +84,24 @@ std::vector<std::string> names_of(const server::Started& started) {
   return names;
 }
 
+/// The server only reads them. Beside a store that we may not change there may be no folder, and we
+/// cannot make one; whoever names another wants it to be there.
+std::shared_ptr<BlobStore> output_of(const std::string& address, const std::string& output) {
+  try {
+    return output_store(address, output);
+  } catch (const ConfigError&) {
+    if (!output.empty()) throw;
+    return nullptr;
+  }
+}
+
 server::OpenedStore open_one(Context& context, const std::string& address,
                              const std::string& output) {
   // On a fresh machine it begins one; but where an address was mistyped, nobody should have to
   // wonder at an empty dashboard.
   const bool begins = !holds_store(address);
-  server::OpenedStore opened{open(address, context.config().settings),
-                             output_store(address, output), begins};
+  server::OpenedStore opened{open(address, context.config().settings), output_of(address, output),
+                             begins};
   context.name_ledger(opened.engine, Stay::brief);
   if (!context.quiet) log_to_stderr(opened.engine, Severity::warning, context.log_format);
   return opened;
@@ -184,7 +196,7 @@ Exit run(Context& context, const Options& options) {
                              }};
   std::optional<Watchdog> watchdog;
   server::serve(serve, stores, [&](const server::Started& started, server::Controls given) {
-    tell(context, started);
+    tell(context, started, serve.read_only);
     const auto status =
         fmt::format("serving {} at {}", fmt::join(names_of(started), ", "), started.url);
     context.systemd.ready(status);

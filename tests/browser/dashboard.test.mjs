@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fill, start_worker } from "./fill.mjs";
 import { corpus, hostile_texts, large_number, store_corpus, store_hostile } from "./hostile.mjs";
-import { Place, until } from "./place.mjs";
+import { Place, until, unused_address } from "./place.mjs";
 import { launch, Visitor } from "./visitor.mjs";
 
 const shots = process.env.SCREENSHOTS;
@@ -123,6 +123,52 @@ describe("the dashboard", () => {
       async () =>
         (await place.json("task", "list", "--status", "failed", "--kind", "broken")).length === 6,
     );
+  });
+
+  test("what is done to all that match takes the whole filter", async () => {
+    const { page } = operator;
+    const add = (id, number) =>
+      place.run("task", "add", "bulk", `{"customer":{"id":${id}}}`, "--count", String(number));
+    await add(7, 700);
+    await add(8, 5);
+    await operator.open(place.address, "tasks?kind=bulk&field=customer.id&value=7");
+    await page.getByRole("button", { name: "Cancel all that match" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("of kind bulk, whose payload has customer.id = 7").waitFor();
+    await dialog.getByRole("button", { name: "Cancel", exact: true }).click();
+    await dialog.getByText("700 tasks cancelled or asked to stop.").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
+
+    await operator.open(place.address, "tasks");
+    const form = page.getByRole("form", { name: "Filter of tasks" });
+    await form.getByLabel("Kind").fill("bulk");
+    await form.getByRole("button", { name: "pending" }).click();
+    await page.getByRole("heading", { name: "5 tasks" }).waitFor();
+    assert.match(page.url(), /state=pending&kind=bulk$/, "what was typed is not lost");
+  });
+
+  test("a filter that cannot be read shows and changes nothing", async () => {
+    const { page } = operator;
+    for (const wrong of ["since=10sec", "value=7", "state=faild", "error=a&since=soon"]) {
+      await operator.open(place.address, `tasks?${wrong}`);
+      await page.getByRole("alert").getByText("Nothing is shown").waitFor();
+      assert.equal(await page.locator("tbody tr").count(), 0, wrong);
+      for (const name of ["Retry all that match", "Cancel all that match"])
+        assert.ok(await page.getByRole("button", { name }).isDisabled(), wrong);
+    }
+    await operator.open(place.address, "tasks?kind=bulk&since=1h30m");
+    await page.getByRole("heading", { name: "705 tasks" }).waitFor();
+  });
+
+  test("the page of requests says which host is left alone", async () => {
+    const { page } = operator;
+    const address = await unused_address();
+    for (let i = 0; i < 12; ++i) await place.run("http", "get", address, "--queue", "far");
+    const processor = place.start("http", "run", "--queue", "far", "--allow-private");
+    await operator.open(place.address, "http");
+    const host = address.replace("http://", "");
+    await page.getByText(`${host} is left alone until`).waitFor();
+    processor.kill("SIGKILL");
   });
 
   test("a viewer looks and changes nothing", async () => {
@@ -328,26 +374,4 @@ describe("the dashboard", () => {
     await page.goto(link);
     await page.getByRole("heading", { name: "Overview" }).waitFor();
   });
-});
-
-test("a page shows what it missed while its server was away, by itself", async () => {
-  const place = new Place();
-  const browser = await launch();
-  try {
-    await place.run("task", "add", "seen");
-    await place.serve("--no-auth");
-    const { page } = await Visitor.come(browser);
-    await page.goto(`${place.address}/#/tasks?kind=unseen`);
-    await page.getByText("There are no tasks of kind unseen").waitFor();
-    await page.getByText("Live", { exact: true }).waitFor();
-    await place.stop_server();
-    await page.getByText("Connecting…").waitFor();
-    await place.run("task", "add", "unseen");
-    await place.start_server_again();
-    await page.locator("tbody").getByText("unseen").waitFor();
-    await page.getByText("Live", { exact: true }).waitFor();
-  } finally {
-    await browser.close();
-    await place.clean_up();
-  }
 });

@@ -1,6 +1,7 @@
 // A folder with a store, and the processes that work on it. All of them are gone at the end.
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -18,6 +19,15 @@ export async function until(what, ask) {
     if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
     await pause(50);
   }
+}
+
+/** Where nobody listens. */
+export async function unused_address() {
+  const server = createServer();
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address();
+  await new Promise((done) => server.close(done));
+  return `http://127.0.0.1:${port}`;
 }
 
 export class Place {

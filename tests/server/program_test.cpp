@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -68,6 +69,34 @@ TEST_F(Serve, KeepsItsMemoryFromOthersOfTheSameUser) {
   struct stat status {};
   ASSERT_EQ(::stat(("/proc/" + std::to_string(process.pid()) + "/environ").c_str(), &status), 0);
   EXPECT_EQ(status.st_uid, 0u);
+}
+
+TEST_F(Serve, ShowsAStoreThatCannotBeChanged) {
+  test::run({HOLDFAST_PROGRAM, "--store", store_.address(), "task", "add", "a"});
+  const auto state = store_.folder() / "state";
+  ASSERT_EQ(::mkdir(state.c_str(), 0777), 0);
+  ASSERT_EQ(::chmod(state.c_str(), 0777), 0);
+  std::filesystem::create_directory(store_.folder() / "fixed");
+  for (const auto* name : {"", "-wal", "-shm", ".holdfast"})
+    if (std::filesystem::exists(store_.database() + name))
+      std::filesystem::rename(store_.database() + name,
+                              (store_.folder() / "fixed" / "r.db").string() + name);
+  for (const auto& each : std::filesystem::recursive_directory_iterator(store_.folder() / "fixed"))
+    ::chmod(each.path().c_str(), each.is_directory() ? 0555 : 0444);
+  ::chmod((store_.folder() / "fixed").c_str(), 0555);
+  ::chmod(store_.folder().c_str(), 0777);
+  store_address_ = "sqlite:" + (store_.folder() / "fixed" / "r.db").string();
+  auto words = command({"--read-only", "--no-auth", "--state", state});
+  std::erase(words, "--json");
+  // Root may write whatever the modes say.
+  if (::geteuid() == 0)
+    words.insert(words.begin(),
+                 {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
+  Process process{words};
+  EXPECT_TRUE(eventually([&] {
+    return process.out().find("may look at everything") != std::string::npos;
+  })) << process.out()
+      << process.err();
 }
 
 TEST_F(Serve, LeavesNoCoreWhenItCrashes) {
