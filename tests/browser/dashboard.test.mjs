@@ -125,41 +125,6 @@ describe("the dashboard", () => {
     );
   });
 
-  test("what is done to all that match takes the whole filter", async () => {
-    const { page } = operator;
-    const add = (id, number) =>
-      place.run("task", "add", "bulk", `{"customer":{"id":${id}}}`, "--count", String(number));
-    await add(7, 700);
-    await add(8, 5);
-    await operator.open(place.address, "tasks?kind=bulk&field=customer.id&value=7");
-    await page.getByRole("button", { name: "Cancel all that match" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByText("of kind bulk, whose payload has customer.id = 7").waitFor();
-    await dialog.getByRole("button", { name: "Cancel", exact: true }).click();
-    await dialog.getByText("700 tasks cancelled or asked to stop.").waitFor();
-    await dialog.getByRole("button", { name: "Close" }).click();
-
-    await operator.open(place.address, "tasks");
-    const form = page.getByRole("form", { name: "Filter of tasks" });
-    await form.getByLabel("Kind").fill("bulk");
-    await form.getByRole("button", { name: "pending" }).click();
-    await page.getByRole("heading", { name: "5 tasks" }).waitFor();
-    assert.match(page.url(), /state=pending&kind=bulk$/, "what was typed is not lost");
-  });
-
-  test("a filter that cannot be read shows and changes nothing", async () => {
-    const { page } = operator;
-    for (const wrong of ["since=10sec", "value=7", "state=faild", "error=a&since=soon"]) {
-      await operator.open(place.address, `tasks?${wrong}`);
-      await page.getByRole("alert").getByText("Nothing is shown").waitFor();
-      assert.equal(await page.locator("tbody tr").count(), 0, wrong);
-      for (const name of ["Retry all that match", "Cancel all that match"])
-        assert.ok(await page.getByRole("button", { name }).isDisabled(), wrong);
-    }
-    await operator.open(place.address, "tasks?kind=bulk&since=1h30m");
-    await page.getByRole("heading", { name: "705 tasks" }).waitFor();
-  });
-
   test("the page of requests says which host is left alone", async () => {
     const { page } = operator;
     const address = await unused_address();
@@ -281,6 +246,41 @@ describe("the dashboard", () => {
       assert.ok(width <= window_width, `${name} is ${width} wide in a window of ${window_width}`);
       if (name === "tasks") await page.screenshot({ path: join(shots, "tasks-phone.png") });
     }
+  });
+
+  test("what is done to all that match takes the whole filter", async () => {
+    const { page } = operator;
+    const add = (id, number) =>
+      place.run("task", "add", "bulk", `{"customer":{"id":${id}}}`, "--count", String(number));
+    await add(7, 700);
+    await add(8, 5);
+    await operator.open(place.address, "tasks?kind=bulk&field=customer.id&value=7");
+    await page.getByRole("button", { name: "Cancel all that match" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("of kind bulk, whose payload has customer.id = 7").waitFor();
+    await dialog.getByRole("button", { name: "Cancel", exact: true }).click();
+    await dialog.getByText("700 tasks cancelled or asked to stop.").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
+
+    await operator.open(place.address, "tasks");
+    const form = page.getByRole("form", { name: "Filter of tasks" });
+    await form.getByLabel("Kind").fill("bulk");
+    await form.getByRole("button", { name: "pending" }).click();
+    await page.getByRole("heading", { name: "5 tasks" }).waitFor();
+    assert.match(page.url(), /state=pending&kind=bulk$/, "what was typed is not lost");
+  });
+
+  test("a filter that cannot be read shows and changes nothing", async () => {
+    const { page } = operator;
+    for (const wrong of ["since=10sec", "value=7", "state=faild", "error=a&since=soon"]) {
+      await operator.open(place.address, `tasks?${wrong}`);
+      await page.getByRole("alert").getByText("Nothing is shown").waitFor();
+      assert.equal(await page.locator("tbody tr").count(), 0, wrong);
+      for (const name of ["Retry all that match", "Cancel all that match"])
+        assert.ok(await page.getByRole("button", { name }).isDisabled(), wrong);
+    }
+    await operator.open(place.address, "tasks?kind=bulk&since=1h30m");
+    await page.getByRole("heading", { name: "705 tasks" }).waitFor();
   });
 
   test("hostile texts are shown as texts", async () => {
