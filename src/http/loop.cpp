@@ -212,15 +212,15 @@ void Loop::hop_ended(Ticket ticket, CURLcode code) {
   auto origin = transfer.origin();
   bool resolved = transfer.resolved();
   curl_multi_remove_handle(multi_, transfer.handle());
-  const auto why = why_down(transfer.handle(), code);
-  auto answer = transfer.finish(code);
-  running.added = false;
   // Where a server answers at all, it is there.
   bool down = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
               code == CURLE_OPERATION_TIMEDOUT || code == CURLE_SSL_CONNECT_ERROR;
+  auto why = down ? why_down(transfer.handle(), code) : std::string{};
+  auto answer = transfer.finish(code);
+  running.added = false;
   if (resolved && !origin.is_address) hosts_.resolved(origin, now());
   hosts_.leave(origin, down, now());
-  note_health(origin, why);
+  if (down || !left_alone_.empty()) note_health(origin, why);
   if (answer) {
     end(ticket, std::move(*answer));
   } else {

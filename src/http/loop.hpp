@@ -83,7 +83,7 @@ class Loop {
   std::vector<Order> orders_;
   Ticket last_ticket_ = 0;
 
-  mutable std::mutex health_mutex_;  // guards the one below
+  mutable std::mutex health_mutex_;  // guards the one below, which only the loop changes
   std::map<Origin, LeftAlone> left_alone_;
 
   std::jthread thread_;
