@@ -41,8 +41,15 @@ std::string describe(const Ending& ending) {
 }
 
 Outcome outcome_of(const Ending& ending, bool asked_to_stop, const Output& output) {
-  if (!ending.by_signal && ending.number == EX_OK)
+  if (!ending.by_signal && ending.number == EX_OK) {
+    // Running it again would only repeat its effects: the result would be as large.
+    if (auto size = output.too_long_result())
+      return fail(
+          fmt::format("the program was done, but its result, the last line that it wrote, "
+                      "has {} bytes; queue.limits.resultBytes says how many are allowed",
+                      *size));
     return Done{.result = {}, .text = output.result()};
+  }
   auto reason = describe(ending);
   if (asked_to_stop) reason += " after it was asked to stop";
   if (auto errors = output.last_errors(); !errors.empty()) reason += ":\n" + errors;

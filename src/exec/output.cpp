@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <boost/json/parse.hpp>
+#include <boost/json/stream_parser.hpp>
 #include "recovery/plain_text.hpp"
 
 namespace holdfast {
@@ -24,6 +25,12 @@ std::string_view beginning(std::string_view text, std::size_t limit) {
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r\f\v") == std::string_view::npos;
+}
+
+boost::json::parse_options as_in_payloads() {
+  boost::json::parse_options options;
+  options.max_depth = 32;
+  return options;
 }
 
 }  // namespace
@@ -71,7 +78,9 @@ Output::Output(Log log, std::size_t result_bytes)
       output_{std::max(result_bytes, longest_log_line),
               [this](const std::string& line, std::size_t missing) {
                 this->log(line, missing);
-                if (!is_blank(line)) last_output_ = line;
+                if (is_blank(line)) return;
+                last_output_ = line;
+                last_output_missing_ = missing;
               }},
       errors_{longest_log_line, [this](const std::string& line, std::size_t missing) {
                 this->log(line, missing);
@@ -94,11 +103,18 @@ void Output::log(const std::string& line, std::size_t missing) {
 }
 
 std::string Output::result() const {
-  boost::json::parse_options as_in_payloads;
-  as_in_payloads.max_depth = 32;
   boost::system::error_code not_json;
-  boost::json::parse(last_output_, not_json, {}, as_in_payloads);
+  boost::json::parse(last_output_, not_json, {}, as_in_payloads());
   return not_json ? "" : last_output_;
+}
+
+std::optional<std::size_t> Output::too_long_result() const {
+  if (last_output_missing_ == 0) return {};
+  boost::json::stream_parser parser{{}, as_in_payloads()};
+  boost::system::error_code not_json;
+  parser.write(last_output_, not_json);
+  if (not_json) return {};
+  return last_output_.size() + last_output_missing_;
 }
 
 std::string Output::last_errors() const { return fmt::format("{}", fmt::join(last_errors_, "\n")); }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,8 @@ class Output {
 
   /// The last line of standard output that was not blank, if it is JSON; else nothing.
   std::string result() const;
+  /// If that line is longer than a result may be, and JSON as far as it was kept: how long it is.
+  std::optional<std::size_t> too_long_result() const;
   /// The last lines of standard error, separated by newlines; empty if it said nothing.
   std::string last_errors() const;
 
@@ -56,6 +59,7 @@ class Output {
 
   Log log_;
   std::string last_output_;
+  std::size_t last_output_missing_ = 0;
   std::deque<std::string> last_errors_;
   LineCutter output_;
   LineCutter errors_;

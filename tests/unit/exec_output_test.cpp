@@ -53,8 +53,12 @@ TEST(ExecOutput, TheResultMayBeLongerThanALogLineButNotThanItsLimit) {
   auto fits = "\"" + std::string(9'998, 'r') + "\"";
   listener.output.on_output(fits + "\n");
   EXPECT_EQ(listener.output.result(), '"' + std::string(9'998, 'r') + '"');
+  EXPECT_EQ(listener.output.too_long_result(), std::nullopt);
   listener.output.on_output("\"" + std::string(9'999, 'r') + "\"\n");
   EXPECT_EQ(listener.output.result(), "");
+  EXPECT_EQ(listener.output.too_long_result(), 10'001);
+  listener.output.on_output(std::string(20'000, 'r') + "\n");
+  EXPECT_EQ(listener.output.too_long_result(), std::nullopt) << "a long line of text is no result";
 }
 
 TEST(ExecOutput, JsonOfAbsurdDepthIsNoResult) {
