@@ -44,13 +44,13 @@ std::string series_of(const object& envelope, std::string_view name) {
   return series;
 }
 
-/// The JSON up to the first newline, and where the rest begins.
-std::pair<std::string, std::uint64_t> envelope_text(Delivery& delivery) {
+/// The JSON up to the first newline, and where the rest begins; nowhere if there is no newline.
+std::pair<std::string, std::optional<std::uint64_t>> envelope_text(Delivery& delivery) {
   std::string text(std::min<std::uint64_t>(delivery.size(), 4'096), '\0');
   while (true) {
     text.resize(delivery.read(0, text));
     if (auto end = text.find('\n'); end != text.npos) return {text.substr(0, end), end + 1};
-    if (text.size() == delivery.size()) return {text, text.size()};
+    if (text.size() == delivery.size()) return {text, {}};
     if (text.size() >= longest_envelope)
       refuse("its first line is longer than {} bytes: it is no envelope", longest_envelope);
     text.resize(std::min<std::uint64_t>(delivery.size(), 8 * text.size()));
@@ -79,14 +79,18 @@ HeaderMessage read_header(const object& envelope, const Options& limits) {
   return header;
 }
 
-PartMessage read_part(const object& envelope, const Options& limits, std::uint64_t body_at) {
+PartMessage read_part(const object& envelope, const Options& limits,
+                      std::optional<std::uint64_t> body_at) {
+  if (!body_at) refuse("its envelope is not followed by a newline and the bytes of the part");
   PartMessage part{.series = series_of(envelope, "series"),
                    .total = number_of(envelope, "totalCount"),
-                   .body_at = body_at};
+                   .body_at = *body_at};
   auto ordinal = number_of(envelope, "ordinal");
   if (!ordinal || *ordinal < 1 || *ordinal > limits.max_ordinal)
     refuse("its ordinal is not between 1 and {}", limits.max_ordinal);
   part.ordinal = *ordinal;
+  if (part.total && part.ordinal > *part.total)
+    refuse("it is part {} of {} of '{}'", part.ordinal, *part.total, part.series);
   if (envelope.contains("sha256")) {
     part.sha256 = text_of(envelope, "sha256");
     std::ranges::transform(part.sha256, part.sha256.begin(),
