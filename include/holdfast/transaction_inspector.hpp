@@ -18,7 +18,7 @@ struct TransactionRecord {
   std::string reason{};
   std::string data{};  ///< JSON text
   std::string input{};
-  std::string error{};  ///< of the last failure in this state
+  std::string error{};  ///< of the last failure in this state; without one, the last trouble in it
   int failures = 0;
   std::optional<WallTime> began_at{};
   std::optional<WallTime> entered_at{};

@@ -42,6 +42,8 @@ void print_sheet(const Context& context, const TransactionSight& sight) {
   if (task.recoveries > 0) line("recovered", fmt::format("{} times", task.recoveries));
   if (transaction.failures > 0)
     line("failures", fmt::format("{}, last: {}", transaction.failures, transaction.error));
+  else
+    line("last trouble", transaction.error);
   line("error", task.error);
   line("cause", task.cause);
   if (!sight.outbox.empty()) line("unsent", fmt::format("{} messages", sight.outbox.size()));
@@ -53,12 +55,12 @@ void print_sheet(const Context& context, const TransactionSight& sight) {
 
 void print_gaps(const Context& context, const results::Progress& progress) {
   if (!progress.announced)
-    context.say("\nno header yet: how many parts there will be is not known");
+    context.print("\nno header yet: how many parts there will be is not known\n");
   if (progress.series.empty()) return;
   Table table{{{"SERIES"}, {"RECEIVED", true}, {"EXPECTED", true}, {"MISSING", false, true}}};
   for (const auto& each : progress.series)
     table.add(
-        {each.series, std::to_string(each.received + each.surplus),
+        {each.series, std::to_string(each.received),
          each.expected < 0 ? "?" : std::to_string(each.expected),
          results::gaps_text(each.missing) +
              (each.surplus > 0 ? fmt::format(" ({} that were not announced)", each.surplus) : "")});

@@ -122,6 +122,19 @@ void LiveTransaction::count_failure(const std::string& error) {
   ++row_.failures;
 }
 
+void LiveTransaction::say_trouble(const std::string& what) {
+  if (row_.error == what) return;
+  // Whatever the turn had kept and sent did not happen.
+  kept_.reset();
+  out_.clear();
+  write({.trouble = what});
+  row_.error = what;
+}
+
+void LiveTransaction::trouble_is_over() {
+  if (row_.failures == 0 && !row_.error.empty()) say_trouble("");
+}
+
 void LiveTransaction::settle_down() {
   if (kept_ || !out_.empty() || !begun_) write({});
 }

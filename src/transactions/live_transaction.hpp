@@ -53,6 +53,10 @@ class LiveTransaction final : public Transaction {
   LeaseLost lost() const;
   void moved(const std::string& to, const std::string& reason, WallTime now);
   void count_failure(const std::string& error);
+  /// Something that it needs is away or refuses it; said once, and not counted.
+  void say_trouble(const std::string& what);
+  /// It went on; a failure that was counted stays until it moves.
+  void trouble_is_over();
   /// Makes what was kept and sent durable, if anything was, or if it has no row yet.
   void settle_down();
   /// Publishes what is in the outbox and takes it out when that is confirmed.

@@ -107,6 +107,7 @@ class TransactionRunner::Impl {
   Millis until_next_wake();
   void stop_listening(Held& held);
   void trouble(const char* what, const std::exception& error) const;
+  static void say_trouble(Held& held, const std::exception& error);
 
   Engine engine_;
   StateMachine machine_;

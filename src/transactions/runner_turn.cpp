@@ -87,9 +87,13 @@ void TransactionRunner::Impl::turn(const HeldPtr& held) {
     take_turn(held, std::move(news));
   } catch (const LeaseLost& error) {
     end(*held, retry(error.what()));
-  } catch (const std::exception& error) {
-    // What a handler throws was dealt with; this came from the store, the broker or the blobs.
+  } catch (const StoreError& error) {
     trouble("running a transaction", error);
+    end(*held, snooze(while_something_is_away));
+  } catch (const std::exception& error) {
+    // What a handler throws was dealt with; this came from the broker or the blobs.
+    trouble("running a transaction", error);
+    say_trouble(*held, error);
     end(*held, snooze(while_something_is_away));
   }
   {
@@ -107,6 +111,15 @@ void TransactionRunner::Impl::turn(const HeldPtr& held) {
   held->busy = false;
   bool more = held->stop || held->wake || held->missing || !held->inbox.empty();
   if (more) schedule(held);
+}
+
+/// So that whoever looks at it sees why it does not go on.
+void TransactionRunner::Impl::say_trouble(Held& held, const std::exception& error) {
+  try {
+    if (held.transaction.has_row()) held.transaction.say_trouble(error.what());
+  } catch (const std::exception&) {
+    // The store is away, too, or the transaction is not ours any more.
+  }
 }
 
 void TransactionRunner::Impl::take_turn(const HeldPtr& held, News news) {
@@ -230,6 +243,7 @@ Next TransactionRunner::Impl::hand_over(Held& held, const std::vector<DeliveryPt
     record_move(held, *go);
   } else {
     held.transaction.settle_down();
+    held.transaction.trouble_is_over();
   }
   kill_point(KillPoint::message_before_acknowledge);
   std::vector<DeliveryPtr> good;
@@ -272,6 +286,7 @@ std::optional<Next> TransactionRunner::Impl::follow(const HeldPtr& held, const N
   transaction.settle_down();
   transaction.send_outbox(options_.broker.get());
   if (auto* listens = std::get_if<Listen>(&next)) return listen(held, listens->at_most);
+  transaction.trouble_is_over();
   auto delay = std::get<Wait>(next).delay;
   end(*held, snooze(known ? std::min(delay, time_left(*held)) : delay));
   return {};

@@ -18,8 +18,8 @@ namespace holdfast {
 struct TransactionRow {
   std::string state;
   std::string reason{};
-  std::string data{};  ///< JSON text
-  std::string error{};
+  std::string data{};   ///< JSON text
+  std::string error{};  ///< of the last failure in this state; without one, the last trouble
   int failures = 0;
   WallTime began_at{};
   WallTime entered_at{};
@@ -34,6 +34,8 @@ struct Step {
   std::string reason{};                ///< of the move
   std::optional<std::string> data{};   ///< what it knows from now on
   std::optional<std::string> error{};  ///< a failure in this state, which is counted
+  /// What keeps it from going on and is not its fault, which is not; empty: nothing any more.
+  std::optional<std::string> trouble{};
   bool forget_ledger = false;
   std::vector<LedgerEntry> record{};
   bool progressed = false;  ///< its ledger, which is not here, has new lines

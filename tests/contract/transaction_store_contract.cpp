@@ -139,6 +139,21 @@ TEST_P(TransactionStoreContract, FailuresAreCountedUntilItMoves) {
   EXPECT_EQ(row(id)->error, "");
 }
 
+TEST_P(TransactionStoreContract, TroubleIsSaidAndNotCounted) {
+  auto id = insert("a");
+  auto claimed = claim_one(enlist());
+  step(claimed, {.trouble = "away"});
+  EXPECT_EQ(row(id)->failures, 0);
+  EXPECT_EQ(row(id)->error, "away");
+  step(claimed, {.data = "1"});
+  EXPECT_EQ(row(id)->error, "away") << "until somebody says otherwise";
+  step(claimed, {.trouble = ""});
+  EXPECT_EQ(row(id)->error, "");
+  step(claimed, {.trouble = "away again"});
+  step(claimed, {.to = "second"});
+  EXPECT_EQ(row(id)->error, "");
+}
+
 TEST_P(TransactionStoreContract, WhatWasSentLeavesTheOutboxOfItsOwnTransactionOnly) {
   auto id = insert("a");
   insert("a");

@@ -163,8 +163,12 @@ TEST_F(ResultTrouble, WhileTheBlobsAreAwayPartsWait) {
   header("tx", 3);
   // More often than a request is repeated: the transaction lets go of its messages and comes again.
   EXPECT_TRUE(eventually([&] { return troubles >= 2; }, std::chrono::minutes{2}));
+  EXPECT_THAT(inspector_.find("tx")->error, testing::HasSubstr("azure"))
+      << "whoever looks sees what it waits for";
+  EXPECT_EQ(inspector_.find("tx")->failures, 0);
   shared_azurite().start();
   EXPECT_TRUE(completes("tx"));
+  EXPECT_EQ(inspector_.find("tx")->error, "");
   EXPECT_EQ(inspector_.ledger("tx").size(), 3u);
   EXPECT_EQ(blobs_->list("tx/").size(), 3u);
   EXPECT_LE(messages_in(dead_letter_queue), 0) << "it was nobody's fault";

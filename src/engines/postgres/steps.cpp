@@ -63,7 +63,7 @@ void record(Connection& db, AcceptedSteps& steps) {
 /// whoever wants to must have the task, which is locked.
 void write_rows(Connection& db, const AcceptedSteps& steps) {
   Array tasks{Type::uuid}, from{Type::text}, to{Type::text}, reasons{Type::text}, data{Type::text},
-      errors{Type::text}, progressed{Type::boolean};
+      errors{Type::text}, troubles{Type::text}, progressed{Type::boolean};
   for (const auto& one : steps) {
     tasks.add(one.step->lease.id);
     from.add(one.step->from);
@@ -71,6 +71,7 @@ void write_rows(Connection& db, const AcceptedSteps& steps) {
     reasons.add(one.step->reason);
     data.add(one.step->data);
     errors.add(one.step->error);
+    troubles.add(one.step->trouble);
     progressed.add(one.progressed);
   }
   db.queue(
@@ -79,7 +80,7 @@ void write_rows(Connection& db, const AcceptedSteps& steps) {
       " SELECT s.task, coalesce(s.to_state, o.state, s.from_state),"
       " CASE WHEN s.to_state IS NULL THEN coalesce(o.reason, '') ELSE s.reason END,"
       " coalesce(s.data, o.data, 'null'),"
-      " CASE WHEN s.to_state IS NULL THEN coalesce(s.error, o.error, '') ELSE '' END,"
+      " CASE WHEN s.to_state IS NULL THEN coalesce(s.error, s.trouble, o.error, '') ELSE '' END,"
       " CASE WHEN s.to_state IS NULL THEN coalesce(o.failures, 0) + (s.error IS NOT NULL)::int"
       " ELSE 0 END,"
       " coalesce(o.began_at, w.at),"
@@ -87,13 +88,14 @@ void write_rows(Connection& db, const AcceptedSteps& steps) {
       " CASE WHEN s.to_state IS NULL AND NOT s.progressed THEN coalesce(o.progressed_at, w.at)"
       " ELSE w.at END"
       " FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],"
-      " $7::boolean[]) AS s(task, from_state, to_state, reason, data, error, progressed)"
+      " $7::text[], $8::boolean[])"
+      " AS s(task, from_state, to_state, reason, data, error, trouble, progressed)"
       " CROSS JOIN w LEFT JOIN hf.transactions o ON o.task = s.task"
       " ON CONFLICT (task) DO UPDATE SET state = excluded.state, reason = excluded.reason,"
       " data = excluded.data, error = excluded.error, failures = excluded.failures,"
       " entered_at = excluded.entered_at, progressed_at = excluded.progressed_at",
       tasks.value(), from.value(), to.value(), reasons.value(), data.value(), errors.value(),
-      progressed.value());
+      troubles.value(), progressed.value());
 }
 
 void note_moves(Connection& db, const AcceptedSteps& steps) {

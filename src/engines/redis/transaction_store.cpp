@@ -70,7 +70,8 @@ void add(Arguments& arguments, const Step& step) {
   for (const auto& message : step.send) messages.push_back(message_text(message));
   for (auto number : step.sent) sent.push_back(std::to_string(number));
   arguments.add(none_or_one(step.to)).add(step.reason);
-  arguments.add(none_or_one(step.data)).add(none_or_one(step.error)).add(step.forget_ledger);
+  arguments.add(none_or_one(step.data)).add(none_or_one(step.error));
+  arguments.add(none_or_one(step.trouble)).add(step.forget_ledger);
   arguments.add(step.progressed).add(lines).add(messages).add(sent);
 }
 

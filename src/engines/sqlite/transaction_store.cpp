@@ -56,6 +56,10 @@ class Stepping {
       db_.use("UPDATE holdfast_transactions SET failures = failures + 1, error = ? WHERE task = ?")
           .bind(*step_.error, seq_)
           .run();
+    if (step_.trouble)
+      db_.use("UPDATE holdfast_transactions SET error = ? WHERE task = ?")
+          .bind(*step_.trouble, seq_)
+          .run();
     if (step_.to) move(*step_.to);
     if (progressed_)
       db_.use("UPDATE holdfast_transactions SET progressed_at = ? WHERE task = ?")

@@ -1,6 +1,6 @@
 import { in_store, post } from "../api/client";
 import { use_resource } from "../api/resource";
-import type { Changed, TransactionWithHistory } from "../api/types";
+import type { Changed, Transaction, TransactionWithHistory } from "../api/types";
 import { how_many, parse_gaps } from "../gaps";
 import { Act } from "../parts/act";
 import type { Question } from "../parts/ask";
@@ -31,6 +31,13 @@ function question_of(verb: "cancel" | "retry", found: Found, changed: () => void
       return verb === "cancel" ? "It is cancelled, or was asked to stop." : "It runs again.";
     },
   };
+}
+
+/** What went wrong in its state, counted or not; empty if nothing did. */
+export function trouble_of(transaction: Transaction): string {
+  if (transaction.failures > 0)
+    return `${plural(transaction.failures, "failure")}, last: ${transaction.error}`;
+  return transaction.error && !transaction.finished_at ? `last trouble: ${transaction.error}` : "";
 }
 
 export function TransactionSheet({ id }: { id: string }) {
@@ -84,14 +91,7 @@ function Sheet({ found }: { found: Found }) {
               ["Finished", <Clock at={found.finished_at} />],
               ["Owner", found.worker ? <Id id={found.worker} whole /> : "–"],
               ["Token", found.token],
-              [
-                "Failures",
-                found.failures > 0 ? (
-                  <Text value={`${found.failures}, last: ${found.error}`} />
-                ) : (
-                  "none"
-                ),
-              ],
+              ["Failures", <Text value={trouble_of(found) || "none"} />],
               ["Unsent messages", count(found.unsent)],
             ]}
           />

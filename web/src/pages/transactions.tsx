@@ -10,16 +10,14 @@ import { Age, Id, State, Text } from "../parts/text";
 import { address, refine } from "../route";
 import type { Route } from "../route";
 import { plural } from "../text/format";
-import { TransactionSheet } from "./transaction_sheet";
+import { TransactionSheet, trouble_of } from "./transaction_sheet";
 
 export function Transactions({ route }: { route: Route }) {
   return route.id ? <TransactionSheet id={route.id} /> : <TransactionList route={route} />;
 }
 
 function remark(transaction: Transaction): string {
-  if (transaction.failures > 0)
-    return `${plural(transaction.failures, "failure")}, last: ${transaction.error}`;
-  return transaction.reason || transaction.error;
+  return trouble_of(transaction) || transaction.reason || transaction.error;
 }
 
 const columns: Column<Transaction>[] = [
@@ -39,7 +37,7 @@ const columns: Column<Transaction>[] = [
     head: "Remark",
     as: "wide",
     cell: (each) => (
-      <span class={each.failures > 0 ? "cut bad-text" : "cut"}>
+      <span class={trouble_of(each) ? "cut bad-text" : "cut"}>
         <Text value={remark(each)} />
       </span>
     ),

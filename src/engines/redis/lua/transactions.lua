@@ -12,13 +12,14 @@ local function take_list()
   return list
 end
 
--- What a step does, as ARGV says it: the next state as a list of none or one; reason; what it knows
--- and an error, again as lists of none or one; forget the ledger (1, 0); a ledger elsewhere has new
--- lines (1, 0); lists of what is to be recorded (field, value), of messages to be sent, and of
--- numbers of those that were. A list begins with its length.
+-- What a step does, as ARGV says it: the next state as a list of none or one; reason; what it
+-- knows, an error and trouble, again as lists of none or one; forget the ledger (1, 0); a ledger
+-- elsewhere has new lines (1, 0); lists of what is to be recorded (field, value), of messages to be
+-- sent, and of numbers of those that were. A list begins with its length.
 local function take_step()
   local step = { to = take_list()[1], reason = take() }
-  step.data, step.error, step.forget = take_list()[1], take_list()[1], take() == '1'
+  step.data, step.error, step.trouble = take_list()[1], take_list()[1], take_list()[1]
+  step.forget = take() == '1'
   step.progressed = take() == '1'
   step.lines, step.messages, step.sent = take_list(), take_list(), take_list()
   return step
@@ -44,6 +45,7 @@ local function carry_out(id, token, from, step)
     call('HINCRBY', x, 'f', 1)
     call('HSET', x, 'e', step.error)
   end
+  if step.trouble then call('HSET', x, 'e', step.trouble) end
   if step.to then move_transaction(id, from, step.to, step.reason, token) end
   if #step.sent > 0 then in_portions('HDEL', P .. 'o:' .. id, step.sent) end
   for _, message in ipairs(step.messages) do
