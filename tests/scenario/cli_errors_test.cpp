@@ -26,6 +26,15 @@ class CliErrors : public CliScenario {
     EXPECT_THAT(finished.err, StartsWith("holdfast: "));
     EXPECT_THAT(finished.err, HasSubstr(says));
   }
+
+  /// By somebody else, in the file.
+  void change(const std::string& sql) const {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(store_.database().c_str(), &db), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(db);
+    sqlite3_close(db);
+  }
 };
 
 TEST_F(CliErrors, AQuestionDoesNotCreateAStore) {
@@ -40,10 +49,7 @@ TEST_F(CliErrors, APlaceThatCannotBeWrittenIsASystemError) {
 }
 
 TEST_F(CliErrors, AQuestionDoesNotMakeAStoreOfSomebodysDatabase) {
-  sqlite3* db = nullptr;
-  ASSERT_EQ(sqlite3_open(store_.database().c_str(), &db), SQLITE_OK);
-  sqlite3_exec(db, "CREATE TABLE customers(name)", nullptr, nullptr, nullptr);
-  sqlite3_close(db);
+  change("CREATE TABLE customers(name)");
   expect_refused({"task", "list"}, "no store in it");
   EXPECT_FALSE(std::filesystem::exists(store_.database() + ".holdfast"));
   add({"mail"});
@@ -58,15 +64,23 @@ TEST_F(CliErrors, AFileThatIsNotADatabaseHalts) {
 
 TEST_F(CliErrors, ANewerStoreHalts) {
   add({"mail"});
-  sqlite3* db = nullptr;
-  ASSERT_EQ(sqlite3_open(store_.database().c_str(), &db), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(db, "UPDATE holdfast_meta SET value = 999 WHERE key = 'schema_version'",
-                         nullptr, nullptr, nullptr),
-            SQLITE_OK)
-      << sqlite3_errmsg(db);
-  ASSERT_EQ(sqlite3_changes(db), 1);
-  sqlite3_close(db);
+  change("UPDATE holdfast_meta SET value = 999 WHERE key = 'schema_version'");
   expect_refused({"task", "list"}, "999", 4);
+}
+
+TEST_F(CliErrors, WhatANewerVersionAddedIsNotTakenForDamage) {
+  add({"mail"});
+  // Away from ours by one bit, which without the table would be damage.
+  change(
+      "UPDATE holdfast_meta SET value = value + 1 WHERE key = 'schema_version';"
+      "CREATE TABLE holdfast_shiny (a); INSERT INTO holdfast_shiny VALUES (42)");
+  const std::vector<std::vector<std::string>> commands{
+      {"task", "list"},
+      {"task", "add", "mail"},
+      {"worker", "run", "--kind", "mail", "--exec", "true"}};
+  for (const auto& command : commands) expect_refused(command, "newer Holdfast", 4);
+  change("DROP TABLE holdfast_shiny; CREATE INDEX shiny ON holdfast_tasks (state)");
+  for (const auto& command : commands) expect_refused(command, "newer Holdfast", 4);
 }
 
 TEST_F(CliErrors, AnAddressThatIsNoneIsRefused) {

@@ -26,7 +26,8 @@ void refuse_other_schema(Connection& db, const std::string& path) {
   auto found = noted_version(db);
   if (found == schema_version) return;
   bool one_bit = std::has_single_bit(static_cast<std::uint64_t>(found ^ schema_version));
-  bool our_tables = true;
+  // What a newer version added must not be taken for damage, and rebuilt without it.
+  bool our_tables = !has_unknown_parts(db);
   find_schema_damage(db, [&](const std::string&) { our_tables = false; });
   if (one_bit && our_tables) return;
   if (found < schema_version)

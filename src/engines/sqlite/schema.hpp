@@ -19,6 +19,10 @@ void refuse_other_schema(Connection& db, const std::string& path);
 /// Creates the tables if they are not there.
 void prepare_schema(Writer& writer, const std::string& path, WallTime now);
 
+/// Whether there is a table with a name of ours, or something about a table of ours, that we did
+/// not make: as a newer version would have it.
+bool has_unknown_parts(Connection& db);
+
 /// Calls `found` with a sentence if what is ours in the list of tables and indexes is not as we
 /// made it. SQLite does not care what a column is called, so its checks do not see that.
 void find_schema_damage(Connection& db, const std::function<void(std::string)>& found);

@@ -23,6 +23,16 @@ bool is_as_made(const std::string& name, const std::string& table, const std::st
 
 }  // namespace
 
+bool has_unknown_parts(Connection& db) {
+  Connection::Once query{db, "SELECT name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL"};
+  while (query->step()) {
+    auto name = query->text(0), table = query->text(1);
+    bool ours = is_ours(name) || is_ours(table);
+    if (ours && !is_as_made(name, table, query->text(2))) return true;
+  }
+  return false;
+}
+
 void find_schema_damage(Connection& db, const std::function<void(std::string)>& found) {
   int seen = 0;
   bool any = false;
