@@ -14,6 +14,7 @@
 #include "engines/sqlite/is_store.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/plain_text.hpp"
+#include "tasks/engine_parts.hpp"
 #include "traces/collector.hpp"
 
 namespace holdfast::cli {
@@ -78,6 +79,9 @@ Engine Context::engine(Stay stay) {
   if (engine_->run_level() == RunLevel::read_only && !quiet)
     log_line(*this, Severity::warning, "store_read_only",
              "the store can only be read now; 'holdfast doctor' says why");
+  if (const auto found = engine_->parts().start_up(); found && !found->evidence.empty() && !quiet)
+    log_line(*this, Severity::warning, "store_repaired",
+             to_text(StoreRepaired{*found}) + "; 'holdfast queue recovery-report' tells all of it");
   return *engine_;
 }
 

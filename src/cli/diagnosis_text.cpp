@@ -73,7 +73,11 @@ void add_files(const Diagnosis& diagnosis, Line line) {
   line("disk", fmt::format("{} free, {} reserved for running work", bytes_text(diagnosis.disk_free),
                            bytes_text(diagnosis.disk_reserve)));
   line("evidence", list_of(diagnosis.evidence));
-  if (!diagnosis.kept_aside.empty()) line("kept aside", list_of(diagnosis.kept_aside));
+  if (!diagnosis.kept_aside.empty())
+    line("kept aside",
+         list_of(diagnosis.kept_aside) +
+             "; damaged, and replaced: 'holdfast queue recovery-report' says what that "
+             "cost");
 }
 
 std::string processes_json(const std::vector<ProcessSighting>& processes) {

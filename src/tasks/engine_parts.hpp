@@ -55,6 +55,8 @@ class EngineParts {
   /// What was found when this process opened the store as the first one. Returned once, so that
   /// the first recovery reports it and no other does.
   virtual std::optional<StartUp> take_start_up() { return {}; }
+  /// The same, left there; nothing once it was taken.
+  virtual std::optional<StartUp> start_up() { return {}; }
   /// Looks for damage without changing anything. Quick: every page that a table needs, and the
   /// checksums of unfinished tasks. Full: indexes too, and whether tables fit to each other.
   virtual IntegrityResult check_integrity(bool full, std::stop_token stop) = 0;

@@ -300,6 +300,19 @@ TEST_F(StartUps, NameWhatIsLostOfReports) {
                                 &Damage::what, HasSubstr("Reports of earlier recoveries"))));
 }
 
+TEST_F(StartUps, TellWhoeverCausesARepair) {
+  fill();
+  open_lasting();
+  const StoreFile database{store_.database()};
+  database.zero(4096 * (root_page("holdfast_meta") - 1), 4096);
+  auto list = cli({"task", "list"});
+  EXPECT_TRUE(list.ending.ok()) << list.err;
+  EXPECT_THAT(list.err, HasSubstr("holdfast: the store was damaged and is salvaged"));
+  EXPECT_THAT(list.err, HasSubstr("recovery-report"));
+  EXPECT_THAT(cli({"task", "list"}).err, IsEmpty()) << "once";
+  EXPECT_THAT(cli({"doctor"}).out, HasSubstr("recovery-report"));
+}
+
 TEST_F(StartUps, AFileThatCannotBeMendedHasFailedTheCheck) {
   fill();
   open_lasting();

@@ -60,6 +60,10 @@ class SqliteEngine final : public EngineParts {
   std::string why_read_only() const override { return store_.why_read_only; }
   std::optional<StartUp> standing_trouble() const override { return trouble_; }
   std::optional<StartUp> take_start_up() override;
+  std::optional<StartUp> start_up() override {
+    std::lock_guard lock{start_up_taken_};
+    return start_up_;
+  }
   IntegrityResult check_integrity(bool full, std::stop_token stop) override;
   std::optional<IntegrityResult> scrub() override { return scrub_.step(); }
   Store& store() { return store_; }
