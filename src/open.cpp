@@ -180,6 +180,11 @@ std::shared_ptr<Broker> open_broker(std::string_view address, const Settings& se
 }
 
 std::shared_ptr<Broker> open_broker(const Engine& engine) {
+  if (!engine.name().starts_with("sqlite:"))
+    throw InvalidRequest{fmt::format(
+        "{} has no queues for messages of its own; name a broker (--broker): sqlite:FILE or "
+        "amqp://USER@HOST/VHOST",
+        engine.name())};
   return std::make_shared<sqlite::SqliteBroker>(engine);
 }
 

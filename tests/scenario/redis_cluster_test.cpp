@@ -3,8 +3,10 @@
 namespace holdfast::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class RedisClusterScenario : public RedisScenario {
  protected:
@@ -105,6 +107,14 @@ TEST_F(RedisClusterScenario, AReplicaTakesOverFromANodeThatDies) {
   auto keys = [](RedisServer& node) { return node.call({"DBSIZE"}).number(); };
   ASSERT_TRUE(eventually([&] { return keys(replica) == keys(own.node(home)); }));
   own.node(home).kill();
+  try {
+    enqueue(engine, 1);
+    FAIL() << "nobody has the store";
+  } catch (const StoreError& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("cannot reach 127.0.0.1:" + std::to_string(own.node(home).port())),
+                      Not(HasSubstr("MOVED"))));
+  }
   ASSERT_FALSE(replica.call({"CLUSTER", "FAILOVER", "TAKEOVER"}).is_error());
   ASSERT_TRUE(eventually([&] { return completed(engine) >= 0; }, std::chrono::seconds{60}));
   auto before = completed(engine);

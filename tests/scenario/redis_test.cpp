@@ -5,6 +5,8 @@
 #include <csignal>
 #include <thread>
 
+#include <holdfast/broker.hpp>
+
 #include "engines/redis/server.hpp"
 #include "scenario/redis_scenario.hpp"
 
@@ -332,6 +334,16 @@ TEST_F(RedisScenario, StoreOfAnotherVersionIsLeftAlone) {
   };
   EXPECT_THAT(refusal("1"), HasSubstr("older version (1"));
   EXPECT_THAT(refusal("1000"), HasSubstr("newer version (1000"));
+}
+
+TEST_F(RedisScenario, WhoNeedsABrokerIsToldToNameOne) {
+  RedisServer server;
+  try {
+    open_broker(open(server.address()));
+    FAIL() << "it has none";
+  } catch (const InvalidRequest& refused) {
+    EXPECT_THAT(refused.what(), HasSubstr("name a broker (--broker): sqlite:FILE or amqp://"));
+  }
 }
 
 TEST_F(RedisScenario, NothingListensIsSaidWithTheAddress) {

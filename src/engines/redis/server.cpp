@@ -111,6 +111,15 @@ void Server::fail(const Value& answer) {
         "the Redis server's memory is used up (maxmemory); new tasks are refused, running ones can "
         "still be settled. Raise maxmemory of {} or lower the retention limits",
         address_.name())};
+  // Nobody refused: who has the store could not be asked, so others were, again and again.
+  if (text.starts_with("MOVED ")) {
+    std::lock_guard lock{mutex_};
+    auto home = moved_to(text, current_);
+    throw StoreError{
+        fmt::format("cannot reach {}, the node of the cluster that has the store in {}; it can be "
+                    "used again when that node is back or a replica has taken its place",
+                    home ? home->text() : std::string{text}, address_.name())};
+  }
   // A node that is cut off from most others says so; those may be well.
   if (text.starts_with("CLUSTERDOWN")) look_elsewhere();
   // Following it would run a script where only some of the keys have arrived.
