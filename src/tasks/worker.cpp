@@ -113,10 +113,10 @@ void Worker::Impl::say_goodbye() {
 
 void Worker::Impl::begin() {
   require_writable(parts_);
-  require_not_moved(parts_);
   auto start_up = parts_.take_start_up();
   while (true) {
     try {
+      require_not_moved(parts_);
       recovery_.run_once("start-up", {}, start_up);
       // A worker that only works until nothing is left should find what was missed.
       fire_schedules();
@@ -125,6 +125,8 @@ void Worker::Impl::begin() {
     } catch (const StorageFailed&) {
       throw;
     } catch (const StoreUnusable&) {
+      throw;
+    } catch (const StoreMoved&) {
       throw;
     } catch (const StoreError& error) {
       trouble("starting", error);

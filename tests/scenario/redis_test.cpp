@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <future>
 #include <thread>
 
 #include <holdfast/broker.hpp>
@@ -28,6 +29,25 @@ TEST_F(RedisScenario, WorkerGoesOnAfterARestartAndNothingIsLost) {
   EXPECT_TRUE(completes(engine, 5)) << "what was done is still known";
   enqueue(engine, 5);
   EXPECT_TRUE(completes(engine, 10));
+}
+
+TEST_F(RedisScenario, AWorkerThatStartsWhileTheServerIsAwayWaitsForIt) {
+  RedisServer server{{.append_only = true}};
+  auto engine = open(server.address());
+  enqueue(engine, 5);
+  std::atomic<bool> waits{false};
+  engine.events().subscribe([&](const Event& event) {
+    if (std::holds_alternative<StoreTrouble>(event)) waits = true;
+  });
+  Tasks tasks{engine};
+  tasks.on_json("count", [](Attempt&) -> Outcome { return done; });
+  server.kill();
+  auto completed = std::async(std::launch::async, [&] {
+    return run(tasks, {.queues = {}, .until_empty = true}).completed;
+  });
+  EXPECT_TRUE(eventually([&] { return waits.load(); }));
+  server.start();
+  EXPECT_EQ(completed.get(), 5);
 }
 
 TEST_F(RedisScenario, ABusyWorkerMakesFewSteps) {
