@@ -76,11 +76,12 @@ void Gate::see_through_proxy(Request& request) const {
   if (!seen.empty()) request.peer = seen.substr(0, 64);
 }
 
-void Gate::admit(Request& request, Access access) {
+void Gate::admit(Request& request, Access access, bool acts) {
   see_through_proxy(request);
   check_host(request);
   check_origin(request, access);
-  if (changes_something(request)) check_form(request);
+  acts = acts && changes_something(request);
+  if (acts) check_form(request);
   request.caller = caller_of(request);
   request.caller.role = capped(request.caller.role);
   const auto needed = role_for(access);
@@ -89,7 +90,7 @@ void Gate::admit(Request& request, Access access) {
     throw Problem{401, "unauthenticated",
                   "log in, or send 'Authorization: Bearer TOKEN'; 'holdfast serve' says where the "
                   "token is"};
-  if (request.caller.by == Caller::By::session && changes_something(request)) {
+  if (request.caller.by == Caller::By::session && acts) {
     const auto session = session_of(request);
     if (!session || !same_secret(session->csrf, request.header("x-csrf-token")))
       throw Problem{403, "csrf", "X-CSRF-Token is not what /v1/session says; load the page again"};

@@ -30,7 +30,8 @@ class Gate {
   explicit Gate(GateOptions options) : options_{std::move(options)} {}
 
   /// Finds out who asks and sets `request.caller`; throws the `Problem` that is the refusal.
-  void admit(Request& request, Access access);
+  /// `acts`: something may come of it; nothing does where there is no such route.
+  void admit(Request& request, Access access, bool acts = true);
 
   /// Opens a session; the response has the cookie. Throws `Problem` if nothing fits, or it was
   /// tried too often.

@@ -52,7 +52,7 @@ Service::Service(ServiceOptions options, std::vector<StoreToServe> stores)
 const Route& Service::admit(Request& request, std::string_view raw_path) {
   auto match = routes_.find(request.method, raw_path);
   // What is not there is told to those only who may look: others learn nothing about the table.
-  gate_.admit(request, match.route ? match.route->access : Access::viewer);
+  gate_.admit(request, match.route ? match.route->access : Access::viewer, match.route != nullptr);
   if (match.route) {
     request.places = std::move(match.places);
     return *match.route;

@@ -125,17 +125,6 @@ describe("the dashboard", () => {
     );
   });
 
-  test("the page of requests says which host is left alone", async () => {
-    const { page } = operator;
-    const address = await unused_address();
-    for (let i = 0; i < 12; ++i) await place.run("http", "get", address, "--queue", "far");
-    const processor = place.start("http", "run", "--queue", "far", "--allow-private");
-    await operator.open(place.address, "http");
-    const host = address.replace("http://", "");
-    await page.getByText(`${host} is left alone until`).waitFor();
-    processor.kill("SIGKILL");
-  });
-
   test("a viewer looks and changes nothing", async () => {
     const viewer = await Visitor.come(browser);
     const { page } = viewer;
@@ -248,41 +237,6 @@ describe("the dashboard", () => {
     }
   });
 
-  test("what is done to all that match takes the whole filter", async () => {
-    const { page } = operator;
-    const add = (id, number) =>
-      place.run("task", "add", "bulk", `{"customer":{"id":${id}}}`, "--count", String(number));
-    await add(7, 700);
-    await add(8, 5);
-    await operator.open(place.address, "tasks?kind=bulk&field=customer.id&value=7");
-    await page.getByRole("button", { name: "Cancel all that match" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByText("of kind bulk, whose payload has customer.id = 7").waitFor();
-    await dialog.getByRole("button", { name: "Cancel", exact: true }).click();
-    await dialog.getByText("700 tasks cancelled or asked to stop.").waitFor();
-    await dialog.getByRole("button", { name: "Close" }).click();
-
-    await operator.open(place.address, "tasks");
-    const form = page.getByRole("form", { name: "Filter of tasks" });
-    await form.getByLabel("Kind").fill("bulk");
-    await form.getByRole("button", { name: "pending" }).click();
-    await page.getByRole("heading", { name: "5 tasks" }).waitFor();
-    assert.match(page.url(), /state=pending&kind=bulk$/, "what was typed is not lost");
-  });
-
-  test("a filter that cannot be read shows and changes nothing", async () => {
-    const { page } = operator;
-    for (const wrong of ["since=10sec", "value=7", "state=faild", "error=a&since=soon"]) {
-      await operator.open(place.address, `tasks?${wrong}`);
-      await page.getByRole("alert").getByText("Nothing is shown").waitFor();
-      assert.equal(await page.locator("tbody tr").count(), 0, wrong);
-      for (const name of ["Retry all that match", "Cancel all that match"])
-        assert.ok(await page.getByRole("button", { name }).isDisabled(), wrong);
-    }
-    await operator.open(place.address, "tasks?kind=bulk&since=1h30m");
-    await page.getByRole("heading", { name: "705 tasks" }).waitFor();
-  });
-
   test("hostile texts are shown as texts", async () => {
     const { page } = operator;
     const ids = await store_hostile(place);
@@ -363,6 +317,55 @@ describe("the dashboard", () => {
     await schedule.getByText("is added").waitFor();
     await page.getByRole("table").getByText("from-the-page").waitFor();
     assert.deepEqual(await operator.barriers(), []);
+  });
+
+  test("what is done to all that match takes the whole filter", async () => {
+    const { page } = operator;
+    const add = (id, number) =>
+      place.run("task", "add", "bulk", `{"customer":{"id":${id}}}`, "--count", String(number));
+    await add(7, 700);
+    await add(8, 5);
+    await place.run("task", "add", "bulk", '{"customer":{"id":7}}', "--tag", "gone");
+    await operator.open(place.address, "tasks?kind=bulk&field=customer.id&value=7");
+    await place.run("task", "cancel", "--kind", "bulk", "--tag", "gone");
+    await page.getByRole("button", { name: "Cancel all that match" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("heading", { name: /Cancel (at least \d+|700) tasks/ }).waitFor();
+    await dialog.getByText("of kind bulk, whose payload has customer.id = 7").waitFor();
+    await dialog.getByRole("button", { name: "Cancel", exact: true }).click();
+    await dialog.getByText("700 tasks cancelled or asked to stop.").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
+
+    await operator.open(place.address, "tasks");
+    const form = page.getByRole("form", { name: "Filter of tasks" });
+    await form.getByLabel("Kind").fill("bulk");
+    await form.getByRole("button", { name: "pending" }).click();
+    await page.getByRole("heading", { name: "5 tasks" }).waitFor();
+    assert.match(page.url(), /state=pending&kind=bulk$/, "what was typed is not lost");
+  });
+
+  test("a filter that cannot be read shows and changes nothing", async () => {
+    const { page } = operator;
+    for (const wrong of ["since=10sec", "value=7", "state=faild", "error=a&since=soon"]) {
+      await operator.open(place.address, `tasks?${wrong}`);
+      await page.getByRole("alert").getByText("Nothing is shown").waitFor();
+      assert.equal(await page.locator("tbody tr").count(), 0, wrong);
+      for (const name of ["Retry all that match", "Cancel all that match"])
+        assert.ok(await page.getByRole("button", { name }).isDisabled(), wrong);
+    }
+    await operator.open(place.address, "tasks?kind=bulk&since=1h30m");
+    await page.getByRole("heading", { name: "706 tasks" }).waitFor();
+  });
+
+  test("the page of requests says which host is left alone", async () => {
+    const { page } = operator;
+    const address = await unused_address();
+    for (let i = 0; i < 12; ++i) await place.run("http", "get", address, "--queue", "far");
+    const processor = place.start("http", "run", "--queue", "far", "--allow-private");
+    await operator.open(place.address, "http");
+    const host = address.replace("http://", "");
+    await page.getByText(`${host} is left alone until`).waitFor();
+    processor.kill("SIGKILL");
   });
 
   test("a server that was started anew asks who is there", async () => {

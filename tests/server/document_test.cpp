@@ -170,6 +170,11 @@ TEST_F(Document, RefusesWhatItDoesNotName) {
   EXPECT_EQ(server_.post("/v1/tasks", "{").code(), "not_json");
   EXPECT_EQ(server_.get("/v1/nothing").status, 404);
   EXPECT_EQ(server_.post("/v1/queues").status, 405);
+  auto untyped = server_.bearer();
+  untyped["Content-Type"] = "text/plain";
+  const auto deleting = server_.bare("DELETE", "/v1/tasks", {}, untyped);
+  EXPECT_EQ(deleting.status, 405) << "the type does not matter where nothing is done";
+  EXPECT_EQ(server_.bare("POST", "/v1/tasks", "{}", untyped).status, 415);
   const auto removed = server_.bare(
       "DELETE", "/v1/tasks", {},
       {{"Authorization", "Bearer " + server_.token()}, {"Content-Type", "application/json"}});

@@ -1,21 +1,49 @@
 import type { Batch } from "./api/types";
 
-export interface Pace {
+type Rows = Pick<Batch, "id" | "rows">;
+
+export interface Progress {
   all: number;
+  /** Processed, well or not. What was aborted is not. */
   done: number;
-  per_second: number;
-  /** Null where it is over, or nothing is known yet. */
+  open: number;
+}
+
+export function progress({ rows }: Pick<Batch, "rows">): Progress {
+  const open = rows.queued + rows.inprog;
+  const done = rows.success + rows.failed;
+  return { all: open + done + rows.aborted, done, open };
+}
+
+export interface Pace {
+  /** Null where nothing is known yet, or it is over. */
+  per_second: number | null;
   left_ms: number | null;
 }
 
-/** How quickly a batch gets on, on average since it was submitted. */
-export function pace(batch: Pick<Batch, "rows" | "submitted_at" | "done_at">, now: number): Pace {
-  const { queued, inprog, success, failed, aborted } = batch.rows;
-  const open = queued + inprog;
-  const done = success + failed + aborted;
-  const end = batch.done_at ? Date.parse(batch.done_at) : now;
-  const took = end - Date.parse(batch.submitted_at);
-  const per_second = took > 0 ? (done * 1000) / took : 0;
-  const left_ms = open > 0 && per_second > 0 ? (open * 1000) / per_second : null;
-  return { all: open + done, done, per_second, left_ms };
+const window_ms = 30_000;
+
+/**
+ * How quickly batches get on, measured between looks at them: an average since a batch was
+ * submitted would count the time that it waited for workers.
+ */
+export class Pacer {
+  private readonly looks = new Map<string, { at: number; done: number }[]>();
+
+  look(batch: Rows, now: number): void {
+    const all = this.looks.get(batch.id) ?? [];
+    const recent = all.filter((each) => now - each.at <= window_ms);
+    this.looks.set(batch.id, [...recent, { at: now, done: progress(batch).done }]);
+  }
+
+  pace(batch: Rows): Pace {
+    const looks = this.looks.get(batch.id) ?? [];
+    const first = looks[0];
+    const last = looks.at(-1);
+    const { open } = progress(batch);
+    if (!first || !last || last.at === first.at || open === 0)
+      return { per_second: null, left_ms: null };
+    const per_second = Math.max(0, ((last.done - first.done) * 1000) / (last.at - first.at));
+    return { per_second, left_ms: per_second > 0 ? (open * 1000) / per_second : null };
+  }
 }

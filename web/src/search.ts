@@ -1,4 +1,4 @@
-import { in_store, post } from "./api/client";
+import { in_store, post, Problem } from "./api/client";
 import type { Values } from "./api/client";
 import type { Changed, Filter, Which } from "./api/types";
 import type { TaskFilter } from "./filter";
@@ -38,6 +38,31 @@ export function count_path(filter: TaskFilter, now: number): string {
   return in_store("/v1/tasks/count", wanted(filter, now) as Values);
 }
 
+type Verb = "retry" | "cancel";
+
+function which(filter: TaskFilter, now: number): Which {
+  const body = wanted(filter, now);
+  return Object.keys(body).length > 0 ? { filter: body } : { all: true };
+}
+
+/**
+ * How many tasks that would change, as far as the server finds out in a moment. Nothing where it
+ * cannot be asked: then doing it says why.
+ */
+export async function try_all(
+  verb: Verb,
+  filter: TaskFilter,
+  now: number,
+): Promise<Changed | undefined> {
+  const path = in_store(`/v1/tasks/${verb}`);
+  try {
+    return await post<Changed>(path, { ...which(filter, now), dry_run: true });
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+}
+
 export interface Outcome {
   changed: number;
   looked_at: number;
@@ -50,17 +75,15 @@ export interface Outcome {
  * off piece by piece: `go_on` hears how far it is, and ends it by answering false.
  */
 export async function change_all(
-  verb: "retry" | "cancel",
+  verb: Verb,
   filter: TaskFilter,
   now: number,
   go_on: (so_far: Outcome) => boolean,
 ): Promise<Outcome> {
-  const body = wanted(filter, now);
-  const which: Which = Object.keys(body).length > 0 ? { filter: body } : { all: true };
   const sum: Outcome = { changed: 0, looked_at: 0, complete: false };
   for (let cursor = ""; ; ) {
     const answer = await post<Changed>(in_store(`/v1/tasks/${verb}`), {
-      ...which,
+      ...which(filter, now),
       ...(cursor && { cursor }),
     });
     sum.changed += answer.changed;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Point } from "../src/api/types";
 import { columns_of, joined, range_of } from "../src/history";
-import { pace } from "../src/pace";
+import { Pacer, progress } from "../src/pace";
 import { timeline } from "../src/timeline";
 
 const begin = Date.parse("2026-03-01T12:00:00Z");
@@ -59,15 +59,20 @@ test("an unknown range is the first one", () => {
 });
 
 test("the pace of a batch", () => {
-  const rows = { queued: 40, inprog: 10, success: 45, failed: 5, aborted: 0 };
-  const running = { rows, submitted_at: new Date(begin).toISOString(), done_at: null };
-  assert.deepEqual(pace(running, begin + 10_000), {
-    all: 100,
-    done: 50,
-    per_second: 5,
-    left_ms: 10_000,
+  const batch = (success: number) => ({
+    id: "a",
+    rows: { queued: 90 - success, inprog: 10, success, failed: 5, aborted: 0 },
   });
-  assert.equal(pace(running, begin).left_ms, null, "nothing is known in the first moment");
+  const pacer = new Pacer();
+  pacer.look(batch(0), begin);
+  assert.equal(pacer.pace(batch(0)).per_second, null, "nothing is known in the first moment");
+  pacer.look(batch(50), begin + 10_000);
+  assert.deepEqual(pacer.pace(batch(50)), { per_second: 5, left_ms: 10_000 });
+  pacer.look(batch(50), begin + 45_000);
+  pacer.look(batch(50), begin + 50_000);
+  assert.deepEqual(pacer.pace(batch(50)), { per_second: 0, left_ms: null }, "it stands still");
+  const aborted = { rows: { queued: 0, inprog: 0, success: 3, failed: 1, aborted: 56 } };
+  assert.deepEqual(progress(aborted), { all: 60, done: 4, open: 0 });
 });
 
 test("log lines stand between the steps they were written in", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "../src/api/client";
-import { schedule_text, task_text } from "../src/new_task";
+import { new_id, schedule_text, task_text } from "../src/new_task";
 
 test("a payload is sent as it was typed", () => {
   const text = task_text({ kind: "mail", payload: '{"n": 12345678901234567890}', queue: "" });
@@ -25,6 +25,22 @@ test("quotes in a name stay in it", () => {
 test("a payload that is not JSON is refused before it is sent", () => {
   assert.throws(() => task_text({ kind: "a", payload: '{"a":1},"kind":"b"' }), Problem);
   assert.throws(() => task_text({ kind: "a", payload: "{" }), Problem);
+});
+
+test("what is no number is refused before it is sent", () => {
+  for (const [name, text] of [
+    ["max_attempts", "abc"],
+    ["max_attempts", "1.5"],
+    ["delay_s", "abc"],
+  ] as const)
+    assert.throws(() => task_text({ kind: "a", [name]: text }), /no number/);
+});
+
+test("ids look like those of the server", () => {
+  const now = Date.parse("2026-03-01T12:00:00Z");
+  assert.match(new_id(now), /^[0-9A-HJKMNP-TV-Z]{26}$/);
+  assert.ok(new_id(now) < new_id(now + 1_000));
+  assert.notEqual(new_id(now), new_id(now));
 });
 
 test("a schedule has the task in it", () => {

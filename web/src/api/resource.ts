@@ -14,6 +14,8 @@ export interface Resource<Answer> {
 const at_most_every = 700;
 // What has no events of its own (heartbeats, rates) is asked for this often.
 const at_least_every = 5_000;
+/** For what is asked for once; a timer of a browser has no longer time. */
+export const never = 2 ** 31 - 1;
 
 /**
  * What a GET answers, now and whenever one of the topics changes, and every now and then. An empty
@@ -65,7 +67,8 @@ export function use_resource<Answer>(
     };
     ask_again.current = path ? soon : () => undefined;
     if (path) void ask();
-    const unlisten = path ? listen(topic_list.split(" ") as Topic[], soon) : () => undefined;
+    const wanted = topic_list.split(" ").filter((topic) => topic !== "") as Topic[];
+    const unlisten = path ? listen(wanted, soon) : () => undefined;
     return () => {
       stop.abort();
       clearTimeout(timer);

@@ -1,12 +1,12 @@
+import { useMemo } from "preact/hooks";
 import { in_store, post } from "../api/client";
 import { use_resource } from "../api/resource";
 import type { Batch, BatchRow } from "../api/types";
-import { pace } from "../pace";
+import { Pacer, progress } from "../pace";
 import { Act } from "../parts/act";
 import type { Question } from "../parts/ask";
 import { BatchBar } from "../parts/batch_bar";
 import { Choice } from "../parts/choice";
-import { use_now } from "../parts/now";
 import { Facts, Loaded, Page, Section } from "../parts/page";
 import { Pager } from "../parts/pager";
 import { Table } from "../parts/table";
@@ -79,8 +79,10 @@ export function BatchSheet({ route }: { route: Route }) {
 }
 
 function BatchFacts({ batch }: { batch: Batch }) {
-  const now = use_now();
-  const { all, done, per_second, left_ms } = pace(batch, now);
+  const pacer = useMemo(() => new Pacer(), []);
+  useMemo(() => pacer.look(batch, Date.now()), [batch]);
+  const { all, done } = progress(batch);
+  const { per_second, left_ms } = pacer.pace(batch);
   const files = Object.entries(batch.output_files);
   return (
     <div class="columns">
@@ -91,7 +93,7 @@ function BatchFacts({ batch }: { batch: Batch }) {
         <Facts
           facts={[
             ["Rows done", `${count(done)} of ${count(all)}, ${count(batch.rows.failed)} failed`],
-            ["Per second", compact(per_second)],
+            ["Per second", per_second === null ? "–" : compact(per_second)],
             ["Left", left_ms === null ? "–" : `about ${duration(left_ms)}`],
             ["Application", <Text value={batch.app} />],
             ["Operation", <Text value={batch.op} />],

@@ -1,10 +1,10 @@
+import { useMemo } from "preact/hooks";
 import { in_store } from "../api/client";
 import { use_resource } from "../api/resource";
 import type { Batch } from "../api/types";
-import { pace } from "../pace";
+import { Pacer, progress } from "../pace";
 import { BatchBar } from "../parts/batch_bar";
 import { Choice } from "../parts/choice";
-import { use_now } from "../parts/now";
 import { Loaded, Page, Section } from "../parts/page";
 import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
@@ -18,12 +18,12 @@ export function Batches({ route }: { route: Route }) {
   return route.id ? <BatchSheet route={route} /> : <BatchList route={route} />;
 }
 
-const columns = (now: number): Column<Batch>[] => [
+const columns = (pacer: Pacer): Column<Batch>[] => [
   { head: "Batch", cell: (batch) => <Id id={batch.id} href={address("batches", batch.id)} /> },
   { head: "Status", cell: (batch) => <State state={batch.status} /> },
   { head: "App", cell: (batch) => <Text value={batch.app} /> },
   { head: "Operation", cell: (batch) => <Text value={batch.op} /> },
-  { head: "Rows", as: "number", cell: (batch) => count(pace(batch, now).all) },
+  { head: "Rows", as: "number", cell: (batch) => count(progress(batch).all) },
   {
     head: "Failed",
     as: "number",
@@ -31,12 +31,19 @@ const columns = (now: number): Column<Batch>[] => [
       <span class={batch.rows.failed > 0 ? "bad-text" : "dim"}>{count(batch.rows.failed)}</span>
     ),
   },
-  { head: "Per second", as: "number", cell: (batch) => compact(pace(batch, now).per_second) },
+  {
+    head: "Per second",
+    as: "number",
+    cell: (batch) => {
+      const { per_second } = pacer.pace(batch);
+      return per_second === null ? <span class="dim">–</span> : compact(per_second);
+    },
+  },
   {
     head: "Left",
     as: "number",
     cell: (batch) => {
-      const { left_ms } = pace(batch, now);
+      const { left_ms } = pacer.pace(batch);
       return left_ms === null ? <span class="dim">–</span> : duration(left_ms);
     },
   },
@@ -48,11 +55,14 @@ const statuses = ["queued", "inprog", "success", "failed", "aborted", "wait"];
 
 function BatchList({ route }: { route: Route }) {
   const status = route.query.get("status") ?? "";
-  const now = use_now();
+  const pacer = useMemo(() => new Pacer(), []);
   const found = use_resource<{ batches: Batch[] }>(
     in_store("/v1/batches", { status, limit: 200 }),
     ["tasks"],
   );
+  useMemo(() => {
+    for (const batch of found.data?.batches ?? []) pacer.look(batch, Date.now());
+  }, [found.data]);
   return (
     <Page title="Batches">
       <Section
@@ -71,7 +81,7 @@ function BatchList({ route }: { route: Route }) {
           {(answer) => (
             <Table
               label="Batches"
-              columns={columns(now)}
+              columns={columns(pacer)}
               rows={answer.batches}
               key_of={(batch) => batch.id}
               empty={{

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { in_store } from "../api/client";
-import { use_resource } from "../api/resource";
+import { never, use_resource } from "../api/resource";
 import type { LogLine, TaskWithHistory } from "../api/types";
 import { Facts, Loaded, Page, Section } from "../parts/page";
 import { Age, Clock, Id, JsonBlock, State, Text, TextBlock } from "../parts/text";
@@ -14,9 +14,13 @@ import { Timeline } from "./task_timeline";
 export function TaskSheet({ id }: { id: string }) {
   const path = `/v1/tasks/${encodeURIComponent(id)}`;
   const [reveal, set_reveal] = useState(false);
-  const task = use_resource<TaskWithHistory>(in_store(path, reveal ? { reveal: "true" } : {}), [
-    "tasks",
-  ]);
+  const task = use_resource<TaskWithHistory>(in_store(path), ["tasks"]);
+  // Each time that it is asked for is in the audit log, so it is asked for once.
+  const revealed = use_resource<TaskWithHistory>(
+    reveal ? in_store(path, { reveal: "true" }) : "",
+    [],
+    never,
+  );
   const logs = use_resource<{ lines: LogLine[] }>(in_store(`${path}/logs`), ["tasks"]);
   const why = use_resource<{ explanation: string }>(in_store(`${path}/explain`), ["tasks"]);
   const changed = () => [task, logs, why].forEach((each) => each.reload());
@@ -43,7 +47,7 @@ export function TaskSheet({ id }: { id: string }) {
                 <Timeline entries={steps} />
               </Section>
             </div>
-            <Contents task={found} reveal={reveal} set_reveal={set_reveal} />
+            <Contents task={revealed.data ?? found} reveal={reveal} set_reveal={set_reveal} />
           </>
         )}
       </Loaded>

@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
 import { in_store, post_text } from "../api/client";
-import { use_resource } from "../api/resource";
+import { never, use_resource } from "../api/resource";
 import type { Task, TaskPage } from "../api/types";
 import { fault_of, filter_from, is_empty, query_of, words_of } from "../filter";
 import type { TaskFilter } from "../filter";
@@ -13,10 +13,10 @@ import { Pager } from "../parts/pager";
 import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
 import { Age, Id, State, Text } from "../parts/text";
-import { task_text } from "../new_task";
+import { new_id, task_text } from "../new_task";
 import { address, go } from "../route";
 import type { Route } from "../route";
-import { change_all, count_path, search_path } from "../search";
+import { change_all, count_path, search_path, try_all } from "../search";
 import type { Outcome } from "../search";
 import { plural } from "../text/format";
 import { one_line } from "../text/exact_json";
@@ -74,16 +74,17 @@ function counted_words(counted: TaskCount): string {
   return (counted.complete ? "" : "at least ") + plural(counted.count, "task");
 }
 
-function bulk_question(
+async function bulk_question(
   verb: "retry" | "cancel",
   filter: TaskFilter,
   now: number,
-  matching: string,
   changed: () => void,
-): Question {
+): Promise<Question> {
   const name = verb === "retry" ? "Retry" : "Cancel";
+  const tried = await try_all(verb, filter, now);
+  const number = tried && counted_words({ count: tried.changed, complete: tried.complete ?? true });
   return {
-    title: `${name} ${matching || "all that match"}?`,
+    title: `${name} ${number ?? "all that match"}?`,
     sentence:
       `${name} ${words_of(filter)}, where possible. ` +
       (verb === "retry"
@@ -116,8 +117,11 @@ const entry: EntryField[] = [
 ];
 
 async function enqueue(values: Record<string, string>): Promise<string> {
-  const answer = await post_text<{ ids: string[] }>(in_store("/v1/tasks"), task_text(values));
-  return `Task ${answer.ids[0]} is enqueued.`;
+  const id = new_id(Date.now());
+  const text = task_text({ ...values, id });
+  const answer = await post_text<{ ids: string[] }>(in_store("/v1/tasks"), text);
+  if (answer.ids[0] === id) return `Task ${id} is enqueued.`;
+  return `Nothing was enqueued: task ${answer.ids[0]} has this unique key and is not finished.`;
 }
 
 function TaskList({ route }: { route: Route }) {
@@ -127,9 +131,13 @@ function TaskList({ route }: { route: Route }) {
   // question.
   const opened = useMemo(() => Date.now(), [filter]);
   const fault = fault_of(filter);
+  // A look into payloads takes long, and one for a hidden field is noted each time: it is done
+  // once.
+  const once = filter.field !== "";
   const found = use_resource<TaskPage>(
     fault ? "" : search_path(filter, cursor, page_size, opened),
-    ["tasks"],
+    once ? [] : ["tasks"],
+    once ? never : undefined,
   );
   const counted = use_resource<TaskCount>(fault ? "" : count_path(filter, opened), ["tasks"]);
   const matching = counted.data ? counted_words(counted.data) : "";
@@ -143,7 +151,7 @@ function TaskList({ route }: { route: Route }) {
     go(address("tasks", "", query));
   };
   const question = (verb: "retry" | "cancel") =>
-    bulk_question(verb, filter, opened, matching, changed);
+    bulk_question(verb, filter, opened, changed);
   const actions = (
     <>
       <Act question={() => question("retry")} disabled={fault !== ""}>
@@ -172,7 +180,15 @@ function TaskList({ route }: { route: Route }) {
       ) : (
         <Section
           title={matching ? matching.charAt(0).toUpperCase() + matching.slice(1) : "Found"}
-          aside={<span class="dim">newest first</span>}
+          aside={
+            once ? (
+              <button type="button" class="small" onClick={found.reload}>
+                Search again
+              </button>
+            ) : (
+              <span class="dim">newest first</span>
+            )
+          }
         >
           <Loaded from={found}>
             {(answer) => <Results filter={filter} page={answer} at_start={!cursor} go={next} />}

@@ -4,7 +4,7 @@ import { use_ask } from "./ask";
 import type { Question } from "./ask";
 
 interface Props {
-  question: () => Question;
+  question: () => Question | Promise<Question>;
   small?: boolean;
   disabled?: boolean;
   /** For who does not see what the button stands beside. */
@@ -23,7 +23,7 @@ export function Act({ question, small, disabled, label, children }: Props) {
       disabled={disabled || !may}
       aria-label={label}
       title={may ? undefined : "This needs the role operator"}
-      onClick={() => ask(question())}
+      onClick={async () => ask(await question())}
     >
       {children}
     </button>

@@ -1,9 +1,9 @@
 import type { Batch } from "../api/types";
-import { pace } from "../pace";
+import { progress } from "../pace";
 import { Bar } from "./bar";
 
 export function BatchBar({ batch }: { batch: Batch }) {
-  const { done, all } = pace(batch, 0);
+  const { done, all } = progress(batch);
   const tone = batch.rows.failed > 0 ? "warn" : "good";
   return <Bar part={all > 0 ? done / all : 0} label="Rows done" tone={tone} />;
 }
