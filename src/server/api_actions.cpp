@@ -24,7 +24,10 @@ constexpr int most_in_preview = 10'000;
 Selection which(const Fields& fields) {
   const int said = fields.has("ids") + fields.has("filter") + fields.flag("all");
   if (said != 1) throw invalid("which tasks? Give one of ids, filter, and all: true");
-  if (const auto filter = fields.object("filter")) return selection_of(*filter);
+  if (fields.has("filter")) {
+    if (const auto filter = fields.object("filter")) return selection_of(*filter);
+    throw invalid("filter is null; for every task say all: true");
+  }
   TaskFilter filter;
   filter.ids = task_ids(fields.texts("ids"));
   if (fields.has("ids") && (filter.ids.empty() || filter.ids.size() > most_ids))

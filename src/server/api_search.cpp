@@ -129,8 +129,9 @@ void add_search_routes(Routes& routes, Service& service) {
   };
   add("/v1/tasks", search);
   add("/v1/tasks/count", [](Service& all, const Request& request) {
-    request.query.only({"store", "state", "queue", "kind", "tag", "priority", "since"});
-    const auto found = all.inspector(request).count_within(filter_of(request.query), longest_count);
+    request.query.only({"store", "state", "queue", "kind", "tag", "priority", "since", "id"});
+    const auto filter = selection_of(request.query).filter;
+    const auto found = all.inspector(request).count_within(filter, longest_count);
     return json_response(
         JsonObject{}.number("count", found.tasks).flag("complete", found.complete).str());
   });

@@ -105,7 +105,7 @@ TEST_F(Actions, RetryWhatFailedWithAnError) {
 TEST_F(Actions, RefuseAFilterThatSaysNothing) {
   server_.enqueue("a");
   for (const auto* filter :
-       {R"({})", R"({"error":""})", R"({"kind":""})", R"({"queue":""})", R"({"tag":""})",
+       {"null", R"({})", R"({"error":""})", R"({"kind":""})", R"({"queue":""})", R"({"tag":""})",
         R"({"id":""})", R"({"state":[]})", R"({"since":""})", R"({"payload_field":""})",
         R"({"payload_value":"7"})", R"({"payload_field":"a","payload_value":""})"}) {
     const auto refused =
