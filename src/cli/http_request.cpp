@@ -1,5 +1,6 @@
 #include <array>
 #include <cstdio>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -70,8 +71,11 @@ void forget(const Engine& engine, const TaskRecord& task) {
   auto* tasks = engine.parts().task_transfer();
   if (!tasks || task.state == TaskState::held) return;
   const std::array ids{task.id};
+  constexpr int most_tries = 20;
   try {
-    tasks->forget(ids);
+    // Those that wait for it may have to hear of it first.
+    for (int tries = 0; tries < most_tries && tasks->forget(ids) == 0; ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds{25});
   } catch (const StoreError&) {
     return;
   }

@@ -53,6 +53,24 @@ TEST_P(RequestKillsOnServers, DyingThereLosesNoRequestAndMakesEachCallbackOnce) 
   EXPECT_LE(server.served(), 2 * count);
 }
 
+class PrintedOnServers : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(PrintedOnServers, LeavesNothingInTheStore) {
+  const auto address = new_store(GetParam());
+  HttpServer server{[](const ServedRequest&) { return answer(200, "x"); }};
+  for (int i = 0; i < 3; ++i) {
+    const auto printed = test::run({HOLDFAST_PROGRAM, "--store", address, "http", "get",
+                                    server.url(), "--print", "--allow-private"});
+    EXPECT_EQ(printed.out, "x") << printed.err;
+  }
+  const Inspector inspector{open(address)};
+  EXPECT_EQ(inspector.count({}), 0);
+  EXPECT_TRUE(inspector.queues().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, PrintedOnServers, testing::Values("postgres", "redis"),
+                         [](const auto& named) { return std::string{named.param}; });
+
 std::vector<Place> places() {
   std::vector<Place> all;
   for (std::string_view engine : {"postgres", "redis"})
