@@ -46,7 +46,9 @@ TEST(Figures, SurviveTheirText) {
   figures.of("na\"me\\\n").started = 1;
   figures.run.add(milliseconds{3}, 7);
   figures.wait.add(milliseconds{30});
+  figures.tells = R"({"state":"running"})";
   EXPECT_EQ(Figures::parse(figures.text()), figures);
+  EXPECT_EQ(figures.since(figures), Figures{}) << "what it says of itself is no growth";
   EXPECT_EQ(Figures::parse(""), std::nullopt);
   EXPECT_EQ(Figures::parse(R"({"version":2,"kinds":[]})"), std::nullopt);
 }
