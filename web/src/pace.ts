@@ -23,12 +23,23 @@ export interface Pace {
 
 const window_ms = 30_000;
 
+interface Look {
+  at: number;
+  done: number;
+}
+
+/** The looks from when it began to get on: before that it waited for workers. */
+function since_begin(looks: Look[]): Look[] {
+  const moved = looks.findIndex((look) => look.done !== looks[0]?.done);
+  return moved < 0 ? looks : looks.slice(moved - 1);
+}
+
 /**
  * How quickly batches get on, measured between looks at them: an average since a batch was
  * submitted would count the time that it waited for workers.
  */
 export class Pacer {
-  private readonly looks = new Map<string, { at: number; done: number }[]>();
+  private readonly looks = new Map<string, Look[]>();
 
   look(batch: Rows, now: number): void {
     const all = this.looks.get(batch.id) ?? [];
@@ -37,7 +48,7 @@ export class Pacer {
   }
 
   pace(batch: Rows): Pace {
-    const looks = this.looks.get(batch.id) ?? [];
+    const looks = since_begin(this.looks.get(batch.id) ?? []);
     const first = looks[0];
     const last = looks.at(-1);
     const { open } = progress(batch);

@@ -71,6 +71,10 @@ test("the pace of a batch", () => {
   pacer.look(batch(50), begin + 45_000);
   pacer.look(batch(50), begin + 50_000);
   assert.deepEqual(pacer.pace(batch(50)), { per_second: 0, left_ms: null }, "it stands still");
+  const waiting = new Pacer();
+  for (const second of [0, 5, 10, 15, 20]) waiting.look(batch(0), begin + second * 1000);
+  waiting.look(batch(12), begin + 23_000);
+  assert.equal(waiting.pace(batch(12)).per_second, 4, "the time without workers does not count");
   const aborted = { rows: { queued: 0, inprog: 0, success: 3, failed: 1, aborted: 56 } };
   assert.deepEqual(progress(aborted), { all: 60, done: 4, open: 0 });
 });

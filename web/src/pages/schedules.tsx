@@ -1,4 +1,4 @@
-import { in_store, post, post_text, Problem } from "../api/client";
+import { get, in_store, post, post_text, Problem } from "../api/client";
 import { use_resource } from "../api/resource";
 import type { AddedSchedule, Schedule } from "../api/types";
 import { no_filter, query_of } from "../filter";
@@ -99,14 +99,19 @@ const entry: EntryField[] = [
   { name: "payload", label: "Payload", initial: "{}", long: true },
 ];
 
-/** To add one that is there would replace it, with everything that this form does not have. */
-function expect_new(name: string, schedules: Schedule[]): void {
+/**
+ * To add one that is there would replace it, with everything that this form does not have. The
+ * server is asked, because what the page shows may be some seconds old.
+ */
+async function expect_new(name: string): Promise<void> {
+  const { schedules } = await get<{ schedules: Schedule[] }>(in_store("/v1/schedules"));
   if (!schedules.some((schedule) => schedule.name === name)) return;
   const sentence = `There is a schedule ${name} already: remove it first, or choose another name.`;
   throw new Problem(409, "exists", sentence, "");
 }
 
 async function add(values: Record<string, string>): Promise<string> {
+  await expect_new(values["name"] ?? "");
   const answer = await post_text<AddedSchedule>(in_store("/v1/schedules"), schedule_text(values));
   const next = answer.next ? `; its next time is ${answer.next}` : "";
   return `Schedule ${values["name"]} is ${answer.result}${next}.`;
@@ -121,7 +126,6 @@ export function Schedules() {
         verb="Add"
         fields={entry}
         send={async (values) => {
-          expect_new(values["name"] ?? "", found.data?.schedules ?? []);
           const done = await add(values);
           found.reload();
           return done;

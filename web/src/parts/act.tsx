@@ -1,9 +1,11 @@
 import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
 import { use_may } from "../session";
 import { use_ask } from "./ask";
 import type { Question } from "./ask";
 
 interface Props {
+  /** May have to find out first what it is about to change. */
   question: () => Question | Promise<Question>;
   small?: boolean;
   disabled?: boolean;
@@ -16,6 +18,17 @@ interface Props {
 export function Act({ question, small, disabled, label, children }: Props) {
   const ask = use_ask();
   const may = use_may("operator");
+  // Not disabled meanwhile: it would lose the focus, and the dialog could not give it back.
+  const busy = useRef(false);
+  const begin = async () => {
+    if (busy.current) return;
+    busy.current = true;
+    try {
+      ask(await question());
+    } finally {
+      busy.current = false;
+    }
+  };
   return (
     <button
       type="button"
@@ -23,7 +36,7 @@ export function Act({ question, small, disabled, label, children }: Props) {
       disabled={disabled || !may}
       aria-label={label}
       title={may ? undefined : "This needs the role operator"}
-      onClick={async () => ask(await question())}
+      onClick={begin}
     >
       {children}
     </button>
