@@ -1,33 +1,24 @@
 // What a page shows while a store or its server is away.
 import { test } from "node:test";
-import { Place, unused_address } from "./place.mjs";
-import { launch, Visitor } from "./visitor.mjs";
+import { unused_address } from "./place.mjs";
+import { with_browser } from "./visitor.mjs";
 
 test("a store that is away is named beside the others", async () => {
-  const place = new Place();
-  const browser = await launch();
-  try {
+  await with_browser(async (place, visitor) => {
     const away = (await unused_address()).replace("http:", "redis:");
     const stores = ["--store", `sqlite:${place.file}`, "--store", away];
     const address = await place.serve("--no-auth", ...stores);
-    const visitor = await Visitor.come(browser);
     await visitor.open(new URL(address).origin, "");
     await visitor.page.getByText("store 2 is away").waitFor();
     await visitor.open(new URL(address).origin, "?store=2");
     await visitor.page.getByLabel("Health").getByText("The store cannot be asked").waitFor();
-  } finally {
-    await browser.close();
-    await place.clean_up();
-  }
+  });
 });
 
 test("a page shows what it missed while its server was away, by itself", async () => {
-  const place = new Place();
-  const browser = await launch();
-  try {
+  await with_browser(async (place, { page }) => {
     await place.run("task", "add", "seen");
     await place.serve("--no-auth");
-    const { page } = await Visitor.come(browser);
     await page.goto(`${place.address}/#/tasks?kind=unseen`);
     await page.getByText("There are no tasks of kind unseen").waitFor();
     await page.getByText("Live", { exact: true }).waitFor();
@@ -37,8 +28,5 @@ test("a page shows what it missed while its server was away, by itself", async (
     await place.start_server_again();
     await page.locator("tbody").getByText("unseen").waitFor();
     await page.getByText("Live", { exact: true }).waitFor();
-  } finally {
-    await browser.close();
-    await place.clean_up();
-  }
+  });
 });

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
+import { Place } from "./place.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -41,6 +42,16 @@ export class Visitor {
     return visitor;
   }
 
+  /** Another window, which does not ask by itself: only live events can tell it something. */
+  async listener() {
+    const page = await this.context.newPage();
+    await page.addInitScript(() => {
+      const set_timeout = window.setTimeout;
+      window.setTimeout = (run, delay) => (delay >= 5_000 ? 0 : set_timeout(run, delay));
+    });
+    return page;
+  }
+
   /** Opens a page of the dashboard, such as `tasks?state=failed`. */
   async open(address, hash) {
     await this.page.goto(`${address}/#/${hash}`);
@@ -63,5 +74,17 @@ export class Visitor {
       .map(
         (each) => `${each.id}: ${each.help}: ${each.nodes.map((node) => node.html).join(" | ")}`,
       );
+  }
+}
+
+/** A place and somebody who visits it; both are gone afterwards. */
+export async function with_browser(run) {
+  const place = new Place();
+  const browser = await launch();
+  try {
+    await run(place, await Visitor.come(browser));
+  } finally {
+    await browser.close();
+    await place.clean_up();
   }
 }

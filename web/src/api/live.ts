@@ -63,6 +63,8 @@ function pass_on(word: Word): void {
 }
 
 function connect(): void {
+  // Whoever was connected before may have died without a word.
+  pass_on({ what: "state", connected: false });
   const resume = last_event ? `last_event_id=${encodeURIComponent(last_event)}` : "";
   const made = new EventSource(resume ? path + (path.includes("?") ? "&" : "?") + resume : path);
   source = made;
