@@ -19,7 +19,8 @@ namespace {
 Batches batches_of(Service& service, const Request& request) {
   const auto& engine = service.store(request).engine;
   if (engine.parts().batch_store()) return Batches{engine};
-  throw Problem{400, "unsupported", "this kind of store keeps no batches"};
+  throw Problem{400, "unsupported",
+                "this kind of store keeps no batches; use SQLite or PostgreSQL for them"};
 }
 
 BatchId batch_id(const Request& request) {
@@ -51,14 +52,11 @@ Response list(Service& service, const Request& request) {
                      .op = query.text("op"),
                      .statuses = statuses(query),
                      .limit = static_cast<int>(query.number("limit", 50, 1, 500))};
-  const auto& engine = service.store(request).engine;
   std::vector<std::string> documents;
-  // A store that cannot keep any has none.
-  if (engine.parts().batch_store())
-    for (auto& batch : Batches{engine}.list(filter)) {
-      batch.context = hide_secrets(batch.context).json;
-      documents.push_back(batch_json(batch));
-    }
+  for (auto& batch : batches_of(service, request).list(filter)) {
+    batch.context = hide_secrets(batch.context).json;
+    documents.push_back(batch_json(batch));
+  }
   return json_response(JsonObject{}.json("batches", json_list(documents)).str());
 }
 

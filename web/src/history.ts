@@ -39,6 +39,16 @@ export function with_breaks(points: Point[], step_s: number): (Point | number)[]
   return found;
 }
 
+/**
+ * Where values stand alone: a line has two ends, so these need a point of their own to be seen.
+ */
+export function alone(values: ArrayLike<number | null | undefined>): number[] {
+  const is_there = (i: number) => values[i] !== null && values[i] !== undefined;
+  return Array.from(values, (_, i) => i).filter(
+    (i) => is_there(i) && !is_there(i - 1) && !is_there(i + 1),
+  );
+}
+
 export function columns_of(points: Point[], step_s: number): Columns {
   const broken = with_breaks(points, step_s);
   return {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Point } from "../src/api/types";
-import { columns_of, joined, range_of } from "../src/history";
+import { alone, columns_of, joined, range_of } from "../src/history";
 import { Pacer, progress } from "../src/pace";
 import { timeline } from "../src/timeline";
 
@@ -34,6 +34,11 @@ test("where nobody watched the line is interrupted", () => {
   const { times, of } = columns_of([point(0), point(1), point(60), point(61)], 1);
   assert.deepEqual(of("pending"), [0, 1, null, 60, 61]);
   assert.equal(times[2], begin / 1000 + 2);
+});
+
+test("values without neighbours are known", () => {
+  assert.deepEqual(alone([3, null, 0, null, 5, 6, null, undefined, 7]), [0, 2, 8]);
+  assert.deepEqual(alone([1, 2]), []);
 });
 
 test("a sample that is a little late interrupts nothing", () => {

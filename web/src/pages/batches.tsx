@@ -5,6 +5,7 @@ import type { Batch } from "../api/types";
 import { Pacer, progress } from "../pace";
 import { BatchBar } from "../parts/batch_bar";
 import { Choice } from "../parts/choice";
+import { Empty } from "../parts/empty";
 import { Loaded, Page, Section } from "../parts/page";
 import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
@@ -51,6 +52,14 @@ const columns = (pacer: Pacer): Column<Batch>[] => [
   { head: "Progress", as: "wide", cell: (batch) => <BatchBar batch={batch} /> },
 ];
 
+/** Not every kind of store keeps batches. That is no failure, and no command helps. */
+const Kept: typeof Loaded = (props) =>
+  props.from.problem?.code === "unsupported" ? (
+    <Empty sentence={props.from.problem.message} />
+  ) : (
+    <Loaded {...props} />
+  );
+
 const statuses = ["queued", "inprog", "success", "failed", "aborted", "wait"];
 
 function BatchList({ route }: { route: Route }) {
@@ -77,7 +86,7 @@ function BatchList({ route }: { route: Route }) {
           />
         }
       >
-        <Loaded from={found}>
+        <Kept from={found}>
           {(answer) => (
             <Table
               label="Batches"
@@ -92,7 +101,7 @@ function BatchList({ route }: { route: Route }) {
               }}
             />
           )}
-        </Loaded>
+        </Kept>
       </Section>
     </Page>
   );

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { alone } from "../history";
 import { compact, time_labels } from "../text/format";
 
 export interface Line {
@@ -75,7 +76,12 @@ function options_for(root: HTMLElement, props: Props): uPlot.Options {
         label: line.name,
         stroke: colour_of(keys[i]),
         width: 1.5,
-        points: { show: false },
+        points: {
+          show: false,
+          size: 5,
+          fill: colour_of(keys[i]),
+          filter: (plot: uPlot, column: number) => alone(plot.data[column] ?? []),
+        },
         spanGaps: false,
       })),
     ],
