@@ -25,13 +25,15 @@ std::string_view to_string(Caller::By by) {
   }
 }
 
-std::string session_json(const Caller& caller, const std::optional<Session>& session) {
+std::string session_json(Service& service, const Caller& caller,
+                         const std::optional<Session>& session) {
   return JsonObject{}
       .text("user", caller.name)
       .text("role", server::to_string(caller.role))
       .text("by", to_string(caller.by))
       .json("csrf", session ? json_string(session->csrf) : "")
       .json("expires_at", session ? json_string(iso8601(session->expires)) : "")
+      .flag("read_only", service.gate().read_only())
       .text("version", HOLDFAST_VERSION)
       .str();
 }
@@ -47,18 +49,25 @@ Response log_in(Service& service, const Request& request) {
   const auto session =
       service.gate().log_in(request, token, user, fields.text("password").value_or(""));
   auto response = json_response(session_json(
-      {.name = session.user, .role = session.role, .by = Caller::By::session}, session));
+      service, {.name = session.user, .role = session.role, .by = Caller::By::session}, session));
   response.headers.push_back(service.gate().cookie_header(session));
   return response;
 }
 
+/// People open the link again, from their history or the terminal. They are led to the pages, which
+/// know who is signed in and say the rest; programs are told by the status.
 Response log_in_once(Service& service, const Request& request) {
   request.query.only({"once"});
-  const auto session = service.gate().log_in_once(request, request.query.text("once"));
   Response response;
   response.status = 303;
   response.content_type.clear();
-  response.headers = {{"Location", "/"}, service.gate().cookie_header(session)};
+  try {
+    const auto session = service.gate().log_in_once(request, request.query.text("once"));
+    response.headers = {{"Location", "/"}, service.gate().cookie_header(session)};
+  } catch (const Problem&) {
+    if (request.header("sec-fetch-mode") != "navigate") throw;
+    response.headers = {{"Location", "/?link=spent"}};
+  }
   return response;
 }
 
@@ -86,7 +95,7 @@ void add_session_routes(Routes& routes, Service& service) {
   add("POST", "/v1/logout", Access::viewer, log_out);
   add("GET", "/v1/session", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({});
-    return json_response(session_json(request.caller, all.gate().session_of(request)));
+    return json_response(session_json(all, request.caller, all.gate().session_of(request)));
   });
   add("GET", "/v1/openapi.json", Access::viewer, [](Service&, const Request& request) {
     return serve_file(request, document_files().front());

@@ -41,6 +41,9 @@ class Gate {
   Session log_in_once(const Request& request, const std::string& code);
   void log_out(const Request& request);
 
+  /// Whether everybody is a viewer, whatever they have.
+  bool read_only() const { return options_.read_only; }
+
   /// A code for one login within ten minutes.
   std::string one_time_code();
   std::pair<std::string, std::string> cookie_header(const Session& session) const;

@@ -33,12 +33,7 @@ describe("the dashboard", () => {
 
   test("a task runs, its worker dies, and recovery follows, all seen live", async () => {
     const { page } = operator;
-    const watcher = await operator.context.newPage();
-    // This page must not ask again by itself, so that only the live events can tell it.
-    await watcher.addInitScript(() => {
-      const set_timeout = window.setTimeout;
-      window.setTimeout = (run, delay) => (delay >= 5_000 ? 0 : set_timeout(run, delay));
-    });
+    const watcher = await operator.listener();
     await watcher.goto(`${place.address}/#/recoveries`);
     await watcher.getByText("No recovery has had anything to do").waitFor();
 
@@ -304,6 +299,17 @@ describe("the dashboard", () => {
     const [made] = await place.json("task", "list", "--kind", "typed");
     assert.ok((await place.run("--json", "task", "show", made.id)).includes(large_number));
 
+    await task.getByLabel("Most attempts").fill("abc");
+    await task.getByRole("button", { name: "Enqueue" }).click();
+    await task.getByText("is “abc”, which is no number").waitFor();
+    await task.getByLabel("Most attempts").fill("");
+    await task.getByLabel("Unique key").fill("only-one");
+    await task.getByRole("button", { name: "Enqueue" }).click();
+    await task.getByText("is enqueued").waitFor();
+    await task.getByRole("button", { name: "Enqueue" }).click();
+    await task.getByText("Nothing was enqueued").waitFor();
+    assert.equal((await place.json("task", "list", "--kind", "typed")).length, 2);
+
     await operator.open(place.address, "schedules");
     await page.getByText("Add a schedule").click();
     const schedule = page.getByRole("form", { name: "Add a schedule" });
@@ -316,6 +322,11 @@ describe("the dashboard", () => {
     await schedule.getByRole("button", { name: "Add" }).click();
     await schedule.getByText("is added").waitFor();
     await page.getByRole("table").getByText("from-the-page").waitFor();
+    await schedule.getByLabel("Times", { exact: true }).fill("@weekly");
+    await schedule.getByRole("button", { name: "Add" }).click();
+    await schedule.getByText("There is a schedule from-the-page already").waitFor();
+    const kept = (await place.json("schedule", "list")).find(({ name }) => name === "from-the-page");
+    assert.equal(kept.cron, "@daily", "nothing is replaced without a question");
     assert.deepEqual(await operator.barriers(), []);
   });
 
@@ -342,6 +353,14 @@ describe("the dashboard", () => {
     await form.getByRole("button", { name: "pending" }).click();
     await page.getByRole("heading", { name: "5 tasks" }).waitFor();
     assert.match(page.url(), /state=pending&kind=bulk$/, "what was typed is not lost");
+
+    await operator.open(place.address, "tasks?kind=bulk");
+    await page.getByRole("heading", { name: "706 tasks" }).waitFor();
+    const all = page.getByRole("button", { name: "Cancel all that match" });
+    await all.press("Enter");
+    await dialog.getByRole("heading", { name: "Cancel 5 tasks?" }).waitFor();
+    await page.keyboard.press("Escape");
+    assert.ok(await all.evaluate((button) => button === document.activeElement), "focus is back");
   });
 
   test("a filter that cannot be read shows and changes nothing", async () => {
@@ -376,5 +395,13 @@ describe("the dashboard", () => {
     await page.getByRole("heading", { name: "Sign in to Holdfast" }).waitFor();
     await page.goto(link);
     await page.getByRole("heading", { name: "Overview" }).waitFor();
+
+    await page.goto(link);
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    const stranger = await Visitor.come(browser);
+    await stranger.page.goto(link);
+    await stranger.page.getByRole("alert").getByText("The link was used before").waitFor();
+    assert.equal(stranger.page.url(), `${place.address}/`);
+    await stranger.context.close();
   });
 });

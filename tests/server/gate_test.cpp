@@ -156,6 +156,11 @@ TEST_F(Gate, LinksWorkOnce) {
             200);
   EXPECT_EQ(server_.bare("GET", "/login?once=" + code).status, 401);
   EXPECT_EQ(server_.bare("GET", "/login?once=").status, 401);
+  const auto again =
+      server_.bare("GET", "/login?once=" + code, {}, {{"Sec-Fetch-Mode", "navigate"}});
+  EXPECT_EQ(again.status, 303) << "a browser is led to the pages";
+  EXPECT_EQ(again.headers.at("location"), "/?link=spent");
+  EXPECT_FALSE(again.headers.contains("set-cookie"));
 }
 
 TEST_F(Gate, MakesGuessingSlow) {

@@ -15,12 +15,24 @@ type Standing =
   | { at: "signed out"; problem?: Problem }
   | { at: "signed in"; session: Session };
 
+// The server leads here with `?link=spent` from a link that works no more. Said once.
+const link_spent = new URLSearchParams(location.search).get("link") === "spent";
+if (link_spent) history.replaceState(null, "", location.pathname + location.hash);
+
+const spent = new Problem(
+  401,
+  "unauthenticated",
+  "The link was used before, or is too old. Sign in with the token or as a user.",
+  "",
+);
+
 async function standing(): Promise<Standing> {
   try {
     return { at: "signed in", session: await get<Session>("/v1/session") };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { at: "signed out", ...(error.is_signed_out ? {} : { problem: error }) };
+    if (!error.is_signed_out) return { at: "signed out", problem: error };
+    return { at: "signed out", ...(link_spent && { problem: spent }) };
   }
 }
 

@@ -84,6 +84,7 @@ function Foot({ session, signed_out }: { session: Session; signed_out: () => voi
       </p>
       <p class="who">
         {plain(session.user)} · {session.role}
+        {session.read_only && " (read-only server)"}
       </p>
       <div class="foot-buttons">
         <button

@@ -8,7 +8,7 @@ import type { Column } from "../parts/table";
 import { Clock, Id, Text } from "../parts/text";
 import { address, go } from "../route";
 import type { Route } from "../route";
-import { use_may } from "../session";
+import { use_refusal } from "../session";
 
 const page_size = 100;
 
@@ -38,15 +38,15 @@ const columns: Column<AuditEntry>[] = [
 ];
 
 export function Audit({ route }: { route: Route }) {
-  const may = use_may("admin");
+  const refusal = use_refusal("admin");
   const before = route.query.get("before") ?? "";
-  const path = may ? `/v1/audit?limit=${page_size}${before ? `&before=${before}` : ""}` : "";
+  const path = refusal ? "" : `/v1/audit?limit=${page_size}${before ? `&before=${before}` : ""}`;
   const found = use_resource<{ entries: AuditEntry[] }>(path, ["queues", "tasks"]);
   const next = (to: string) =>
     go(address("audit", "", new URLSearchParams(to ? { before: to } : {})));
   return (
     <Page title="Audit">
-      {may ? (
+      {refusal === "" ? (
         <Section title="Who did what" aside={<span class="dim">newest first</span>}>
           <Loaded from={found}>
             {({ entries }) => (
@@ -68,7 +68,7 @@ export function Audit({ route }: { route: Route }) {
           </Loaded>
         </Section>
       ) : (
-        <Empty sentence="The audit log needs the role admin. Ask an administrator." />
+        <Empty sentence={`The audit log cannot be read here. ${refusal}.`} />
       )}
     </Page>
   );

@@ -5,7 +5,7 @@ import type { LogLine, TaskWithHistory } from "../api/types";
 import { Facts, Loaded, Page, Section } from "../parts/page";
 import { Age, Clock, Id, JsonBlock, State, Text, TextBlock } from "../parts/text";
 import { address } from "../route";
-import { use_may } from "../session";
+import { use_refusal } from "../session";
 import { duration, plural } from "../text/format";
 import { timeline } from "../timeline";
 import { TaskActions } from "./task_actions";
@@ -121,14 +121,14 @@ function Contents({
   reveal: boolean;
   set_reveal: (reveal: boolean) => void;
 }) {
-  const may = use_may("operator");
+  const refusal = use_refusal("operator");
   const button = task.hidden && !reveal && (
     <button
       type="button"
       class="small"
-      disabled={!may}
+      disabled={refusal !== ""}
       onClick={() => set_reveal(true)}
-      title={may ? "This is written into the audit log" : "This needs the role operator"}
+      title={refusal || "This is written into the audit log"}
     >
       Show hidden fields
     </button>

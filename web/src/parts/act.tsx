@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
-import { use_may } from "../session";
+import { use_refusal } from "../session";
 import { use_ask } from "./ask";
 import type { Question } from "./ask";
 
@@ -17,7 +17,7 @@ interface Props {
 /** A button for operators: it asks first. Others see it, and why they cannot use it. */
 export function Act({ question, small, disabled, label, children }: Props) {
   const ask = use_ask();
-  const may = use_may("operator");
+  const refusal = use_refusal("operator");
   // Not disabled meanwhile: it would lose the focus, and the dialog could not give it back.
   const busy = useRef(false);
   const begin = async () => {
@@ -33,9 +33,9 @@ export function Act({ question, small, disabled, label, children }: Props) {
     <button
       type="button"
       class={small ? "small" : ""}
-      disabled={disabled || !may}
+      disabled={disabled || refusal !== ""}
       aria-label={label}
-      title={may ? undefined : "This needs the role operator"}
+      title={refusal || undefined}
       onClick={begin}
     >
       {children}

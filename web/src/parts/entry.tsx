@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { use_may } from "../session";
+import { use_refusal } from "../session";
 import { sentence_of } from "./ask";
 import { Text } from "./text";
 
@@ -45,7 +45,7 @@ function Input({ field }: { field: EntryField }) {
 
 /** Something new for the store, closed until it is wanted. Others than operators see why not. */
 export function Entry({ title, verb, fields, send }: Props) {
-  const may = use_may("operator");
+  const refusal = use_refusal("operator");
   const [result, set_result] = useState({ sentence: "", tone: "" });
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -74,8 +74,8 @@ export function Entry({ title, verb, fields, send }: Props) {
         <div class="filter-buttons">
           <button
             class="primary"
-            disabled={!may || result.tone === "running"}
-            title={may ? undefined : "This needs the role operator"}
+            disabled={refusal !== "" || result.tone === "running"}
+            title={refusal || undefined}
           >
             {verb}
           </button>
