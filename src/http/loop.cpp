@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
 
+#include "recovery/clock.hpp"
+
 namespace holdfast::http {
 
 namespace {
@@ -21,10 +23,6 @@ Loop::Ticket ticket_of(CURL* handle) {
   char* ticket = nullptr;
   curl_easy_getinfo(handle, CURLINFO_PRIVATE, &ticket);
   return reinterpret_cast<Loop::Ticket>(ticket);
-}
-
-WallTime wall_now() {
-  return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
 }
 
 /// Why nobody answered; what the system said tells more than libcurl does.
@@ -236,15 +234,17 @@ void Loop::note_health(const Origin& origin, const std::string& why) {
     left_alone_.erase(origin);
     return;
   }
-  std::erase_if(left_alone_, [&](const auto& each) { return each.second.until <= wall_now(); });
-  left_alone_[origin] = {host_text(origin), wall_now() + wait, hosts_.failures(origin), why};
+  std::erase_if(left_alone_,
+                [&](const auto& each) { return each.second.until <= system_clock().wall(); });
+  left_alone_[origin] = {host_text(origin), system_clock().wall() + wait, hosts_.failures(origin),
+                         why};
 }
 
 std::vector<LeftAlone> Loop::left_alone() const {
   std::vector<LeftAlone> now;
   std::lock_guard lock{health_mutex_};
   for (const auto& [origin, host] : left_alone_)
-    if (host.until > wall_now()) now.push_back(host);
+    if (host.until > system_clock().wall()) now.push_back(host);
   return now;
 }
 

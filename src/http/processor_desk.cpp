@@ -4,16 +4,9 @@
 #include "http/forget.hpp"
 #include "http/phase.hpp"
 #include "http/processor_state.hpp"
+#include "recovery/clock.hpp"
 
 namespace holdfast::http {
-
-namespace {
-
-WallTime wall_now() {
-  return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
-}
-
-}  // namespace
 
 void Processor::State::put_on_desk(std::function<void()> work) {
   {
@@ -69,7 +62,7 @@ void Processor::State::settle(Held& held) {
                      .max_attempts = attempt.max_attempts(),
                      .raise_error_responses = held.request.raise_error_responses.value_or(
                          options_.raise_error_responses),
-                     .now = wall_now()};
+                     .now = system_clock().wall()};
   auto ending = decide_ending(held.request, held.answer, facts);
   bool goes_on = std::holds_alternative<Retry>(ending.outcome) ||
                  std::holds_alternative<Snooze>(ending.outcome);
