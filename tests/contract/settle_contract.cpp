@@ -6,6 +6,7 @@
 namespace holdfast::test {
 
 using std::chrono::seconds;
+using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -217,6 +218,22 @@ TEST_P(TaskStoreContract, OneStaleSettlementDoesNotSpoilTheOthers) {
   EXPECT_EQ(state(claimed[0].lease.id), TaskState::completed);
   EXPECT_EQ(state(claimed[1].lease.id), TaskState::running);
   EXPECT_EQ(state(claimed[2].lease.id), TaskState::completed);
+}
+
+TEST_P(TaskStoreContract, WhatBecameOfATaskWhileItRanCountsWhenItCompletes) {
+  for (int i = 0; i < 4; ++i) insert("a");
+  auto claimed = claim(enlist(), 4);
+  ASSERT_EQ(claimed.size(), 4u);
+  auto later = insert("b", {.after = {claimed[0].lease.id}});
+  EXPECT_TRUE(note(claimed[1], ProgressNote{0.5, "half"}).accepted);
+  Inspector{shared_engine()}.cancel({.ids = {claimed[2].lease.id}});
+  Exchange exchange;
+  for (const auto& each : claimed) exchange.settle.push_back({.lease = each.lease, .attempt = 1});
+  EXPECT_THAT(tasks().exchange(exchange).settled, Each(Settled::accepted));
+  EXPECT_EQ(state(later), TaskState::pending);
+  EXPECT_EQ(record(claimed[1].lease.id).progress_text, "half");
+  for (const auto& each : claimed) EXPECT_EQ(state(each.lease.id), TaskState::completed);
+  EXPECT_TRUE(engine().check_integrity(true, {}).passed);
 }
 
 TEST_P(TaskStoreContract, FollowUpsComeIntoBeingWithTheCompletionAndCanBeClaimedInTheSameStep) {

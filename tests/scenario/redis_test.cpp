@@ -50,28 +50,6 @@ TEST_F(RedisScenario, AWorkerThatStartsWhileTheServerIsAwayWaitsForIt) {
   EXPECT_EQ(completed.get(), 5);
 }
 
-TEST_F(RedisScenario, ABusyWorkerMakesFewSteps) {
-  RedisServer server;
-  auto engine = open(server.address());
-  enqueue(engine, 4'000);
-  Tasks tasks{engine};
-  tasks.on_json("count", [](Attempt&) -> Outcome {
-    ::poll(nullptr, 0, 1);  // it works for a millisecond
-    return done;
-  });
-  server.call({"CONFIG", "RESETSTAT"});
-  auto began = std::chrono::steady_clock::now();
-  EXPECT_EQ(run(tasks, {.queues = {}, .concurrency = 20, .until_empty = true}).completed, 4'000);
-  auto took = std::chrono::steady_clock::now() - began;
-  auto stats = server.call({"INFO", "commandstats"}).string();
-  std::string_view before = "cmdstat_evalsha:calls=";
-  auto at = stats.find(before);
-  ASSERT_NE(at, std::string::npos);
-  // Until it knows how long tasks take, and when few are left, it does not wait.
-  constexpr int others = 150;
-  EXPECT_LT(std::stoi(stats.substr(at + before.size())), took / Millis{4} + others);
-}
-
 TEST_F(RedisScenario, ACancelReachesAWorkerThatGathersSettlements) {
   RedisServer server;
   auto engine = open(server.address());
@@ -237,21 +215,6 @@ TEST_F(RedisScenario, PrunedTasksLeaveNothingBehind) {
     EXPECT_EQ(server.call({"EXISTS", std::string{"{holdfast}:"} + key}).number(), 0) << key;
   for (const char* keys : {"p:*", "t:*", "claim:*", "held:*", "leases:*"})
     EXPECT_EQ(server.call({"KEYS", std::string{"{holdfast}:"} + keys}).size(), 0u) << keys;
-}
-
-TEST_F(RedisScenario, WhoHasNothingToPruneReadsNoRecords) {
-  RedisServer server;
-  auto engine = open(server.address());
-  {
-    CountingWorker worker{server.address()};
-    enqueue(engine, 300);
-    ASSERT_TRUE(completes(engine, 300));
-  }
-  server.call({"CONFIG", "RESETSTAT"});
-  EXPECT_EQ(engine.parts().admin().prune({}), 0);
-  // Everybody waits for a script: one that reads a thousand records to find nothing is in the way.
-  EXPECT_THAT(server.call({"INFO", "commandstats"}).string(), Not(HasSubstr("cmdstat_hmget")));
-  EXPECT_EQ(engine.parts().admin().prune({.max_finished = 100}), 200);
 }
 
 TEST_F(RedisScenario, TlsIsSpokenWithServersThatAreTrustedOnly) {

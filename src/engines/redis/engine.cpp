@@ -19,7 +19,7 @@ namespace holdfast::redis {
 
 namespace {
 
-constexpr std::int64_t format = 3;
+constexpr std::int64_t format = 4;
 
 void expect_known(const Server& server, std::int64_t found) {
   if (found > format)

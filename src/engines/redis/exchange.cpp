@@ -25,6 +25,8 @@ struct Alike {
   int attempt = 0;
   bool have_results = false;
   std::size_t follow_ups = 0;
+  Record record{};
+  std::int64_t left = 0;
   auto operator<=>(const Alike&) const = default;
 };
 
@@ -32,16 +34,19 @@ struct Alike {
 /// together.
 class Settling {
  public:
-  explicit Settling(std::span<const Settlement> settlements) : settlements_{settlements} {
+  Settling(std::span<const Settlement> settlements, Claims& claims) : settlements_{settlements} {
     std::unordered_set<TaskId> named;
     for (std::size_t i = 0; i < settlements.size(); ++i) {
       const auto& one = settlements[i];
-      Alike alike{one.lease.token, one.attempt, !one.result.empty(), one.follow_ups.size()};
       // One that comes twice is looked at a second time.
-      if (is_plain(one) && named.insert(one.lease.id).second)
-        groups_[alike].push_back(i);
-      else
+      if (!is_plain(one) || !named.insert(one.lease.id).second) {
         others_.push_back(i);
+        continue;
+      }
+      auto known = claims.take(one.lease);
+      Alike alike{one.lease.token,       one.attempt,  !one.result.empty(),
+                  one.follow_ups.size(), known.record, known.left};
+      groups_[alike].push_back(i);
     }
   }
 
@@ -75,7 +80,8 @@ class Settling {
   void add_group(Arguments& arguments, const Alike& alike,
                  const std::vector<std::size_t>& places) const {
     arguments.add(alike.token.value).add(alike.attempt).add(alike.have_results);
-    arguments.add(alike.follow_ups).add(places.size());
+    arguments.add(alike.follow_ups).add(alike.record ? *alike.record : "").add(alike.left);
+    arguments.add(places.size());
     for (auto place : places) arguments.add(settlements_[place].lease.id.text());
     if (!alike.have_results) return;
     for (auto place : places) arguments.add(settlements_[place].result);
@@ -93,7 +99,8 @@ void add(Arguments& arguments, const ClaimRequest& claim, const std::string& num
 }
 
 /// A run of tasks that were claimed alike.
-void read_claimed(const Value& list, std::size_t first, std::vector<Claimed>& claimed) {
+void read_claimed(const Value& list, std::size_t first, std::vector<Claimed>& claimed,
+                  Claims& claims) {
   Claimed alike;
   alike.lease.token = Token{list[first].number()};
   auto lane = parse_lane(list[first + 1].text());
@@ -103,7 +110,9 @@ void read_claimed(const Value& list, std::size_t first, std::vector<Claimed>& cl
   alike.suspect = list[first + 3].number() == 1;
   // Not before a time, or since its insertion, which is in its order.
   alike.ready_at = wall_time(list[first + 4].number() % one_priority);
-  auto run = list[first + 5];
+  auto record = list[first + 5].text();
+  auto run = list[first + 6];
+  auto before = claimed.size();
   for (std::size_t i = 0; i + 1 < run.size(); i += 2) {
     auto& one = claimed.emplace_back(alike);
     one.lease.id = TaskId::parse(run[i].text()).value_or(TaskId{});
@@ -113,9 +122,13 @@ void read_claimed(const Value& list, std::size_t first, std::vector<Claimed>& cl
     one.backoff = body.backoff;
     one.payload = std::move(body.payload);
   }
+  claims.took(alike.lease.token,
+              record.empty() ? nullptr : std::make_shared<const std::string>(record),
+              std::span{claimed}.subspan(before));
 }
 
-Exchanged read_exchanged(const Value& answer, const std::vector<std::size_t>& order) {
+Exchanged read_exchanged(const Value& answer, const std::vector<std::size_t>& order,
+                         Claims& claims) {
   expect_valid(answer, {});
   Exchanged exchanged;
   exchanged.settled.assign(order.size(), Settled::accepted);
@@ -123,32 +136,45 @@ Exchanged read_exchanged(const Value& answer, const std::vector<std::size_t>& or
     exchanged.settled[order.at(static_cast<std::size_t>(answer[1][i].number()))] =
         static_cast<Settled>(answer[1][i + 1].number());
   exchanged.buried = answer[2].number() == 1;
-  constexpr std::size_t values_each = 6;
+  constexpr std::size_t values_each = 7;
   for (std::size_t i = 0; i + values_each <= answer[3].size(); i += values_each)
-    read_claimed(answer[3], i, exchanged.claimed);
+    read_claimed(answer[3], i, exchanged.claimed, claims);
   return exchanged;
 }
 
 }  // namespace
 
+Exchanged RedisTaskStore::send(const Exchange& exchange, Arguments& arguments,
+                               const std::vector<std::size_t>& order) {
+  try {
+    auto answer = store_.run(exchange_points, scripts::exchange, arguments);
+    auto exchanged = read_exchanged(answer, order, claims_);
+    claims_.settled(exchange.settle, exchanged.settled);
+    return exchanged;
+  } catch (const StoreError&) {
+    claims_.unanswered(exchange.settle);
+    throw;
+  }
+}
+
 Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
   auto arguments = store_.arguments();
-  auto order = Settling{exchange.settle}.add_to(arguments);
+  auto order = Settling{exchange.settle, claims_}.add_to(arguments);
   if (!exchange.claim) {
     arguments.add("");
-    return read_exchanged(store_.run(exchange_points, scripts::exchange, arguments), order);
+    return send(exchange, arguments, order);
   }
   const auto& claim = *exchange.claim;
   std::vector<std::string> unanswered;
   std::string number;
   {
     std::lock_guard lock{mutex_};
-    number = std::to_string(++claims_);
+    number = std::to_string(++last_number_);
     if (auto found = unanswered_.extract(claim.worker)) unanswered = std::move(found.mapped());
   }
   add(arguments, claim, number, unanswered);
   try {
-    return read_exchanged(store_.run(exchange_points, scripts::exchange, arguments), order);
+    return send(exchange, arguments, order);
   } catch (const StoreError&) {
     std::lock_guard lock{mutex_};
     auto& all = unanswered_[claim.worker];

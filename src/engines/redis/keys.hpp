@@ -34,12 +34,16 @@ namespace holdfast::redis {
 ///     {p}:fresh:<lane>    list: pending tasks of the usual priority that were to run at once when
 ///                         they were inserted: = and their order, then id and body of each (empty
 ///                         if it is long or many wait). Some may have left that state
+///     {p}:intact          set: lanes in whose list everything still is in that state, and nothing
+///                         is unusual
 ///     {p}:ready:<lane>    other pending tasks that may run now, by priority, then age (sorted set)
 ///     {p}:alone:<lane>    the same for suspects, which run alone                      (sorted set)
 ///     {p}:later:<lane>    pending tasks that are not due yet, by time                 (sorted set)
 ///     {p}:held:<worker>   hash: claims of a worker by their numbers, and how many of their tasks
 ///                         still run
 ///     {p}:claim:<worker>:<number>    list: = and the end of the leases, then the tasks claimed
+///     {p}:touched         set: claims, <worker>:<number>, in which something unusual has become of
+///                         a running task
 ///     {p}:leases:<worker> hash: tasks whose leases were renewed, and the ends of these
 ///     {p}:holders         workers with such a hash; before the score none of its leases ends
 ///                                                                                     (sorted set)

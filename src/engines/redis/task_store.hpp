@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "engines/redis/claims.hpp"
 #include "engines/redis/store.hpp"
 #include "tasks/task_store.hpp"
 
@@ -27,12 +28,16 @@ class RedisTaskStore final : public TaskStore {
   void interrupt() override { store_.news.interrupt(); }
 
  private:
+  Exchanged send(const Exchange& exchange, Arguments& arguments,
+                 const std::vector<std::size_t>& order);
+
   Store& store_;
+  Claims claims_;
 
   // Every claim has a number. Of those whose answer was lost with the connection, the next exchange
   // of the same worker asks what they took: otherwise nobody would run it until the lease ends.
   std::mutex mutex_;
-  std::int64_t claims_ = 0;
+  std::int64_t last_number_ = 0;
   std::map<WorkerId, std::vector<std::string>> unanswered_;
 };
 

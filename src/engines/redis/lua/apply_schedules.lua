@@ -19,8 +19,8 @@ for i = 1, take_number() do
     revisions[change.name] = change.revision
     if moved_to and #change.fires > 0 then return { 'moved', moved_to } end
     for _, t in ipairs(change.fires) do
-      if fresh[t.id] or task_of(t.id) then
-        t.existing = t.id
+      if fresh[ARGV[t]] or task_of(ARGV[t]) then
+        existing[t] = ARGV[t]
       else
         local wrong, id = check_task(t)
         if wrong then return { wrong, id } end

@@ -52,6 +52,7 @@ local function find_sources(open, limit, most_suspects, limited)
     if not any and call('EXISTS', P .. 'fresh:' .. lane, P .. 'ready:' .. lane,
       P .. 'alone:' .. lane, P .. 'later:' .. lane) == 0 then
       call('SREM', P .. 'lanes:' .. each[1], lane)
+      disturb(lane)
     end
   end
   return sources
@@ -91,13 +92,17 @@ local function peek(source)
   return { ids = ids, scores = scores }
 end
 
+-- So much of the beginning of a list has been dealt with; `marker` was the last one in it.
+local function cut_off(key, length, marker)
+  call('LTRIM', key, length, -1)
+  local rest = call('LINDEX', key, 0)
+  if rest and not is_marker(rest) then call('LPUSH', key, marker) end
+end
 -- The first ones of an index have been dealt with, up to this place.
 local function take_off(source, place)
   local key, first = P .. source.key, source.first
   if not source.list then return call('ZREMRANGEBYRANK', key, 0, place - 1) end
-  call('LTRIM', key, first.ends[place], -1)
-  local rest = call('LINDEX', key, 0)
-  if rest and not is_marker(rest) then call('LPUSH', key, first.markers[place]) end
+  cut_off(key, first.ends[place], first.markers[place])
 end
 
 -- Leaves out what only is in its list: limits must not count it.
@@ -159,14 +164,18 @@ local function merge(sources, limited)
   return found
 end
 
--- Up to `limit` tasks in the order of priority, then age: their ids, the index of each, and its
--- place there. What is chosen of an index are its first ones. `look_on`: there was something that
--- is not in its list any more.
-local function find_candidates(queues, kinds, limit, most_suspects, look_on)
+-- The indexes that a claim may take from, and whether something is limited.
+local function look_around(queues, kinds, limit, most_suspects)
   local open, promoted, limited = open_lanes(queues, kinds), false, read_limits()
   for _, each in ipairs(open) do promoted = promote(each[2]) or promoted end
   if promoted then flush() end
-  local sources = find_sources(open, limit, most_suspects, limited)
+  return find_sources(open, limit, most_suspects, limited), limited
+end
+
+-- Up to `limit` tasks in the order of priority, then age: their ids, the index of each, and its
+-- place there. What is chosen of an index are its first ones. `look_on`: there was something that
+-- is not in its list any more.
+local function find_candidates(sources, limited, limit, most_suspects, look_on)
   local ids, from, places = {}, {}, {}
   for _, source in ipairs(sources) do
     if look_on and source.list then skip_gone(source) end

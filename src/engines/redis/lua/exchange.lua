@@ -1,8 +1,9 @@
 -- Settles what has ended and claims anew, in one step.
 --
 -- ARGV: number of groups of plain settlements (completed, and nothing unusual to say); of each:
---       token, attempt, have results (1, 0), number of follow-up tasks of each, number of ids,
---       these, their results if they have some;
+--       token, attempt, have results (1, 0), number of follow-up tasks of each, their record if
+--       who claimed them knows it ('' if not), how many of their claim still run by that, number
+--       of ids, these, their results if they have some;
 --       number of other settlements; of each: id, token, to, result, reason, attempt, was attempt
 --       (1, 0), delay, number of follow-up tasks;
 --       the follow-up tasks of all of them in order (see new_tasks.lua);
@@ -11,13 +12,14 @@
 --       whose answers were lost, their numbers
 -- Result: {'ok', settled, buried, claimed}: settled has those that were not simply accepted: place
 --         among all settlements as they are in ARGV (from 0), and 1 (repeated) or 2 (refused);
---         claimed has runs of tasks: token, lane, attempt, suspect (1, 0), not before or order, and a
---         list of id, body;
+--         claimed has runs of tasks: token, lane, attempt, suspect (1, 0), not before or order,
+--         their record if all of them have the same ('' if not), and a list of id, body;
 --         or {'exists' | 'unknown' | 'cancelled', id} about a follow-up, then nothing was done
 local groups, others, plain_ones, births = {}, {}, 0, 0
 for i = 1, take_number() do
   local group = { token = take(), attempt = take(), have_results = take() == '1',
-    births = take_number(), place = plain_ones, first_birth = births + 1 }
+    births = take_number(), record = take(), left = take(), place = plain_ones,
+    first_birth = births + 1 }
   local ids = take_number()
   group.first, group.last, group.ids = taken + 1, taken + ids, ids
   taken, plain_ones = group.last + (group.have_results and ids or 0), plain_ones + ids
@@ -145,36 +147,43 @@ end
 -- What is read is written before the next is read: it still is in the processor's cache then.
 local A_HANDFUL = 200
 local function settle_some(group, first, last, ends)
-  local texts, from = group.texts, first - group.first
-  if not texts then texts, from = read_records(ARGV, first, last), 0 end
-  local records, n, births_each = {}, 0, group.births
+  local texts, text_before, same = group.texts, group.first - 1, group.same
+  if not texts and not same then
+    texts, text_before = read_records(ARGV, first, last), first - 1
+  end
+  local token, attempt, births = group.token, group.attempt, group.births
+  local results = group.have_results and group.ids
+  local records, n, seen, plain = {}, 0, nil, nil
   for at = first, last do
-    local id, text = ARGV[at], texts[from + at - first + 1]
-    local result = group.have_results and ARGV[at + group.ids] or ''
-    local first_birth = group.first_birth + (at - group.first) * births_each
-    local plain = ends[text]
-    if plain == nil then
-      plain = plain_end(text, group.token, group.attempt)
-      ends[text] = plain
+    local id, text = ARGV[at], same or texts[at - text_before]
+    local result = results and ARGV[at + results] or ''
+    -- Mostly the same as before.
+    if text ~= seen then
+      seen, plain = text, ends[text]
+      if plain == nil then
+        plain = plain_end(text, token, attempt)
+        ends[text] = plain
+      end
     end
-    if plain and not (result ~= '' and is_long(result)) then
-      plain.n = plain.n + 1
-      plain.ids[plain.n] = id
+    if plain and (result == '' or not is_long(result)) then
+      local place = plain.n + 1
+      plain.n, plain.ids[place] = place, id
       local becomes = result == '' and plain.text or plain.before .. result .. plain.after
       records[n + 1], records[n + 2] = id, becomes
       n = n + 2
       if known[id] then known[id] = becomes end
-      if births_each > 0 then bear(born, first_birth, births_each) end
+      if births > 0 then bear(born, group.first_birth + (at - group.first) * births, births) end
     else
-      answer(group.place + at - group.first, settle({ id = id, token = group.token,
-        to = COMPLETED, result = result, reason = '', attempt = group.attempt, was_attempt = true,
-        delay = 0, births = births_each, first_birth = first_birth }))
+      answer(group.place + at - group.first, settle({ id = id, token = token, to = COMPLETED,
+        result = result, reason = '', attempt = attempt, was_attempt = true, delay = 0,
+        births = births, first_birth = group.first_birth + (at - group.first) * births }))
     end
   end
   in_portions('HSET', P .. 'tasks', records)
 end
 local function settle_group(group)
   local ends = {}
+  if group.record ~= '' and is_as_said(group.record, group.left) then group.same = group.record end
   for first = group.first, group.last, A_HANDFUL do
     settle_some(group, first, math.min(first + A_HANDFUL - 1, group.last), ends)
   end
@@ -214,10 +223,27 @@ local number, unanswered = take(), {}
 for _ = 1, take_number() do unanswered[take()] = true end
 if call('HGET', P .. 'w:' .. worker, 's') ~= '0' then return { 'ok', settled, 1, {} } end
 
-local ids, heads, bodies, claimed_ones, all_heads = {}, {}, {}, 0, {}
+-- `run`: those that were claimed last, which are alike.
+local ids, claimed_ones, claimed, all_heads = {}, 0, {}, {}
+local run, run_head, run_end = nil, nil, 0
+-- Where bodies are missing.
+local missing, missing_at, missing_ones = {}, {}, 0
+local function begin_run(head)
+  local n = #claimed
+  run, run_head, run_end = {}, head, 0
+  for i = 1, 6 do claimed[n + i] = head[i] end
+  claimed[n + 7] = run
+end
 local function add_claimed(id, head, body)
+  if head ~= run_head then begin_run(head) end
   claimed_ones = claimed_ones + 1
-  ids[claimed_ones], heads[claimed_ones], bodies[claimed_ones] = id, head, body or ''
+  ids[claimed_ones] = id
+  run[run_end + 1], run[run_end + 2] = id, body or ''
+  run_end = run_end + 2
+  if not body or body == '' then
+    missing_ones = missing_ones + 1
+    missing[missing_ones], missing_at[missing_ones] = run, run_end
+  end
 end
 -- What is said of a run of claimed tasks, once for all that are alike.
 local function head_of(r, token, lane, attempt, suspect)
@@ -225,7 +251,7 @@ local function head_of(r, token, lane, attempt, suspect)
   local name = table.concat({ token, attempt, suspect, since, lane }, '\31')
   local head = all_heads[name]
   if not head then
-    head = { token, lane, attempt, suspect, since }
+    head = { token, lane, attempt, suspect, since, '' }
     all_heads[name] = head
   end
   return head
@@ -283,10 +309,37 @@ local function claim_some(candidates, from, places, first, last)
   end
   in_portions('HSET', P .. 'tasks', records)
 end
-local MOST_ROUNDS = 5
-for round = 1, MOST_ROUNDS do
-  local before = claimed_ones
-  local candidates, from, places = find_candidates(queues, kinds, limit, most_suspects, round > 1)
+-- Where everything comes from one list, and that is intact, nothing has to be looked at.
+local function claim_intact(source)
+  local key, records, n, marker, head, text = P .. source.key, {}, 0, nil, nil, nil
+  local at, most = 0, source.most
+  while source.claimed < most do
+    local entries, i = call('LRANGE', key, at, at + 2 * (most - source.claimed)), 1
+    local last = #entries
+    while i < last and source.claimed < most do
+      local entry = entries[i]
+      if is_marker(entry) then
+        marker, i = entry, i + 1
+        local order = string.sub(entry, 2)
+        text = table.concat({ RUNNING, '', next_token(), '1', order, '0', worker, now_text, number,
+          '', '', source.lane }, '\31')
+        head = { next_token(), source.lane, '1', 0, order, text }
+      else
+        records[n + 1], records[n + 2] = entry, text
+        n = n + 2
+        add_claimed(entry, head, entries[i + 1])
+        i, source.claimed = i + 2, source.claimed + 1
+      end
+    end
+    if i == 1 then break end
+    at = at + i - 1
+  end
+  in_portions('HSET', P .. 'tasks', records)
+  cut_off(key, at, marker)
+end
+local function claim_merged(sources, limited, look_on)
+  local candidates, from, places =
+    find_candidates(sources, limited, limit, most_suspects, look_on)
   for first = 1, #candidates, A_HANDFUL do
     claim_some(candidates, from, places, first, math.min(first + A_HANDFUL - 1, #candidates))
   end
@@ -294,13 +347,28 @@ for round = 1, MOST_ROUNDS do
     -- What was taken from an index were its first ones.
     take_off(each, each.reached)
     if each.suspect then most_suspects = most_suspects - each.claimed end
+  end
+  claims = {}
+  return #candidates
+end
+local MOST_ROUNDS = 5
+for round = 1, MOST_ROUNDS do
+  local before, looked_at = claimed_ones, 0
+  local sources, limited = look_around(queues, kinds, limit, most_suspects)
+  if #sources == 1 and not limited and sources[1].list
+    and call('SISMEMBER', P .. 'intact', sources[1].lane) == 1 then
+    claim_intact(sources[1])
+    looked_at = sources[1].claimed
+  else
+    looked_at = claim_merged(sources, limited, round > 1)
+  end
+  for _, each in ipairs(sources) do
     count(each.lane, PENDING, -each.claimed)
     count(each.lane, RUNNING, each.claimed)
   end
-  claims = {}
   limit = limit - (claimed_ones - before)
   -- Once more only where something has left its list by another way.
-  if limit == 0 or claimed_ones - before == #candidates then break end
+  if limit == 0 or claimed_ones - before == looked_at then break end
 end
 flush()
 if claimed_ones == 0 then return { 'ok', settled, 0, {} } end
@@ -308,31 +376,12 @@ if claimed_ones == 0 then return { 'ok', settled, 0, {} } end
 hold(worker, number, ids, had + 1, claimed_ones, lease_end)
 
 -- Bodies that did not come with the ids.
-local function read_bodies()
-  local keys, places, n = {}, {}, 0
-  for i = 1, claimed_ones do
-    if bodies[i] == '' then
-      n = n + 1
-      keys[n], places[n] = P .. 'p:' .. ids[i], i
-    end
+for first = 1, missing_ones, 2000 do
+  local keys, before = {}, first - 1
+  for i = first, math.min(first + 1999, missing_ones) do
+    keys[i - before] = P .. 'p:' .. missing[i][missing_at[i] - 1]
   end
-  for first = 1, n, 2000 do
-    local some = call('MGET', unpack(keys, first, math.min(first + 1999, n)))
-    for i = 1, #some do bodies[places[first + i - 1]] = some[i] or '' end
-  end
-end
-read_bodies()
-local claimed, run, last, at = {}, nil, nil, 0
-for place = 1, claimed_ones do
-  local head = heads[place]
-  if head ~= last then
-    run, last, at = {}, head, 0
-    local next_one = #claimed
-    claimed[next_one + 1], claimed[next_one + 2] = head[1], head[2]
-    claimed[next_one + 3], claimed[next_one + 4] = head[3], head[4]
-    claimed[next_one + 5], claimed[next_one + 6] = head[5], run
-  end
-  run[at + 1], run[at + 2] = ids[place], bodies[place]
-  at = at + 2
+  local found = call('MGET', unpack(keys))
+  for i = 1, #found do missing[before + i][missing_at[before + i]] = found[i] or '' end
 end
 return { 'ok', settled, 0, claimed }

@@ -5,7 +5,7 @@
 -- ARGV[1]  the wall clock and ARGV[2] the clock of leases, in milliseconds. Both are empty except
 --          in tests: then the server's own clock is read.
 -- ARGV[3]  and so on belong to the script, which takes them in order.
-local call = redis.call
+local call, ARGV = redis.call, ARGV
 local P = KEYS[1] .. ':'
 local taken = 0
 local function take()

@@ -41,6 +41,7 @@ local function write_releases()
       if call('HINCRBY', P .. 'held:' .. worker, number, -n) <= 0 then
         call('HDEL', P .. 'held:' .. worker, number)
         call('DEL', claim_key(worker, number))
+        call('SREM', P .. 'touched', worker .. ':' .. number)
       end
     end
     if call('EXISTS', P .. 'leases:' .. worker) == 1 then
@@ -48,6 +49,14 @@ local function write_releases()
     end
   end
   let_go = {}
+end
+
+-- Whether what is said of a claim is so: that many of its tasks run, and nothing unusual has become
+-- of them. Their records are what they were made, then.
+local function is_as_said(text, left)
+  local r = parse(text)
+  return call('HGET', P .. 'held:' .. r.worker, r.number) == left
+    and call('SISMEMBER', P .. 'touched', r.worker .. ':' .. r.number) == 0
 end
 
 -- The running tasks of a worker: by id, record and end of the lease. Read once by a script.

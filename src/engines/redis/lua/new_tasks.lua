@@ -5,7 +5,11 @@
 -- were made for them just now (1, 0), lane, priority, delay, at ('' or a time), unique key, number
 -- of tasks that they wait for, their ids; then id and body (see keys.hpp) of each task. One that
 -- has a key or waits for others is a run of its own.
+--
+-- A task that is to be inserted is known by the place of its id among the arguments, where its body
+-- is the next: a table for each would cost more than all else that is done here for it.
 local doubtful = false -- something may be wrong with one of them
+local head_of_new, existing = {}, {}
 local function take_tasks()
   local list, n = {}, 0
   for _ = 1, take_number() do
@@ -19,7 +23,7 @@ local function take_tasks()
     doubtful = doubtful or not head.new_ids or head.key ~= '' or head.after ~= nil
     while n < last do
       n = n + 1
-      list[n] = { id = ARGV[taken + 1], body = ARGV[taken + 2], head = head }
+      list[n], head_of_new[taken + 1] = taken + 1, head
       taken = taken + 2
     end
   end
@@ -34,24 +38,25 @@ end
 -- What is in the store from now on because of tasks that are about to be written.
 local fresh, fresh_keys = {}, {}
 
--- Nothing, or what is wrong and the id that it is about. `t.existing` is set if there is nothing to
--- write.
+-- Nothing, or what is wrong and the id that it is about. `existing[t]` is set if there is nothing
+-- to write.
 local function check_task(t)
-  local id, head, same = t.id, t.head, fresh[t.id]
+  local id, body, head = ARGV[t], ARGV[t + 1], head_of_new[t]
+  local same = fresh[id]
   local there = not same and not head.new_ids and task_of(id)
   if same or there then
-    local lane = same and same.head.lane or there.lane
-    local body = same and same.body or call('GET', P .. 'p:' .. id)
-    if queue_and_kind(lane) ~= queue_and_kind(head.lane) or payload_of(body) ~= payload_of(t.body)
+    local lane = same and head_of_new[same].lane or there.lane
+    local other = same and ARGV[same + 1] or call('GET', P .. 'p:' .. id)
+    if queue_and_kind(lane) ~= queue_and_kind(head.lane) or payload_of(other) ~= payload_of(body)
     then
       return 'exists', id
     end
-    t.existing = id
+    existing[t] = id
     return
   end
   if head.key ~= '' then
-    t.existing = fresh_keys[head.key] or call('HGET', P .. 'unique', head.key)
-    if t.existing then return end
+    existing[t] = fresh_keys[head.key] or call('HGET', P .. 'unique', head.key) or nil
+    if existing[t] then return end
     fresh_keys[head.key] = id
   end
   for _, on in ipairs(head.after or {}) do
@@ -66,15 +71,15 @@ end
 local function check_tasks(list)
   local named, n = {}, 0
   for _, t in ipairs(list) do
-    if not t.head.new_ids then
+    if not head_of_new[t].new_ids then
       n = n + 1
-      named[n] = t.id
+      named[n] = ARGV[t]
     end
   end
   look_up(named)
   for i = 1, #list do
     local t = list[i]
-    local head, id = t.head, t.id
+    local head, id = head_of_new[t], ARGV[t]
     local plain = head.key == '' and not head.after
     if plain and (head.new_ids or (known[id] == false and not fresh[id])) then
       if not head.new_ids then fresh[id] = t end
@@ -137,20 +142,29 @@ local function prepare(head)
   if head.state == PENDING then lanes[head.lane] = true end
 end
 
--- Tasks of one index, as the arguments of the command that puts them there.
-local function add_place(places, head, t)
+-- The arguments of the command that puts tasks into their index.
+local function place_of(places, head)
   local place = places[head.index]
   if not place then
-    place = { command = head.list and 'RPUSH' or 'ZADD', n = head.list and 1 or 0, head.list }
+    place = { command = head.list and 'RPUSH' or 'ZADD', n = 0, plain = true, lane = head.lane }
     places[head.index] = place
   end
-  local n = place.n
-  if head.list then
-    place[n + 1], place[n + 2] = t.id, #t.body <= head.longest and t.body or ''
-  else
-    place[n + 1], place[n + 2] = head.score, t.id
+  if head.list and place.marker ~= head.list then
+    place.n, place.marker = place.n + 1, head.list
+    place[place.n] = head.list
   end
-  place.n = n + 2
+  place.plain = place.plain and head.key == ''
+  return place
+end
+
+local function put_in_place(key, place)
+  in_portions(place.command, P .. key, place)
+  if not place.marker then return end
+  if not place.plain then
+    disturb(place.lane)
+  elseif call('LLEN', P .. key) == place.n then
+    call('SADD', P .. 'intact', place.lane)
+  end
 end
 
 local function write_key(id, key)
@@ -162,25 +176,37 @@ end
 local function write_tasks(list)
   local others, heads, linked, places = {}, {}, {}, {}
   local records, bodies, all, n = {}, {}, {}, 0
-  local number = call('INCRBY', P .. 'seq', #list) - #list
+  local number, body_key = call('INCRBY', P .. 'seq', #list) - #list, P .. 'p:'
+  local head, place
   for i = 1, #list do
     local t = list[i]
-    local id, head = t.id, t.head
-    if t.existing then
+    local id, body = ARGV[t], ARGV[t + 1]
+    if existing[t] then
       others[#others + 1] = i - 1
-      others[#others + 1] = t.existing
+      others[#others + 1] = existing[t]
     else
-      if not head.text then
-        prepare(head)
-        head.written, heads[#heads + 1] = 0, head
+      -- Mostly the same as before.
+      if head ~= head_of_new[t] then
+        head = head_of_new[t]
+        if not head.text then
+          prepare(head)
+          head.written, heads[#heads + 1] = 0, head
+        end
+        place = place_of(places, head)
       end
       head.written = head.written + 1
       records[n + 1], records[n + 2] = id, head.text
-      bodies[n + 1], bodies[n + 2] = P .. 'p:' .. id, t.body
+      bodies[n + 1], bodies[n + 2] = body_key .. id, body
       -- As a text: how Redis writes numbers of Lua is made for fractions, and slow.
       all[n + 1], all[n + 2] = string.format('%d', number + i), id
       n = n + 2
-      add_place(places, head, t)
+      local to = place.n
+      if head.list then
+        place[to + 1], place[to + 2] = id, #body <= head.longest and body or ''
+      else
+        place[to + 1], place[to + 2] = head.score, id
+      end
+      place.n = to + 2
       if not head.new_ids then known[id] = head.text end
       if head.key ~= '' then write_key(id, head.key) end
       if #head.waits > 0 then linked[#linked + 1] = t end
@@ -191,8 +217,8 @@ local function write_tasks(list)
     call('MSET', unpack(bodies, first, math.min(first + 1999, n)))
   end
   in_portions('ZADD', P .. 'all', all)
-  for key, place in pairs(places) do in_portions(place.command, P .. key, place) end
-  for _, head in ipairs(heads) do count(head.lane, head.state, head.written) end
-  for _, t in ipairs(linked) do write_links(t.id, t.head.waits) end
+  for key, each in pairs(places) do put_in_place(key, each) end
+  for _, each in ipairs(heads) do count(each.lane, each.state, each.written) end
+  for _, t in ipairs(linked) do write_links(ARGV[t], head_of_new[t].waits) end
   return others
 end

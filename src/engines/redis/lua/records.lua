@@ -45,6 +45,10 @@ local function read_records(ids, first, last)
   return texts
 end
 
+-- A list of fresh tasks is intact as long as everything in it counts and is nothing unusual: then a
+-- claim knows their records without reading them. It is so again when it was empty.
+local function disturb(lane) call('SREM', P .. 'intact', lane) end
+
 -- What this script knows of records, and what it has changed: that is written once, in the end.
 local known, changed = {}, {}
 local function look_up(ids)
@@ -64,6 +68,10 @@ end
 local function change(id, r, new)
   local text = record_text(r, new)
   known[id], changed[id] = text, text
+  if r.state == PENDING and r.token == '0' then disturb(r.lane) end
+  if r.state == RUNNING and r.more == '' and new.more == '+' then
+    call('SADD', P .. 'touched', r.worker .. ':' .. r.number)
+  end
 end
 local function write_records()
   local list, n = {}, 0
