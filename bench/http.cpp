@@ -4,7 +4,8 @@
 //
 //     holdfast_http_bench [REQUESTS] [AT ONCE] [WORD]
 //
-// With a word, only what begins with it is measured beside the bare loop.
+// By default as many at once as a processor performs by default. With a word, only what begins with
+// it is measured beside the bare loop.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -123,7 +124,7 @@ void measure_peer(const std::string& what, std::vector<std::string> command, int
 
 int main(int argc, char** argv) {
   int count = argc > 1 ? std::atoi(argv[1]) : 50'000;
-  int at_once = argc > 2 ? std::atoi(argv[2]) : 100;
+  int at_once = argc > 2 ? std::atoi(argv[2]) : holdfast::http::ProcessorOptions{}.capacity;
   if (::access("/usr/sbin/nginx", X_OK) != 0) {
     fmt::print(stderr, "nginx is not there; install nginx-light\n");
     return 1;
