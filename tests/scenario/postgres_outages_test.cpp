@@ -188,6 +188,8 @@ TEST_F(PostgresOutage, FullDiskOfTheServerRefusesNewWorkAndLosesNone) {
       },
       60s));
   EXPECT_THAT(said, HasSubstr("free some space on the server's disk"));
+  EXPECT_EQ(server.ask("SELECT count(*) FROM holdfast.tasks"), std::to_string(sent_))
+      << "what has ended is not removed in vain";
   disk.grow();
   for (int i = 0; i < 20; ++i) enqueue();
   expect_that_nothing_is_lost();

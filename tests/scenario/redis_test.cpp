@@ -167,14 +167,19 @@ TEST_F(RedisScenario, FullMemoryRefusesNewWorkAndSettlesWhatRuns) {
   auto claimed = tasks.exchange({.claim = claim}).claimed;
   ASSERT_EQ(claimed.size(), 1u);
   server.call({"CONFIG", "SET", "maxmemory", "1mb"});
-  try {
-    enqueue(engine, 1);
-    FAIL() << "there was no room";
-  } catch (const StoreFull& full) {
-    EXPECT_THAT(full.what(), HasSubstr("maxmemory"));
-  }
+  auto expect_refused = [&] {
+    try {
+      enqueue(engine, 1);
+      FAIL() << "there was no room";
+    } catch (const StoreFull& full) {
+      EXPECT_THAT(full.what(), HasSubstr("maxmemory"));
+    }
+  };
+  expect_refused();
   Exchange exchange{.settle = {{.lease = claimed[0].lease, .attempt = 1}}, .claim = claim};
   auto answer = tasks.exchange(exchange);
+  expect_refused();
+  EXPECT_EQ(Inspector{engine}.count({.states = {TaskState::completed}}), 1) << "nothing is removed";
   EXPECT_EQ(answer.settled.at(0), Settled::accepted);
   EXPECT_EQ(answer.claimed.size(), 1u) << "what is there already can be worked off";
   EXPECT_EQ(tasks.renew(std::span{&answer.claimed[0].lease, 1}, seconds{90}).at(0), Renewal::kept);

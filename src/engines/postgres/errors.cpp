@@ -33,7 +33,8 @@ void throw_server_error(const pg_result* result, const std::string& store) {
   if (said.empty()) said = one_line(PQresultErrorMessage(result));
   auto message = fmt::format("{}: {}{}", store, said, code.empty() ? "" : " (" + code + ")");
   auto in_class = [&](std::string_view which) { return code.starts_with(which); };
-  if (code == "53100") throw StoreFull{message + "; free some space on the server's disk"};
+  // Rows that are deleted leave their room to later ones of the same table, and none to the log.
+  if (code == "53100") throw StoreFull{message + "; free some space on the server's disk", false};
   if (code == "25006")
     throw StoreReadOnly{message + "; this server takes no writes: a standby, or set read-only"};
   if (code == "40001" || code == "40P01" || code == "23505") throw Conflict{message};

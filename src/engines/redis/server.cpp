@@ -107,10 +107,12 @@ bool Server::redirected(const Value& answer) {
 void Server::fail(const Value& answer) {
   auto text = answer.text();
   if (text.starts_with("OOM"))
-    throw StoreFull{fmt::format(
-        "the Redis server's memory is used up (maxmemory); new tasks are refused, running ones can "
-        "still be settled. Raise maxmemory of {} or lower the retention limits",
-        address_.name())};
+    // How much of it is history, and how much of others, cannot be known.
+    throw StoreFull{fmt::format("the Redis server's memory is used up (maxmemory); new tasks are "
+                                "refused, running ones can still be settled. Raise maxmemory of {} "
+                                "or lower the retention limits",
+                                address_.name()),
+                    false};
   // Nobody refused: who has the store could not be asked, so others were, again and again.
   if (text.starts_with("MOVED ")) {
     std::lock_guard lock{mutex_};
