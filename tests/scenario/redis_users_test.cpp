@@ -45,6 +45,18 @@ TEST_F(RedisScenario, UserPasswordAndSocketWorkAndStaySecret) {
   }
 }
 
+TEST_F(RedisScenario, AUserWithoutAPasswordIsNotTheDefaultUser) {
+  RedisServer server;
+  server.call({"ACL", "SETUSER", "ada", "on", ">s3cret", "~*", "&*", "+@all"});
+  server.call({"ACL", "SETUSER", "eve", "on", "nopass", "~*", "&*", "+@all"});
+  auto as = [&](const std::string& who) {
+    return open("redis://" + who + "@127.0.0.1:" + std::to_string(server.port()));
+  };
+  EXPECT_THROW(as("ada"), StoreError);
+  EXPECT_THROW(as("nobody"), StoreError);
+  EXPECT_NO_THROW(as("eve"));
+}
+
 TEST_F(RedisScenario, UserWhoMayNotAskAboutTheServerCanStillWork) {
   RedisServer server{{.append_only = true}};
   auto address = address_of_bob(server);

@@ -29,7 +29,7 @@ Connection::Connection(const Address& address, const Endpoint& endpoint, Millis 
 }
 
 void Connection::log_in(const Address& address) {
-  if (!address.password.empty()) {
+  if (!address.password.empty() || !address.user.empty()) {
     auto reply = address.user.empty() ? call({"AUTH", address.password})
                                       : call({"AUTH", address.user, address.password});
     if (reply.is_error())
