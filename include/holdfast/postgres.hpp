@@ -58,6 +58,8 @@ struct Upkeep {
     Millis age{0};
   };
   std::optional<Blocker> blocker{};
+  /// Not so: only transactions of the same role can be seen. GRANT pg_read_all_stats changes that.
+  bool sees_others = true;
 };
 /// Nothing if the engine is not PostgreSQL.
 std::optional<Upkeep> upkeep(const Engine& engine);

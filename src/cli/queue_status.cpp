@@ -46,6 +46,10 @@ void print_table(const Context& context, const std::vector<QueueStatus>& queues,
 
 std::string upkeep_text(const postgres::Upkeep& upkeep) {
   auto text = fmt::format("{} dead rows beside {} live ones", upkeep.dead_rows, upkeep.live_rows);
+  if (!upkeep.blocker && !upkeep.sees_others)
+    text +=
+        "; transactions of other roles, which may keep the server from cleaning up, cannot be "
+        "seen without the role pg_read_all_stats";
   if (!upkeep.blocker) return text;
   return text + fmt::format(
                     "; process {} ({}) has had a transaction open for {} s, which keeps "

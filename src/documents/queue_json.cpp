@@ -36,6 +36,7 @@ std::string upkeep_json(const postgres::Upkeep& upkeep) {
       .number("dead_rows", upkeep.dead_rows)
       .number("live_rows", upkeep.live_rows)
       .json("blocker", blocker)
+      .flag("sees_others", upkeep.sees_others)
       .str();
 }
 

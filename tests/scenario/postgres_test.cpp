@@ -210,6 +210,9 @@ TEST_F(Postgres, RoleThatMayOnlyUseNeedsSomebodyToMakeTheTables) {
   Worker{tasks, {.until_empty = true}}.run();
   EXPECT_EQ(completed(engine), 1);
   EXPECT_EQ(Batches{engine}.submit({.app = "a", .op = "b", .rows = {{1, "{}"}}}).created, true);
+  EXPECT_FALSE(postgres::upkeep(engine)->sees_others);
+  server().ask("GRANT pg_read_all_stats TO " + schema() + "_user");
+  EXPECT_TRUE(postgres::upkeep(engine)->sees_others);
 }
 
 TEST_F(Postgres, LookingForBatchesMakesNoTablesForThem) {

@@ -42,8 +42,11 @@ void look_at_cleaning(Connection& db, std::vector<std::string>& advice) {
         std::chrono::duration_cast<std::chrono::minutes>(upkeep.blocker->age).count()));
   else if (upkeep.dead_rows > many)
     advice.push_back(
-        fmt::format("{} dead versions of tasks are not cleaned up; is autovacuum keeping up?",
-                    upkeep.dead_rows));
+        fmt::format("{} dead versions of tasks are not cleaned up; {}", upkeep.dead_rows,
+                    upkeep.sees_others
+                        ? "is autovacuum keeping up?"
+                        : "is autovacuum keeping up, and does a transaction of another role stay "
+                          "open? The latter shows with GRANT pg_read_all_stats to this one."));
 }
 
 }  // namespace

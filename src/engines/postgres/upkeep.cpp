@@ -27,6 +27,8 @@ Upkeep look_at_upkeep(Connection& db) {
       " clock_timestamp() - prepared) * 1000)::bigint FROM pg_prepared_xacts"
       " WHERE database = current_database()) b"
       " WHERE b.age > 1000 ORDER BY b.age DESC LIMIT 1");
+  auto rights = db.run("SELECT pg_has_role('pg_read_all_stats', 'USAGE')::int::bigint");
+  upkeep.sees_others = rights.next() && rights.yes(0);
   if (blockers.next())
     upkeep.blocker = {blockers.small(0), blockers.text(1), Millis{blockers.integer(2)}};
   return upkeep;
