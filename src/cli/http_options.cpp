@@ -94,7 +94,11 @@ http::PayloadOptions payloads_of(const EgressFlags& flags) {
   for (const auto& flag : flags.payload_keys) {
     auto [name, content] = key_in(flag, "--payload-key");
     if (payloads.keyring.current.empty()) payloads.keyring.current = name;
-    payloads.keyring.keys[name] = payload_key(content);
+    if (!payloads.keyring.keys.emplace(name, payload_key(content)).second)
+      throw ConfigError{fmt::format(
+          "--payload-key {} is there twice; a new key needs a new name, because what is "
+          "encrypted says by name with which",
+          name)};
   }
   return payloads;
 }

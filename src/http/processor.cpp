@@ -39,7 +39,7 @@ Tasks Processor::State::handlers() {
 ProcessorSummary Processor::State::run() {
   if (ran_.exchange(true)) throw InvalidRequest{"a processor runs once; make another one"};
   state_ = ProcessorState::starting;
-  allow_many_descriptors();
+  allow_descriptors_for(options_);
   loop_ = std::make_unique<Loop>(options_);
   desk_thread_ = std::jthread{[this](std::stop_token stop) { work_at_desk(stop); }};
   state_ = ProcessorState::running;

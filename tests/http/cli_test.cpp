@@ -196,6 +196,25 @@ TEST_F(HttpCommands, SignAndEncryptWithKeysOutOfFiles) {
   EXPECT_THAT(none.err, HasSubstr("/no/such/file"));
   std::ofstream{store_.folder() / "short"} << "short";
   EXPECT_THAT(cli(run_words({"--payload-key", key("short")})).err, HasSubstr("32 are needed"));
+  auto twice = cli(run_words({"--payload-key", key("old"), "--payload-key", key("old")}));
+  EXPECT_THAT(twice.err, HasSubstr("twice"));
+}
+
+TEST_F(HttpCommands, TooFewFilesForTheCapacityAreToldBeforeAHostIsBlamed) {
+  auto with_files = [&](int most, const std::string& capacity) {
+    std::vector<std::string> line{"/bin/bash", "-c", "ulimit -n \"$1\"; shift; exec \"$@\"", "bash",
+                                  std::to_string(most)};
+    auto words =
+        command({"http", "run", "--allow-private", "--until-empty", "--capacity", capacity});
+    line.insert(line.end(), words.begin(), words.end());
+    return test::run(line);
+  };
+  auto few = with_files(128, "256");
+  EXPECT_FALSE(few.ending.ok());
+  EXPECT_THAT(few.err, HasSubstr("ulimit -n"));
+  EXPECT_THAT(few.err, HasSubstr("to 64"));
+  auto enough = with_files(200, "100");
+  EXPECT_TRUE(enough.ending.ok()) << enough.err;
 }
 
 TEST_F(HttpCommands, RefuseWhatMakesNoSense) {

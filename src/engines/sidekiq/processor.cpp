@@ -69,7 +69,7 @@ void SidekiqProcessor::State::log(Severity severity, const std::string& sentence
 SidekiqSummary SidekiqProcessor::State::run() {
   if (ran_.exchange(true)) throw InvalidRequest{"a processor runs once; make another one"};
   state_ = ProcessorState::starting;
-  allow_many_descriptors();
+  allow_descriptors_for(options_.processor);
   registry_.beat({});
   lives_.keep();
   loop_ = std::make_unique<Loop>(options_.processor);
