@@ -25,6 +25,16 @@ void add_secrets(Job& job, const ProcessorOptions& options) {
   }
 }
 
+}  // namespace
+
+std::string secret_named(const std::string& name, const ProcessorOptions& options) {
+  auto value = options.secrets ? options.secrets(name) : std::nullopt;
+  if (!value)
+    throw InvalidRequest{
+        fmt::format("it needs the secret '{}', which this processor does not have", name)};
+  return std::move(*value);
+}
+
 void sign(Job& job, const ProcessorOptions& options) {
   const auto& name = job.request.sign_with;
   if (name.empty()) return;
@@ -41,14 +51,11 @@ void sign(Job& job, const ProcessorOptions& options) {
   headers["webhook-signature"] = signature(job.id, now, job.request.body, keys);
 }
 
-}  // namespace
-
-std::string secret_named(const std::string& name, const ProcessorOptions& options) {
-  auto value = options.secrets ? options.secrets(name) : std::nullopt;
-  if (!value)
-    throw InvalidRequest{
-        fmt::format("it needs the secret '{}', which this processor does not have", name)};
-  return std::move(*value);
+void unsign(Job& job) {
+  if (job.request.sign_with.empty()) return;
+  job.request.sign_with.clear();
+  for (const auto* header : {"webhook-id", "webhook-timestamp", "webhook-signature"})
+    job.request.headers.erase(header);
 }
 
 Job make_job(Request request, std::string id, const ProcessorOptions& options) {

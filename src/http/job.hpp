@@ -40,6 +40,12 @@ struct Job {
 /// Throws `InvalidRequest` for secrets and keys that the options do not have.
 Job make_job(Request request, std::string id, const ProcessorOptions& options);
 
+/// Signs what is to be sent now, if its request asks for that. Throws `InvalidRequest` for a key
+/// that the options do not have.
+void sign(Job& job, const ProcessorOptions& options);
+/// For another origin, which could show a signature to the one that it was made for.
+void unsign(Job& job);
+
 /// The value of a secret; throws `InvalidRequest` if there is none.
 std::string secret_named(const std::string& name, const ProcessorOptions& options);
 

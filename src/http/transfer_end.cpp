@@ -71,7 +71,10 @@ std::optional<Answer> Transfer::follow(const Follow& next) {
   if (!next.keep_credentials) {
     std::erase_if(request.headers, [](const auto& header) { return is_credential(header.first); });
     job_.secrets.clear();
+    unsign(job_);
   }
+  // Its body may be another one now.
+  sign(job_, site_.options);
   return {};
 }
 

@@ -106,6 +106,38 @@ TEST_F(ProcessorTest, FollowsRedirectsAndLeavesCredentialsBehind) {
   EXPECT_EQ(seen["x-kept"], "1");
 }
 
+TEST_F(ProcessorTest, SignsEveryHopAnewAndNoneAtAnotherOrigin) {
+  std::vector<ServedRequest> seen;
+  auto keep = [&](const ServedRequest& request, Reply reply) {
+    seen.push_back(request);
+    return reply;
+  };
+  HttpServer other{[&](const ServedRequest& request) { return keep(request, answer(200)); }};
+  HttpServer server{[&](const ServedRequest& request) {
+    if (request.target == "/first") return keep(request, answer(303, "", "Location: /second\r\n"));
+    return keep(request, answer(307, "", fmt::format("Location: {}\r\n", other.url("/third"))));
+  }};
+  auto posted = call("x");
+  posted.body = "content";
+  posted.sign_with = "main";
+  client_.post(server.url("/first"), posted);
+  const std::string key(32, 'k');
+  auto options = lenient();
+  options.signing_keys["main"] = {key};
+  perform(options);
+  ASSERT_EQ(seen.size(), 3u);
+  for (int hop : {0, 1}) {
+    const auto& headers = seen[static_cast<std::size_t>(hop)].headers;
+    auto at =
+        std::chrono::sys_seconds{std::chrono::seconds{std::stoll(headers.at("webhook-timestamp"))}};
+    EXPECT_TRUE(verify_signature(headers.at("webhook-signature"), headers.at("webhook-id"), at,
+                                 hop == 0 ? "content" : "", {key}, at))
+        << hop;
+  }
+  for (const auto* header : {"webhook-id", "webhook-timestamp", "webhook-signature"})
+    EXPECT_FALSE(seen[2].headers.contains(header)) << header;
+}
+
 TEST_F(ProcessorTest, TriesAgainAsTheServerAsksAndKeepsTheKey) {
   std::vector<std::string> keys;
   HttpServer server{[&](const ServedRequest& request) {
