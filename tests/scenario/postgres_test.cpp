@@ -201,6 +201,11 @@ TEST_F(Postgres, RoleThatMayOnlyUseNeedsSomebodyToMakeTheTables) {
     EXPECT_THAT(error.what(), HasSubstr("Grant this role USAGE on schema " + schema()));
   }
   server().ask("GRANT USAGE ON SCHEMA " + schema() + " TO " + schema() + "_user");
+  server().ask("GRANT SELECT ON ALL TABLES IN SCHEMA " + schema() + " TO " + schema() + "_user");
+  auto looking = open(as_user);
+  EXPECT_EQ(looking.run_level(), RunLevel::read_only);
+  EXPECT_THAT(Inspector{looking}.why_read_only(), HasSubstr("INSERT"));
+  EXPECT_THROW(Tasks{looking}.enqueue("job", Job{1}), StoreReadOnly);
   server().ask("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA " + schema() + " TO " +
                schema() + "_user");
   auto engine = open(as_user);

@@ -20,8 +20,8 @@ class Conflict : public StoreError {
 };
 
 /// The role may not do this.
-class NotAllowed : public StoreError {
-  using StoreError::StoreError;
+class NotAllowed : public StoreReadOnly {
+  using StoreReadOnly::StoreReadOnly;
 };
 
 /// Throws the error of ours that fits what the server said.

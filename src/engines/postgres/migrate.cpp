@@ -26,11 +26,6 @@ bool has_schema(Connection& db, const std::string& schema) {
 }
 
 /// What somebody needs who only uses the tables.
-std::string rights(const Address& address) {
-  return fmt::format("USAGE on schema {} and SELECT, INSERT, UPDATE, DELETE on all tables in it",
-                     address.schema);
-}
-
 void expect_not_newer(int version, const Address& address) {
   if (version <= schema_version) return;
   throw StoreUnusable{fmt::format(
@@ -73,6 +68,11 @@ void run_steps(Connection& db, const Address& address, Migrated& migrated) {
 
 }  // namespace
 
+std::string needed_rights(const Address& address) {
+  return fmt::format("USAGE on schema {} and SELECT, INSERT, UPDATE, DELETE on all tables in it",
+                     address.schema);
+}
+
 /// The tables of the catalogue are asked, not `to_regclass`: within a transaction that waited for
 /// another one to make the tables, that may still answer what it knew before.
 int version_of(Connection& db, const Address& address) {
@@ -91,7 +91,7 @@ int usable_version(Connection& db, const Address& address) {
   try {
     return version_of(db, address);
   } catch (const NotAllowed& why) {
-    throw StoreUnusable{fmt::format("{}. Grant this role {}", why.what(), rights(address))};
+    throw StoreUnusable{fmt::format("{}. Grant this role {}", why.what(), needed_rights(address))};
   }
 }
 
@@ -108,7 +108,7 @@ Migrated migrate(Connection& db, const Address& address) {
     throw StoreUnusable{fmt::format(
         "{}. The tables of the store are not there yet, or of an older version, and this role may "
         "not create them: run `holdfast migrate` once as a role that may, and grant this one {}",
-        why.what(), rights(address))};
+        why.what(), needed_rights(address))};
   }
   return migrated;
 }

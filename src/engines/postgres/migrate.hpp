@@ -12,6 +12,9 @@ inline constexpr int schema_version = 8;
 /// Of the tables that are there; 0: none.
 int version_of(Connection& db, const Address& address);
 
+/// What a role must be granted to use the tables.
+std::string needed_rights(const Address& address);
+
 struct Migrated {
   int before = 0;  ///< 0: there was nothing
   int now = schema_version;

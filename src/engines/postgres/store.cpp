@@ -38,9 +38,15 @@ Greeting open_database(const std::shared_ptr<const Dialect>& dialect, ServerCloc
   if (row.yes(1)) {
     greeting.why_read_only =
         fmt::format("{} takes no writes: it is a standby, or set read-only", address.name);
-  } else {
-    migrate(db, address);
+    return greeting;
   }
+  migrate(db, address);
+  auto rights = db.run(
+      "SELECT has_table_privilege('hf.tasks', 'INSERT') AND has_table_privilege('hf.tasks',"
+      " 'UPDATE') AND has_table_privilege('hf.tasks', 'DELETE')");
+  if (!rights.next() || !rights.yes(0))
+    greeting.why_read_only = fmt::format("this role may only look at {}. To write, it needs {}",
+                                         address.name, needed_rights(address));
   return greeting;
 }
 

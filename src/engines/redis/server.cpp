@@ -130,6 +130,9 @@ void Server::fail(const Value& answer) {
         fmt::format("the store in {} is being moved to another node of the cluster; it can be used "
                     "again when all of it has arrived",
                     address_.name())};
+  if (text.starts_with("READONLY"))
+    throw StoreReadOnly{fmt::format(
+        "the Redis server at {} is a replica, which takes no writes: {}", address_.name(), text)};
   if (text.starts_with("NOPERM"))
     throw StoreError{
         fmt::format("the user of {} may not do this; see docs/redis.md for the "
