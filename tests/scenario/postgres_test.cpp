@@ -183,43 +183,6 @@ TEST_F(Postgres, TablesOfTheFirstVersionAreBroughtToThisOneWithWhatIsInThem) {
   EXPECT_EQ(completed(engine), 51);
 }
 
-TEST_F(Postgres, RoleThatMayOnlyUseNeedsSomebodyToMakeTheTables) {
-  server().ask("CREATE ROLE " + schema() + "_user LOGIN");
-  auto as_user = server().address("user=" + schema() + "_user schema=" + schema());
-  try {
-    open(as_user);
-    FAIL() << "it was opened";
-  } catch (const StoreUnusable& error) {
-    EXPECT_THAT(error.what(), HasSubstr("holdfast migrate"));
-  }
-  EXPECT_EQ(postgres::migrate(address_).before, 0);
-  EXPECT_EQ(postgres::migrate(address_).before, postgres::migrate(address_).now);
-  try {
-    open(as_user);
-    FAIL() << "it was opened";
-  } catch (const StoreUnusable& error) {
-    EXPECT_THAT(error.what(), HasSubstr("Grant this role USAGE on schema " + schema()));
-  }
-  server().ask("GRANT USAGE ON SCHEMA " + schema() + " TO " + schema() + "_user");
-  server().ask("GRANT SELECT ON ALL TABLES IN SCHEMA " + schema() + " TO " + schema() + "_user");
-  auto looking = open(as_user);
-  EXPECT_EQ(looking.run_level(), RunLevel::read_only);
-  EXPECT_THAT(Inspector{looking}.why_read_only(), HasSubstr("INSERT"));
-  EXPECT_THROW(Tasks{looking}.enqueue("job", Job{1}), StoreReadOnly);
-  server().ask("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA " + schema() + " TO " +
-               schema() + "_user");
-  auto engine = open(as_user);
-  Tasks tasks{engine};
-  tasks.on<Job>("job", [](const Job&, Attempt&) { return done; });
-  tasks.enqueue("job", Job{1});
-  Worker{tasks, {.until_empty = true}}.run();
-  EXPECT_EQ(completed(engine), 1);
-  EXPECT_EQ(Batches{engine}.submit({.app = "a", .op = "b", .rows = {{1, "{}"}}}).created, true);
-  EXPECT_FALSE(postgres::upkeep(engine)->sees_others);
-  server().ask("GRANT pg_read_all_stats TO " + schema() + "_user");
-  EXPECT_TRUE(postgres::upkeep(engine)->sees_others);
-}
-
 TEST_F(Postgres, LookingForBatchesMakesNoTablesForThem) {
   auto tables = [&] {
     return server().ask(

@@ -1,5 +1,5 @@
 -- The tables of batches, in the shape in which the services that we share them with make them. Only
--- made where they are not there. "alya." stands for the schema that the address of the store names.
+-- made where they are not there. Their schema is the one that the address of the store names.
 
 CREATE TYPE alya.status_enum AS ENUM ('queued', 'inprog', 'success', 'failed', 'aborted', 'wait');
 

@@ -69,8 +69,10 @@ void run_steps(Connection& db, const Address& address, Migrated& migrated) {
 }  // namespace
 
 std::string needed_rights(const Address& address) {
-  return fmt::format("USAGE on schema {} and SELECT, INSERT, UPDATE, DELETE on all tables in it",
-                     address.schema);
+  return fmt::format(
+      "USAGE on schema {}, SELECT, INSERT, UPDATE, DELETE on all tables in it and USAGE on all "
+      "sequences in it",
+      address.schema);
 }
 
 /// The tables of the catalogue are asked, not `to_regclass`: within a transaction that waited for
@@ -143,14 +145,16 @@ void make_batch_tables(Connection& db, const Address& address) {
 }
 
 std::string migration_text(const Dialect& dialect) {
-  auto text = fmt::format("CREATE SCHEMA IF NOT EXISTS \"{}\";\n", dialect.address().schema);
+  // All or nothing, whoever runs it: some of the steps need a transaction.
+  auto text =
+      fmt::format("BEGIN;\nCREATE SCHEMA IF NOT EXISTS \"{}\";\n", dialect.address().schema);
   if (dialect.address().batches() != dialect.address().schema)
     text += fmt::format("CREATE SCHEMA IF NOT EXISTS \"{}\";\n", dialect.address().batches());
   for (auto step : steps) text += dialect.expand(step);
   text += dialect.expand(batch_tables);
-  return text +
-         dialect.expand(fmt::format(
-             "INSERT INTO hf.meta (key, value) VALUES ('schema_version', {});\n", schema_version));
+  return text + dialect.expand(fmt::format(
+                    "INSERT INTO hf.meta (key, value) VALUES ('schema_version', {});\nCOMMIT;\n",
+                    schema_version));
 }
 
 }  // namespace holdfast::postgres

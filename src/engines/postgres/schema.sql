@@ -1,4 +1,4 @@
--- Version 1 of the tables. "hf." stands for the schema that the address of the store names.
+-- Version 1 of the tables, in the schema that the address of the store names.
 -- Times are milliseconds since 1970 on the server's clock. States are the numbers of enum
 -- TaskState. Names sort by their bytes ("C"), so that comparing them costs nothing.
 
