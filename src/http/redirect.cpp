@@ -11,6 +11,19 @@ namespace holdfast::http {
 
 namespace {
 
+/// Many servers write spaces and letters of other alphabets as they are.
+std::string escaped(std::string_view location) {
+  std::string text;
+  for (char c : location) {
+    auto byte = static_cast<unsigned char>(c);
+    if (byte > 0x20 && byte < 0x7f)
+      text += c;
+    else
+      text += fmt::format("%{:02X}", byte);
+  }
+  return text;
+}
+
 bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
@@ -32,7 +45,7 @@ std::variant<Stay, Follow, WrongTurn> decide_redirect(int status, const std::str
                                  without_query(location))};
   std::string next;
   try {
-    next = resolve(url, location);
+    next = resolve(url, escaped(location));
   } catch (const InvalidRequest& error) {
     return WrongTurn{ErrorType::blocked_address,
                      fmt::format("it was redirected to what cannot be followed: {}", error.what())};

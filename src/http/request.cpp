@@ -1,6 +1,7 @@
 #include <holdfast/http/request.hpp>
 
 #include <fmt/format.h>
+#include <boost/json/serialize.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/tasks.hpp>
 
@@ -59,6 +60,10 @@ void validate(const Request& request) {
   if (!request.callback.empty()) {
     NewTask callback{request.callback, "{}"};
     if (!request.callback_queue.empty()) callback.options.queue = request.callback_queue;
+    // Deeper in the answer than in the request.
+    if (request.context.is_structured())
+      callback.payload = fmt::format(R"({{"response":{{"context":{}}}}})",
+                                     boost::json::serialize(request.context));
     holdfast::validate(callback, {});
   }
 }

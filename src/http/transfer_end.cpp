@@ -32,6 +32,9 @@ Answer Transfer::failed(ErrorType type, std::string message) const {
 
 Answer Transfer::broken(CURLcode code) const {
   if (refused_) return failed(*refused_, refusal_);
+  // That is what libcurl says of a line that is longer than it takes.
+  if (code == CURLE_OUT_OF_MEMORY)
+    return failed(ErrorType::response_too_large, "a header of the answer is too long");
   std::string_view said = error_[0] ? error_ : curl_easy_strerror(code);
   return failed(error_type_of(code), fmt::format("{}: {}", origin_.host, said));
 }

@@ -36,6 +36,7 @@ Reply misbehave(const std::string& how, const std::string& bomb, int port) {
   if (how == "/bomb") return answer(200, bomb, "Content-Encoding: gzip\r\n");
   if (how == "/not_gzip") return answer(200, "plain", "Content-Encoding: gzip\r\n");
   if (how == "/headers") return answer(200, "", "X: " + std::string(70'000, 'x') + "\r\n");
+  if (how == "/long_header") return answer(200, "", "X: " + std::string(2'000'000, 'x') + "\r\n");
   if (how == "/many_headers") {
     std::string lines;
     for (int i = 0; i < 5'000; ++i) lines += fmt::format("X-{}: yyyyyyyyyyyyyyy\r\n", i);
@@ -74,8 +75,8 @@ class Adversaries : public ProcessorScenario {
  protected:
   ErrorType expected_of(const std::string& how) const {
     if (how == "/never" || how.starts_with("/drip")) return ErrorType::timeout;
-    for (auto large :
-         {"/huge", "/huge_without_length", "/bomb", "/headers", "/many_headers", "/informational"})
+    for (auto large : {"/huge", "/huge_without_length", "/bomb", "/headers", "/long_header",
+                       "/many_headers", "/informational"})
       if (how == large) return ErrorType::response_too_large;
     if (how == "/endless") return ErrorType::too_many_redirects;
     if (how == "/loop") return ErrorType::recursive_redirect;
@@ -86,10 +87,10 @@ class Adversaries : public ProcessorScenario {
 
 TEST_F(Adversaries, EachGetsItsErrorAndHonestServersAreNotHeldUp) {
   const std::vector<std::string> adversaries{
-      "/never",   "/drip",          "/drip_headers", "/huge",  "/huge_without_length",
-      "/bomb",    "/not_gzip",      "/headers",      "/loop",  "/many_headers",
-      "/endless", "/informational", "/to_file",      "/reset", "/short",
-      "/nothing", "/nonsense",      "/chunks"};
+      "/never",   "/drip",          "/drip_headers", "/huge",       "/huge_without_length",
+      "/bomb",    "/not_gzip",      "/headers",      "/loop",       "/many_headers",
+      "/endless", "/informational", "/to_file",      "/reset",      "/short",
+      "/nothing", "/nonsense",      "/chunks",       "/long_header"};
   auto bomb = gzip_bomb(store_);
   int port = 0;
   HttpServer server{

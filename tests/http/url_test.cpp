@@ -100,6 +100,10 @@ TEST(Redirect, BecomesAGetUnlessTheServerSaysOtherwise) {
   EXPECT_EQ(std::get<Follow>(redirect(302, "/y", Method::head)).method, Method::head);
 }
 
+TEST(Redirect, WhatServersForgetToEscapeIsFollowed) {
+  EXPECT_EQ(std::get<Follow>(redirect(302, "/a b?c=\xe9#d")).url, "https://a/a%20b?c=%E9");
+}
+
 TEST(Redirect, CredentialsStayAtTheirOrigin) {
   for (auto other : {"https://b/y", "https://a:8443/y"})
     EXPECT_FALSE(std::get<Follow>(redirect(302, other)).keep_credentials) << other;

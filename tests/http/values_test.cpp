@@ -73,6 +73,16 @@ TEST(HttpValues, WhatIsNoRequestIsRefusedByName) {
               HasSubstr("'headers'"));
 }
 
+TEST(HttpValues, AContextThatNoAnswerCouldCarryIsRefused) {
+  Request request;
+  request.url = "https://a/";
+  request.callback = "keep";
+  for (int i = 0; i < 30; ++i) request.context = boost::json::array{std::move(request.context)};
+  EXPECT_NO_THROW(validate(request));
+  request.context = boost::json::object{{"more", std::move(request.context)}};
+  EXPECT_THROW(validate(request), InvalidRequest);
+}
+
 TEST(HttpValues, HeadersThatWouldBreakTheRequestApartAreRefused) {
   auto with = [](std::string name, std::string value) {
     auto request = full_request();
