@@ -1,6 +1,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <latch>
 #include <optional>
 
 #include <fmt/format.h>
@@ -69,15 +71,29 @@ Exit run(Context& context, const Options& options) {
     throw InvalidRequest{
         "an option for Sidekiq was given, and the store is not Sidekiq's Redis (sidekiq+redis://)"};
   const auto tracing = trace_options(context, options.traces);
-  Interrupts interrupts;
+  Interrupts interrupts{Interrupts::Of::ends_and_rest};
   const Engine engine = context.engine(Stay::lasting);
   log_to_stderr(engine, Severity::warning, context.log_format);
   const WorkerService service{context.systemd, engine};
   std::optional<TraceExport> traces;
   if (tracing) traces.emplace(engine, *tracing);
   http::Processor processor{engine, processing};
-  const InterruptWatch watch{interrupts, [&](int count) { wind_down(processor, context, count); }};
-  print_summary(context, processor.run());
+  std::latch ended{1};
+  std::atomic<bool> rests = false;
+  auto on_signal = [&](int count) {
+    wind_down(processor, context, count);
+    if (count == 1) ended.count_down();
+  };
+  auto on_rest = [&] {
+    if (rests.exchange(true)) return;
+    if (!context.quiet)
+      log_line(context, Severity::info, "resting", "taking no more requests; SIGTERM ends this");
+    processor.quiet();
+  };
+  const InterruptWatch watch{interrupts, on_signal, on_rest};
+  auto summary = processor.run();
+  if (rests) ended.wait();
+  print_summary(context, summary);
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
 }
 
