@@ -8,6 +8,7 @@
 #include "cli/task_text.hpp"
 #include "documents/queue_json.hpp"
 #include "recovery/time_text.hpp"
+#include "tasks/engine_parts.hpp"
 
 namespace holdfast::cli {
 
@@ -77,7 +78,11 @@ Exit run(Context& context, const Options& options) {
   context.confirm(fmt::format("store {}, {}, {} stale writes refused", engine.name(), durability,
                               inspector.stale_writes_refused()));
   if (upkeep) context.confirm(upkeep_text(*upkeep));
-  if (auto to = inspector.moved_to(); !to.empty())
+  if (auto note = engine.parts().move_note(); note && !note->done)
+    context.say(fmt::format(
+        "this store is being moved to {} and starts nothing: run 'holdfast move' to its end",
+        note->to));
+  else if (auto to = inspector.moved_to(); !to.empty())
     context.say(fmt::format("this store was moved to {}: nothing runs here any more", to));
   if (auto warning = inspector.durability_warning(); !warning.empty())
     context.say("warning: " + warning);

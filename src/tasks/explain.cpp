@@ -120,6 +120,11 @@ std::string explain_ready(const TaskRecord& task, const Circumstances& around) {
 
 std::string explain_pending(const TaskRecord& task, const Circumstances& around) {
   if (task.run_at > around.now) return explain_waiting_time(task, around);
+  if (!around.being_moved_to.empty())
+    return fmt::format(
+        "The store is being moved to {} and starts nothing meanwhile: run 'holdfast move' to its "
+        "end.",
+        around.being_moved_to);
   if (around.queue_paused)
     return fmt::format("Queue '{}' is paused: resume it to let its tasks run.", task.queue);
   if (auto held_back = explain_limits(task, around); !held_back.empty()) return held_back;

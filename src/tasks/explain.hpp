@@ -11,6 +11,7 @@ namespace holdfast {
 /// What is around a task that decides whether it can run.
 struct Circumstances {
   bool queue_paused = false;
+  std::string being_moved_to{};  ///< empty: it is not
   std::vector<WorkerStatus> workers{};
   WallTime now{};
   std::vector<TaskRecord> dependencies{};  ///< those that it still waits for

@@ -94,6 +94,7 @@ std::string Inspector::explain(TaskId id) const {
   put_in_hands(parts.admin(), around.workers);
   around.dependencies = find(parts.admin(), found->waits_for);
   around.queue_paused = std::ranges::count(parts.admin().paused(), found->queue) > 0;
+  if (auto note = parts.move_note(); note && !note->done) around.being_moved_to = note->to;
   if (auto* limits = parts.limit_store()) around.limits = limits->list();
   return holdfast::explain(*found, around);
 }

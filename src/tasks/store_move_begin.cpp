@@ -19,6 +19,9 @@ void StoreMove::begin() {
   refuse_same_store();
   if (auto other = to_.transfer().note()) reopen(*other);
   if (auto before = from_.transfer().note()) {
+    if (before->to != to_.name() && before->done)
+      throw InvalidRequest{
+          fmt::format("{} was moved to {}; move that one", from_.name(), before->to)};
     if (before->to != to_.name())
       throw InvalidRequest{fmt::format("{} is being moved to {}; run that to its end first",
                                        from_.name(), before->to)};

@@ -119,8 +119,9 @@ TEST_F(Moving, AStoreThatWasMovedAwayCanBeMovedInto) {
 }
 
 TEST_F(Moving, AStoreThatIsBeingMovedAwayIsNotMovedInto) {
-  Tasks{here_}.enqueue("job", Job{1});
+  auto id = Tasks{here_}.enqueue("job", Job{1});
   ASSERT_NO_FATAL_FAILURE(move_half_way());
+  EXPECT_THAT(Inspector{here_}.explain(id), HasSubstr("being moved to"));
   try {
     move(there_, here_);
     FAIL() << "it was moved";
