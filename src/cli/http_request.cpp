@@ -1,20 +1,13 @@
-#include <array>
-#include <cstdio>
-#include <thread>
-
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
 #include <holdfast/http.hpp>
-#include <holdfast/inspector.hpp>
 
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/http_options.hpp"
+#include "cli/http_print.hpp"
 #include "documents/json.hpp"
-#include "recovery/plain_text.hpp"
-#include "tasks/engine_parts.hpp"
-#include "tasks/task_transfer.hpp"
 
 namespace holdfast::cli {
 
@@ -47,78 +40,16 @@ http::Call call_of(const Options& options) {
   return call;
 }
 
-Exit print_answer(const Context& context, const TaskRecord& task) {
-  if (task.state == TaskState::held) throw InvalidRequest{task.cause};
-  if (task.state != TaskState::completed) throw InvalidRequest{task.error};
-  auto response = http::response_from_json(parse_json(task.result).at("response"));
-  if (context.json) {
-    context.print_json(json_line(boost::json::serialize(to_json(response))));
-  } else {
-    if (!context.quiet) fmt::print(stderr, "{} {}\n", response.status, plain(response.url));
-    // Into a file or a pipe as it came; a terminal gets what cannot steer it.
-    if (context.out.interactive)
-      context.say(response.body);
-    else
-      std::fwrite(response.body.data(), 1, response.body.size(), stdout);
-  }
-  return response.success() ? Exit::ok : Exit::refused;
-}
-
-/// Removes a request that was performed here, so that its queue is not seen any more: whoever asked
-/// for it has heard how it ended. One that is held is for somebody to decide about, and stays.
-/// Where the store is away by now, retention removes it.
-void forget(const Engine& engine, const TaskRecord& task) {
-  auto* tasks = engine.parts().task_transfer();
-  if (!tasks || task.state == TaskState::held) return;
-  const std::array ids{task.id};
-  constexpr int most_tries = 20;
-  try {
-    // Those that wait for it may have to hear of it first.
-    for (int tries = 0; tries < most_tries && tasks->forget(ids) == 0; ++tries)
-      std::this_thread::sleep_for(std::chrono::milliseconds{25});
-  } catch (const StoreError&) {
-    return;
-  }
-}
-
-/// Performs it here and now, in a queue of its own, so that nobody else's request is taken along.
-/// If this process dies, it stays in the store like any other.
-Exit perform_and_print(Context& context, const http::Request& request,
-                       http::ClientOptions client_options, const EgressFlags& flags) {
-  auto id = TaskId::make();
-  client_options.task.queue = "http-print-" + id.text();
-  auto engine = context.engine(Stay::lasting);
-  http::Client{engine, client_options}.enqueue(request, id);
-  http::ProcessorOptions options;
-  apply(flags, options);
-  options.queues = {client_options.task.queue};
-  options.until_empty = true;
-  http::Processor{engine, options}.run();
-  auto task = Inspector{engine}.task(id);
-  if (!task) throw Error{"the request is gone before its answer could be read"};
-  try {
-    const auto ended = print_answer(context, *task);
-    std::fflush(stdout);
-    forget(engine, *task);
-    return ended;
-  } catch (const InvalidRequest&) {
-    forget(engine, *task);  // how it failed is the answer
-    throw;
-  }
-}
-
 Exit run(Context& context, const Options& options) {
   auto client_options = options.client;
   for (const auto& header : options.secret_headers)
     client_options.secret_headers.insert(name_and_value(header, ':', "--secret-header"));
   client_options.payloads = payloads_of(options.egress);
-  if (options.print && !options.call.callback.empty())
-    throw InvalidRequest{"an answer is either printed or given to a callback, not both"};
-  auto engine = context.engine();
-  http::Client client{engine, client_options};
-  auto request = client.build(options.method, options.url, call_of(options));
-  if (options.print) return perform_and_print(context, request, client_options, options.egress);
-  auto id = client.enqueue(request);
+  if (options.print)
+    return perform_and_print(
+        context, {options.method, options.url, call_of(options), client_options, options.egress});
+  http::Client client{context.engine(), client_options};
+  auto id = client.enqueue(client.build(options.method, options.url, call_of(options)));
   if (context.json)
     context.print_json(JsonObject{}.text("id", id.text()).str());
   else

@@ -17,50 +17,6 @@ using testing::HasSubstr;
 
 class HttpCommands : public ProgramScenario {};
 
-TEST_F(HttpCommands, PrintTheAnswerToARequest) {
-  HttpServer server{[](const ServedRequest& request) {
-    return answer(request.target == "/missing" ? 404 : 200,
-                  request.method + request.headers.at("x-a") + request.body);
-  }};
-  auto printed = cli({"http", "post", server.url("/?q=1"), "--header", "X-A: b", "--data", "body",
-                      "--print", "--allow-private"});
-  EXPECT_EQ(printed.out, "POSTbbody") << printed.err;
-  EXPECT_TRUE(printed.ending.ok());
-  auto missing = cli(
-      {"http", "get", server.url("/missing"), "--header", "X-A: b", "--print", "--allow-private"});
-  EXPECT_EQ(missing.ending.code, 1);
-  auto blocked = cli({"http", "get", server.url(), "--print"});
-  EXPECT_EQ(blocked.ending.code, 1);
-  EXPECT_THAT(blocked.err, HasSubstr("loopback"));
-  auto raised = cli({"http", "get", server.url("/missing"), "--header", "X-A: b", "--raise",
-                     "--print", "--allow-private"});
-  EXPECT_EQ(raised.ending.code, 1);
-}
-
-TEST_F(HttpCommands, LeaveNothingOfWhatWasPrinted) {
-  HttpServer server{[](const ServedRequest& request) {
-    return answer(request.target == "/missing" ? 404 : 200, "x");
-  }};
-  const auto queues = [&] { return cli({"--json", "queue", "status"}).out; };
-  cli({"task", "add", "other", "--queue", "others"});
-  for (const auto* path : {"/", "/missing"})
-    cli({"http", "get", server.url(path), "--raise", "--print", "--allow-private"});
-  EXPECT_EQ(server.served(), 2);
-  EXPECT_THAT(queues(), HasSubstr("others"));
-  EXPECT_THAT(queues(), testing::Not(HasSubstr("http-print")));
-  EXPECT_EQ(inspector_.count({.kind = request_kind}), 0);
-  // Nobody knows whether this one was done, so it is not forgotten.
-  HttpServer silent{[](const ServedRequest&) {
-    test::Reply reply = answer(200);
-    reply.never = true;
-    return reply;
-  }};
-  const auto held = cli(
-      {"http", "post", silent.url(), "--hold", "--print", "--allow-private", "--timeout", "300ms"});
-  EXPECT_THAT(held.err, HasSubstr("may have been sent"));
-  EXPECT_EQ(inspector_.count({.states = {TaskState::held}, .kind = request_kind}), 1);
-}
-
 TEST_F(HttpCommands, CountErrorsByType) {
   HttpServer server{[](const ServedRequest&) { return answer(404); }};
   cli({"http", "get", server.url("/missing"), "--raise"});

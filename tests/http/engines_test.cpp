@@ -55,17 +55,27 @@ TEST_P(RequestKillsOnServers, DyingThereLosesNoRequestAndMakesEachCallbackOnce) 
 
 class PrintedOnServers : public testing::TestWithParam<std::string_view> {};
 
-TEST_P(PrintedOnServers, LeavesNothingInTheStore) {
+TEST_P(PrintedOnServers, LeavesNothingInTheStoreUnlessItDies) {
   const auto address = new_store(GetParam());
   HttpServer server{[](const ServedRequest&) { return answer(200, "x"); }};
+  const auto print = [&](const test::Environment& environment = {}) {
+    return test::run({HOLDFAST_PROGRAM, "--store", address, "http", "post", server.url(), "--hold",
+                      "--print", "--allow-private"},
+                     environment);
+  };
   for (int i = 0; i < 3; ++i) {
-    const auto printed = test::run({HOLDFAST_PROGRAM, "--store", address, "http", "get",
-                                    server.url(), "--print", "--allow-private"});
+    const auto printed = print();
     EXPECT_EQ(printed.out, "x") << printed.err;
   }
-  const Inspector inspector{open(address)};
+  Inspector inspector{open(address)};
   EXPECT_EQ(inspector.count({}), 0);
   EXPECT_TRUE(inspector.queues().empty());
+  EXPECT_EQ(print({{"HOLDFAST_KILL_AT", "http_before_send"}}).ending.signal, SIGKILL);
+  EXPECT_EQ(inspector.count({.states = {TaskState::held}, .kind = request_kind}), 1);
+  EXPECT_EQ(inspector.retry({.kind = request_kind}), 1);
+  test::run(
+      {HOLDFAST_PROGRAM, "--store", address, "http", "run", "--allow-private", "--until-empty"});
+  EXPECT_EQ(server.served(), 4) << "it is a request like any other";
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, PrintedOnServers, testing::Values("postgres", "redis"),

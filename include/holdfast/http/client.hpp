@@ -80,13 +80,13 @@ class Client {
 
   /// The request that a call would make, without enqueuing it.
   Request build(Method method, std::string_view url, const Call& call) const;
+  /// The task that `enqueue` would make of it; what is kept outside of the store is there already.
+  NewTask task_for(const Request& request, std::optional<TaskId> id = {}) const;
   TaskId enqueue(const Request& request, std::optional<TaskId> id = {});
   /// Many in one atomic step: all or none.
   std::vector<TaskId> enqueue_all(const std::vector<Request>& requests);
 
  private:
-  NewTask task_for(const Request& request, std::optional<TaskId> id) const;
-
   Tasks tasks_;
   ClientOptions options_;
 };
