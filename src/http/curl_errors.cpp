@@ -35,4 +35,9 @@ ErrorType error_type_of(CURLcode code) {
   }
 }
 
+std::string_view explain(CURLcode code, std::string_view said) {
+  const bool names_proxy = said.starts_with("Unsupported proxy");
+  return said.empty() || names_proxy ? curl_easy_strerror(code) : said;
+}
+
 }  // namespace holdfast::http

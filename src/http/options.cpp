@@ -31,6 +31,12 @@ void check_proxy(const std::string& proxy) {
   auto lowered = lower(proxy);
   if (!lowered.starts_with("http://") && !lowered.starts_with("https://"))
     throw ConfigError{"the proxy must be an http:// or https:// URL"};
+  // The same for everything that is wrong with it: what libcurl would say has the password in it.
+  if (!is_place(proxy))
+    throw ConfigError{
+        "the proxy is not of the form http://[USER:PASSWORD@]HOST[:PORT]. In a user or password, "
+        "write %2F for /, %40 for @, %3F for ?, %23 for # and %20 for a space (it is not shown "
+        "here because there may be a password in it)"};
 }
 
 }  // namespace

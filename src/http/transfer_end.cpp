@@ -35,8 +35,7 @@ Answer Transfer::broken(CURLcode code) const {
   // That is what libcurl says of a line that is longer than it takes.
   if (code == CURLE_OUT_OF_MEMORY)
     return failed(ErrorType::response_too_large, "a header of the answer is too long");
-  std::string_view said = error_[0] ? error_ : curl_easy_strerror(code);
-  return failed(error_type_of(code), fmt::format("{}: {}", origin_.host, said));
+  return failed(error_type_of(code), fmt::format("{}: {}", origin_.host, explain(code, error_)));
 }
 
 std::optional<Answer> Transfer::finish(CURLcode code) {

@@ -41,6 +41,14 @@ bool is_unremarkable(std::string_view rest) {
          });
 }
 
+/// 0: none that can be used. Boost's own number is a wrong one where it is too large.
+int port_of(urls::url_view url) {
+  const std::string text{url.port().data(), url.port().size()};
+  constexpr int largest = 65'535;
+  const int port = text.empty() || text.size() > 5 ? 0 : std::stoi(text);
+  return port > largest ? 0 : port;
+}
+
 Origin read_origin(std::string_view text) {
   auto url = parse(text);
   Origin origin;
@@ -56,9 +64,9 @@ Origin read_origin(std::string_view text) {
     throw InvalidRequest{fmt::format("'{}' names no host", plain(without_query(text)))};
   origin.port = origin.scheme == "https" ? 443 : 80;
   if (!url.port().empty()) {
-    if (url.port_number() == 0)
+    origin.port = port_of(url);
+    if (origin.port == 0)
       throw InvalidRequest{fmt::format("'{}' has no usable port", plain(without_query(text)))};
-    origin.port = url.port_number();
   }
   origin.is_address = Address::parse(origin.host).has_value();
   return origin;
@@ -97,6 +105,15 @@ bool is_plainly_written(std::string_view url, const Origin& origin) {
   if (rest.starts_with(':'))
     rest.remove_prefix(std::min(rest.find_first_not_of("0123456789", 1), rest.size()));
   return plain && (is_name || origin.is_address) && (rest.empty() || rest.starts_with('/'));
+}
+
+bool is_place(std::string_view text) {
+  const auto parsed = urls::parse_uri({text.data(), text.size()});
+  if (parsed.has_error()) return false;
+  const auto& url = *parsed;
+  const bool has_path = !url.encoded_path().empty() && url.encoded_path() != "/";
+  const bool good_port = url.port().empty() || port_of(url) != 0;
+  return !url.host().empty() && good_port && !has_path && !url.has_query() && !url.has_fragment();
 }
 
 std::string join_url(std::string_view base, std::string_view path) {

@@ -24,6 +24,10 @@ Origin origin_of(std::string_view url);
 /// letters, digits, dots and hyphens, and is either no number or an address as everybody writes it.
 bool is_plainly_written(std::string_view url, const Origin& origin);
 
+/// Whether it is a scheme, a host, perhaps a user, a password and a port, and nothing else but a
+/// slash at the end.
+bool is_place(std::string_view url);
+
 /// `path` below `base`: `https://a/v1` and `users?x=1` are `https://a/v1/users?x=1`, with and
 /// without a slash at the end or the beginning. An absolute URL stays what it is.
 std::string join_url(std::string_view base, std::string_view path);

@@ -3,6 +3,7 @@
 
 #include <holdfast/http.hpp>
 
+#include "http/curl_errors.hpp"
 #include "http/ending.hpp"
 #include "http/headers.hpp"
 #include "support/temp_store.hpp"
@@ -188,9 +189,26 @@ TEST(HttpOptions, AreCheckedByName) {
   EXPECT_THAT(refusal([](auto& o) { o.max_redirects = -1; }), HasSubstr("max redirects"));
   EXPECT_THAT(refusal([](auto& o) { o.request_timeout = Millis{0}; }), HasSubstr("timeout"));
   EXPECT_THAT(refusal([](auto& o) { o.proxy = "socks5://x"; }), HasSubstr("proxy"));
+  for (const auto* proxy : {"http://10.0.0.1", "https://user:s3c%20r3t%23@proxy:3128/"})
+    EXPECT_EQ(refusal([&](auto& o) { o.proxy = proxy; }), "") << proxy;
+  for (const auto* proxy :
+       {"http://u:s3c r3t@p:1", "http://u:s3c#r3t@p", "http://u:s3c/r3t@p:1", "http://u:3/s3cr3t@p",
+        "http://u:s3c?r3t@p:1", "http://u:s3c@r3t@p:1", "http://u:s3cr3t@", "http://u:s3c%r3t@p",
+        "http://u:s3cr3t@p:99999", "http://u:s3cr3t@p/path"}) {
+    const auto said = refusal([&](auto& o) { o.proxy = proxy; });
+    EXPECT_THAT(said, HasSubstr("%40 for @")) << proxy;
+    EXPECT_THAT(said, testing::Not(HasSubstr("s3c"))) << "it is a secret";
+  }
   EXPECT_THAT(refusal([](auto& o) { o.user_agent = "a\nb"; }), HasSubstr("user-agent"));
   EXPECT_THAT(refusal([](auto& o) { o.egress.allow = {"10/8/"}; }), HasSubstr("10/8/"));
   EXPECT_THAT(refusal([](auto& o) { o.signing_keys["a"] = {"x"}; }), HasSubstr("24 to 64"));
+}
+
+TEST(CurlErrors, AreExplainedWithoutTheProxysPassword) {
+  EXPECT_EQ(explain(CURLE_COULDNT_CONNECT, "Connection refused"), "Connection refused");
+  EXPECT_EQ(explain(CURLE_COULDNT_CONNECT, ""), curl_easy_strerror(CURLE_COULDNT_CONNECT));
+  EXPECT_EQ(explain(CURLE_COULDNT_RESOLVE_PROXY, "Unsupported proxy syntax in 'http://u:pw@p'"),
+            curl_easy_strerror(CURLE_COULDNT_RESOLVE_PROXY));
 }
 
 class EndingTest : public testing::Test {
