@@ -159,6 +159,8 @@ complete -c holdfast -n '__holdfast_at \'worker run\'' -l queue -d 'Take from th
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l concurrency -d 'So many at once; default: the configuration\'s, else one for each core' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l metrics-file -d 'Keep this file up to date with what this worker counts, for Prometheus' -r -F
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l until-empty -d 'End when nothing is left to run'
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l help -d 'Print this help message and exit'
@@ -191,8 +193,8 @@ complete -c holdfast -n '__holdfast_at \'http get\'' -l allow -d 'Connect to thi
 complete -c holdfast -n '__holdfast_at \'http get\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http get\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http get\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l header -d 'Header \'Name: value\'; repeatable' -x
@@ -213,8 +215,8 @@ complete -c holdfast -n '__holdfast_at \'http post\'' -l allow -d 'Connect to th
 complete -c holdfast -n '__holdfast_at \'http post\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http post\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http post\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l header -d 'Header \'Name: value\'; repeatable' -x
@@ -234,8 +236,8 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l allow -d 'Connect to thi
 complete -c holdfast -n '__holdfast_at \'http put\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http put\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http put\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l header -d 'Header \'Name: value\'; repeatable' -x
@@ -256,8 +258,8 @@ complete -c holdfast -n '__holdfast_at \'http patch\'' -l allow -d 'Connect to t
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http patch\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l header -d 'Header \'Name: value\'; repeatable' -x
@@ -276,8 +278,8 @@ complete -c holdfast -n '__holdfast_at \'http delete\'' -l allow -d 'Connect to 
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http delete\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http head\'' -l header -d 'Header \'Name: value\'; repeatable' -x
@@ -296,8 +298,8 @@ complete -c holdfast -n '__holdfast_at \'http head\'' -l allow -d 'Connect to th
 complete -c holdfast -n '__holdfast_at \'http head\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http head\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http head\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l queue -d 'Take from this queue only; repeatable' -x
@@ -313,8 +315,8 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l allow -d 'Connect to thi
 complete -c holdfast -n '__holdfast_at \'http run\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
 complete -c holdfast -n '__holdfast_at \'http run\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l callback-queue -d 'Sidekiq: where callbacks go; default: the queue of the request' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l heartbeat-interval -d 'Sidekiq: how often requests in flight are vouched for; default: 60s' -x

@@ -151,6 +151,8 @@ _holdfast() {
     "worker run --queue") return ;;
     "worker run --concurrency") return ;;
     "worker run --metrics-file") _files; return ;;
+    "worker run --blobs") return ;;
+    "worker run --payload-key") return ;;
     "worker run --otlp") return ;;
     "worker run --log-format") compadd -- text json; return ;;
     "worker list --state") compadd -- running stopped dead; return ;;
@@ -167,8 +169,8 @@ _holdfast() {
     "http get --proxy") return ;;
     "http get --ca-file") _files; return ;;
     "http get --secrets") return ;;
-    "http get --blobs") return ;;
     "http get --signing-key") return ;;
+    "http get --blobs") return ;;
     "http get --payload-key") return ;;
     "http post --header") return ;;
     "http post --secret-header") return ;;
@@ -184,8 +186,8 @@ _holdfast() {
     "http post --proxy") return ;;
     "http post --ca-file") _files; return ;;
     "http post --secrets") return ;;
-    "http post --blobs") return ;;
     "http post --signing-key") return ;;
+    "http post --blobs") return ;;
     "http post --payload-key") return ;;
     "http put --header") return ;;
     "http put --secret-header") return ;;
@@ -201,8 +203,8 @@ _holdfast() {
     "http put --proxy") return ;;
     "http put --ca-file") _files; return ;;
     "http put --secrets") return ;;
-    "http put --blobs") return ;;
     "http put --signing-key") return ;;
+    "http put --blobs") return ;;
     "http put --payload-key") return ;;
     "http patch --header") return ;;
     "http patch --secret-header") return ;;
@@ -218,8 +220,8 @@ _holdfast() {
     "http patch --proxy") return ;;
     "http patch --ca-file") _files; return ;;
     "http patch --secrets") return ;;
-    "http patch --blobs") return ;;
     "http patch --signing-key") return ;;
+    "http patch --blobs") return ;;
     "http patch --payload-key") return ;;
     "http delete --header") return ;;
     "http delete --secret-header") return ;;
@@ -234,8 +236,8 @@ _holdfast() {
     "http delete --proxy") return ;;
     "http delete --ca-file") _files; return ;;
     "http delete --secrets") return ;;
-    "http delete --blobs") return ;;
     "http delete --signing-key") return ;;
+    "http delete --blobs") return ;;
     "http delete --payload-key") return ;;
     "http head --header") return ;;
     "http head --secret-header") return ;;
@@ -250,8 +252,8 @@ _holdfast() {
     "http head --proxy") return ;;
     "http head --ca-file") _files; return ;;
     "http head --secrets") return ;;
-    "http head --blobs") return ;;
     "http head --signing-key") return ;;
+    "http head --blobs") return ;;
     "http head --payload-key") return ;;
     "http run --queue") return ;;
     "http run --capacity") return ;;
@@ -265,8 +267,8 @@ _holdfast() {
     "http run --proxy") return ;;
     "http run --ca-file") _files; return ;;
     "http run --secrets") return ;;
-    "http run --blobs") return ;;
     "http run --signing-key") return ;;
+    "http run --blobs") return ;;
     "http run --payload-key") return ;;
     "http run --callback-queue") return ;;
     "http run --heartbeat-interval") return ;;
@@ -614,6 +616,8 @@ _holdfast() {
         '--concurrency:So many at once; default\: the configuration'\''s, else one for each core'
         '--metrics-file:Keep this file up to date with what this worker counts, for Prometheus'
         '--until-empty:End when nothing is left to run'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
@@ -658,8 +662,8 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "http post")
@@ -684,8 +688,8 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "http put")
@@ -709,8 +713,8 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "http patch")
@@ -735,8 +739,8 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "http delete")
@@ -759,8 +763,8 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "http head")
@@ -783,8 +787,8 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "http run")
@@ -804,8 +808,8 @@ _holdfast() {
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
         '--secrets:Folder with a file for each secret that headers may name'
-        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--callback-queue:Sidekiq\: where callbacks go; default\: the queue of the request'
         '--heartbeat-interval:Sidekiq\: how often requests in flight are vouched for; default\: 60s'

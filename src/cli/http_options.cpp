@@ -71,27 +71,31 @@ void add_egress_flags(CLI::App& command, EgressFlags& flags) {
                   "Folder with a file for each secret that headers may name")
       ->type_name("FOLDER");
   command
+      .add_option("--signing-key", flags.signing_keys,
+                  "File with a key that requests are signed with by name; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("NAME=FILE");
+  add_payload_flags(command, flags.payloads);
+}
+
+void add_payload_flags(CLI::App& command, PayloadFlags& flags) {
+  command
       .add_option("--blobs", flags.blobs,
                   "Where large requests and answers are kept: dir:FOLDER, "
                   "azure://ACCOUNT/CONTAINER or s3://BUCKET")
       ->type_name("URL");
   command
-      .add_option("--signing-key", flags.signing_keys,
-                  "File with a key that requests are signed with by name; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("NAME=FILE");
-  command
-      .add_option("--payload-key", flags.payload_keys,
+      .add_option("--payload-key", flags.keys,
                   "File with a key that requests and answers are encrypted with; the first one is "
                   "used, the others are for what is there; repeatable")
       ->allow_extra_args(false)
       ->type_name("NAME=FILE");
 }
 
-http::PayloadOptions payloads_of(const EgressFlags& flags) {
+http::PayloadOptions payloads_of(const PayloadFlags& flags) {
   http::PayloadOptions payloads;
   if (!flags.blobs.empty()) payloads.blobs = open_blobs(flags.blobs);
-  for (const auto& flag : flags.payload_keys) {
+  for (const auto& flag : flags.keys) {
     auto [name, content] = key_in(flag, "--payload-key");
     if (payloads.keyring.current.empty()) payloads.keyring.current = name;
     if (!payloads.keyring.keys.emplace(name, payload_key(content)).second)
@@ -100,6 +104,7 @@ http::PayloadOptions payloads_of(const EgressFlags& flags) {
           "encrypted says by name with which",
           name)};
   }
+  validate(payloads);
   return payloads;
 }
 
@@ -112,7 +117,7 @@ void apply(const EgressFlags& flags, http::ProcessorOptions& options) {
     throw ConfigError{fmt::format("--secrets {} is not a folder", flags.secrets_folder)};
   options.ca_file = flags.ca_file;
   options.proxy = flags.proxy;
-  options.payloads = payloads_of(flags);
+  options.payloads = payloads_of(flags.payloads);
   for (const auto& flag : flags.signing_keys) {
     auto [name, content] = key_in(flag, "--signing-key");
     options.signing_keys[name].push_back(without_line_end(content));

@@ -44,7 +44,7 @@ Exit run(Context& context, const Options& options) {
   auto client_options = options.client;
   for (const auto& header : options.secret_headers)
     client_options.secret_headers.insert(name_and_value(header, ':', "--secret-header"));
-  client_options.payloads = payloads_of(options.egress);
+  client_options.payloads = payloads_of(options.egress.payloads);
   if (options.print)
     return perform_and_print(
         context, {options.method, options.url, call_of(options), client_options, options.egress});

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <boost/json/serialize.hpp>
 
 #include <holdfast/error.hpp>
 #include <holdfast/metrics.hpp>
@@ -10,10 +11,12 @@
 
 #include "cli/command.hpp"
 #include "cli/foreground.hpp"
+#include "cli/http_options.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/trace_options.hpp"
 #include "cli/worker_service.hpp"
 #include "exec/exec_handler.hpp"
+#include "http/forget.hpp"
 
 namespace holdfast::cli {
 
@@ -27,6 +30,7 @@ struct Options {
   std::vector<std::string> kinds;
   std::string metrics_file;
   WorkerOptions worker;
+  PayloadFlags payloads;
   LogOptions log;
   TraceFlags traces;
 };
@@ -47,12 +51,29 @@ std::vector<std::string> command_of(const Options& options, const Context& conte
   return command;
 }
 
+/// What the program is to read. The answer to a request may be encrypted or kept elsewhere, as its
+/// processor was told; a program that was given the wrapping would take it for the answer.
+std::string input_of(Attempt& attempt, const http::PayloadOptions& payloads) {
+  if (!http::is_sealed(attempt.payload())) return attempt.payload();
+  try {
+    const auto unsealed = http::unseal(attempt.payload(), payloads);
+    if (!unsealed.blob.empty()) http::forget_when_done(attempt, unsealed.blob);
+    return boost::json::serialize(unsealed.document);
+  } catch (const InvalidRequest& error) {
+    throw UnfitPayload{fmt::format(
+        "{}; give this worker the --blobs and --payload-key of the processor", error.what())};
+  }
+}
+
 Handler program_handler(const Options& options, Context& context) {
   const Settings& settings = context.config().settings;
   ExecOptions exec{.command = command_of(options, context), .not_a_line = options.line.empty()};
   // The program must have ended before the worker gives the attempt up.
   exec.stop_grace = std::min(exec.stop_grace, settings.worker.stop_grace / 2);
   exec.result_bytes = static_cast<std::size_t>(settings.limits.result_bytes);
+  exec.input = [payloads = payloads_of(options.payloads)](Attempt& attempt) {
+    return input_of(attempt, payloads);
+  };
   return exec_handler(std::move(exec));
 }
 
@@ -105,6 +126,7 @@ void add_worker_run(CLI::App& parent, Context& context) {
       ->type_name("FILE");
   command->add_flag("--until-empty", options->worker.until_empty,
                     "End when nothing is left to run");
+  add_payload_flags(*command, options->payloads);
   add_trace_flags(*command, options->traces);
   add_log_options(*command, options->log);
   chosen(*command, context, options, run);

@@ -61,9 +61,9 @@ Outcome run_program(const ExecOptions& options, const GroupGuard& guard, Attempt
   auto stop = attempt.stop_token();
   if (stop.stop_requested()) return retry("asked to stop before the program was started");
   Output output{[&](std::string_view line) { attempt.log(line); }, options.result_bytes};
+  auto input = payload_file(options.input ? options.input(attempt) : attempt.payload());
   auto program = program_for(options.command, options.not_a_line, attempt);
-  auto child = ChildProcess::start(program, payload_file(attempt.payload()).get(),
-                                   attempt.child_lock(), &guard);
+  auto child = ChildProcess::start(program, input.get(), attempt.child_lock(), &guard);
   auto ending = supervise(child, stop, options.stop_grace, output);
   return outcome_of(ending, stop.stop_requested(), output);
 }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,14 @@ struct ExecOptions {
   std::chrono::milliseconds stop_grace{5'000};
   std::size_t result_bytes = 1'000'000;  ///< a longer last line is not a result
   bool not_a_line = false;               ///< one word is a program, too
+  /// What the program is to read; none: the payload of the attempt as it is.
+  std::function<std::string(Attempt&)> input{};
 };
 
-/// Runs the command once for each attempt. The payload is its standard input; HOLDFAST_TASK_ID,
-/// HOLDFAST_KIND, HOLDFAST_ATTEMPT, HOLDFAST_TOKEN and HOLDFAST_IDEMPOTENCY_KEY are in its
-/// environment. What it writes to standard output and standard error becomes log lines of the task.
+/// Runs the command once for each attempt. The payload is its standard input (see `input`);
+/// HOLDFAST_TASK_ID, HOLDFAST_KIND, HOLDFAST_ATTEMPT, HOLDFAST_TOKEN and HOLDFAST_IDEMPOTENCY_KEY
+/// are in its environment. What it writes to standard output and standard error becomes log lines
+/// of the task.
 ///
 ///     exit 0      done; the last line of standard output is the result, if it is JSON
 ///     exit 75     retry (EX_TEMPFAIL)

@@ -85,6 +85,10 @@ std::string seal_text(std::string text, const std::string& key, const PayloadOpt
   return boost::json::serialize(boost::json::value{{"$blob", key}});
 }
 
+bool is_sealed(std::string_view payload) {
+  return payload.starts_with(R"({"$blob":)") || payload.starts_with(R"({"$encrypted":)");
+}
+
 Unsealed unseal(std::string_view payload, const PayloadOptions& options) {
   Unsealed unsealed{parse_json(payload)};
   if (const auto* key = wrapped(unsealed.document, "$blob")) {

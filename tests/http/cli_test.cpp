@@ -1,6 +1,7 @@
 #include <boost/json/parse.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -191,6 +192,42 @@ TEST_F(HttpCommands, TooFewFilesForTheCapacityAreToldBeforeAHostIsBlamed) {
   EXPECT_THAT(few.err, HasSubstr("to 64"));
   auto enough = with_files(200, "100");
   EXPECT_TRUE(enough.ending.ok()) << enough.err;
+}
+
+TEST_F(HttpCommands, GiveProgramsTheAnswerWhereverItIsKept) {
+  std::ofstream{store_.folder() / "key"} << std::string(32, 'k');
+  const auto blobs = store_.folder() / "blobs", input = store_.folder() / "input";
+  const std::vector<std::string> in_blobs{"--blobs", "dir:" + blobs.string()};
+  const std::vector<std::string> encrypted{"--payload-key",
+                                           "a=" + (store_.folder() / "key").string()};
+  HttpServer server{[](const ServedRequest&) { return answer(200, std::string(100'000, 'x')); }};
+  const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    const auto done = cli(words);
+    EXPECT_TRUE(done.ending.ok()) << done.err;
+  };
+  const std::vector<std::string> work{
+      "worker", "run", "--kind", "keep", "--until-empty", "--exec", "cat > " + input.string()};
+  for (const auto& keeping : {in_blobs, encrypted}) {
+    with({"http", "get", server.url(), "--callback", "keep"}, keeping);
+    with(run_words({"--until-empty"}), keeping);
+    with(work, {});
+    const auto failed = inspector_.tasks({.states = {TaskState::failed}, .kind = "keep"});
+    ASSERT_EQ(failed.size(), 1u) << "it cannot be read";
+    EXPECT_THAT(failed[0].error, HasSubstr("give this worker the --blobs and --payload-key"));
+    EXPECT_FALSE(std::filesystem::exists(input)) << "the program is not run";
+    inspector_.retry({.ids = {failed[0].id}});
+    with(work, keeping);
+    std::ifstream file{input};
+    const std::string read{std::istreambuf_iterator{file}, {}};
+    EXPECT_THAT(read, testing::StartsWith(R"({"response":{)"));
+    EXPECT_GT(read.size(), 100'000u);
+    std::filesystem::remove(input);
+    EXPECT_EQ(inspector_.task(failed[0].id)->state, TaskState::completed);
+    with(run_words({"--until-empty"}), keeping);
+  }
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{blobs})
+    EXPECT_FALSE(entry.is_regular_file()) << entry.path();
 }
 
 TEST_F(HttpCommands, RefuseWhatMakesNoSense) {

@@ -39,6 +39,9 @@ std::string seal(const boost::json::value& document, const std::string& key,
 /// The same for one that is JSON text already.
 std::string seal_text(std::string document, const std::string& key, const PayloadOptions& options);
 
+/// Whether it is what `seal` makes where it encrypts or puts elsewhere.
+bool is_sealed(std::string_view payload);
+
 struct Unsealed {
   boost::json::value document;
   std::string blob{};  ///< where it was; empty: in the payload itself
