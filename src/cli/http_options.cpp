@@ -1,8 +1,12 @@
 #include "cli/http_options.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -15,12 +19,23 @@ namespace holdfast::cli {
 
 namespace {
 
+/// All of it; nothing, with `errno`, for one that cannot be read to its end, such as a folder.
 std::optional<std::string> content_of(const std::filesystem::path& path) {
-  std::ifstream file{path};
-  if (!file) return {};
-  std::ostringstream content;
-  content << file.rdbuf();
-  return content.str();
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  std::string content;
+  std::array<char, 4'096> piece;
+  ssize_t count = 0;
+  while ((count = ::read(file, piece.data(), piece.size())) != 0) {
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) break;
+    content.append(piece.data(), static_cast<std::size_t>(count));
+  }
+  const int trouble = count < 0 ? errno : 0;
+  ::close(file);
+  errno = trouble;
+  if (trouble != 0) return {};
+  return content;
 }
 
 std::string without_line_end(std::string text) {
@@ -44,12 +59,19 @@ std::string payload_key(const std::string& content) {
   return bytes ? *bytes : content;
 }
 
-/// One file for each secret, as systemd hands out credentials. A name must not lead elsewhere.
+/// One file for each secret, as systemd hands out credentials. A name must not lead elsewhere. One
+/// that is there and cannot be read is another thing than one that is not known.
 std::optional<std::string> secret_in(const std::string& folder, const std::string& name) {
   if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos) return {};
   auto content = content_of(std::filesystem::path{folder} / name);
-  if (!content) return {};
-  return without_line_end(std::move(*content));
+  if (!content && errno == ENOENT) return {};
+  if (!content)
+    throw InvalidRequest{fmt::format("it needs the secret '{}', which cannot be read: {}", name,
+                                     std::generic_category().message(errno))};
+  auto secret = without_line_end(std::move(*content));
+  if (secret.empty())
+    throw InvalidRequest{fmt::format("it needs the secret '{}', whose file is empty", name)};
+  return secret;
 }
 
 }  // namespace

@@ -194,6 +194,21 @@ TEST_F(HttpCommands, TooFewFilesForTheCapacityAreToldBeforeAHostIsBlamed) {
   EXPECT_TRUE(enough.ending.ok()) << enough.err;
 }
 
+TEST_F(HttpCommands, SendNoSecretThatCannotBeRead) {
+  std::filesystem::create_directories(store_.folder() / "secrets" / "folder");
+  std::ofstream{store_.folder() / "secrets" / "empty"} << "\n";
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  const auto refusal = [&](const std::string& secret) {
+    return cli({"http", "get", server.url(), "--print", "--allow-private", "--secret-header",
+                "Authorization: " + secret, "--secrets", (store_.folder() / "secrets").string()})
+        .err;
+  };
+  EXPECT_THAT(refusal("folder"), HasSubstr("cannot be read: Is a directory"));
+  EXPECT_THAT(refusal("empty"), HasSubstr("is empty"));
+  EXPECT_THAT(refusal("none"), HasSubstr("does not have"));
+  EXPECT_EQ(server.served(), 0);
+}
+
 TEST_F(HttpCommands, GiveProgramsTheAnswerWhereverItIsKept) {
   std::ofstream{store_.folder() / "key"} << std::string(32, 'k');
   const auto blobs = store_.folder() / "blobs", input = store_.folder() / "input";
