@@ -34,12 +34,13 @@ std::optional<Millis> parse_retry_after(std::string_view text, WallTime now) {
     std::int64_t seconds = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
     if (error != std::errc{}) return longest;  // more than fits
+    if (seconds == 0) return {};
     return std::min<Millis>(std::chrono::seconds{std::min<std::int64_t>(seconds, 1'000'000)},
                             longest);
   }
   auto date = parse_date(std::string{text});
-  if (!date) return {};
-  return std::clamp<Millis>(*date - now, Millis{0}, longest);
+  if (!date || *date <= now) return {};
+  return std::min<Millis>(*date - now, longest);
 }
 
 }  // namespace holdfast::http

@@ -142,9 +142,9 @@ TEST_F(ProcessorTest, TriesAgainAsTheServerAsksAndKeepsTheKey) {
   std::vector<std::string> keys;
   HttpServer server{[&](const ServedRequest& request) {
     keys.push_back(request.headers.at("idempotency-key"));
-    return keys.size() < 3 ? answer(503, "", "Retry-After: 0\r\n") : answer(200, "at last");
+    return keys.size() < 3 ? answer(503, "", "Retry-After: 1\r\n") : answer(200, "at last");
   }};
-  Client client{engine_};
+  Client client{engine_, {.persistence = {.backoff = {.first = std::chrono::hours{1}}}}};
   client.post(server.url(), call("x"));
   EXPECT_EQ(perform().responses["x"].body, "at last");
   ASSERT_EQ(keys.size(), 3u);

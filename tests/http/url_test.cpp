@@ -122,10 +122,11 @@ TEST(Redirect, WrongTurnsAreErrors) {
 TEST(RetryAfter, IsSecondsOrADate) {
   WallTime now{std::chrono::sys_days{std::chrono::year{2026} / 11 / 15}};
   EXPECT_EQ(parse_retry_after("120", now), std::chrono::seconds{120});
-  EXPECT_EQ(parse_retry_after(" 0 ", now), Millis{0});
+  EXPECT_EQ(parse_retry_after(" 1 ", now), std::chrono::seconds{1});
   EXPECT_EQ(parse_retry_after("Sun, 15 Nov 2026 00:00:10 GMT", now), std::chrono::seconds{10});
   EXPECT_EQ(parse_retry_after("Sunday, 15-Nov-26 00:00:10 GMT", now), std::chrono::seconds{10});
-  EXPECT_EQ(parse_retry_after("Sun, 15 Nov 2020 00:00:10 GMT", now), Millis{0});
+  for (auto over : {"0", "00", "Sun, 15 Nov 2020 00:00:10 GMT", "Sun, 15 Nov 2026 00:00:00 GMT"})
+    EXPECT_FALSE(parse_retry_after(over, now)) << "that is no wait";
   EXPECT_EQ(parse_retry_after("99999999999999999999999", now), std::chrono::hours{24});
   for (auto bad : {"", "soon", "-5", "1.5", "12 s"}) EXPECT_FALSE(parse_retry_after(bad, now));
 }
