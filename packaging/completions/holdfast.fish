@@ -48,10 +48,10 @@ complete -c holdfast -n '__holdfast_at \'task\'' -l help -d 'Print this help mes
 complete -c holdfast -n '__holdfast_at \'task add\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'task add\'' -l queue -d 'Queue; default: default' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
-complete -c holdfast -n '__holdfast_at \'task add\'' -l max-attempts -d 'Failures after which it becomes a dead letter; default: 3' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l unique -d 'At most one unfinished task has this key; prints the id of that one' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l limit-key -d 'Whose task it is, such as a tenant\'s; see \'holdfast limit\'' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l tag -d 'A tag to search by; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'task add\'' -l max-attempts -d 'Failures after which it becomes a dead letter; default: 3' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l delay -d 'Run no sooner than this from now (10s, 5m)' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l at -d 'Run no sooner than this (2026-03-01T12:00:00Z)' -x
 complete -c holdfast -n '__holdfast_at \'task add\'' -l timeout -d 'Longest an attempt may take; default: 1h' -x
@@ -123,10 +123,10 @@ complete -c holdfast -n '__holdfast_at \'schedule add\'' -l zone -d 'Time zone o
 complete -c holdfast -n '__holdfast_at \'schedule add\'' -l missed -d 'What to do about times that no worker was there for; default: once' -x -a 'skip once all'
 complete -c holdfast -n '__holdfast_at \'schedule add\'' -l queue -d 'Queue; default: default' -x
 complete -c holdfast -n '__holdfast_at \'schedule add\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
-complete -c holdfast -n '__holdfast_at \'schedule add\'' -l max-attempts -d 'Failures after which it becomes a dead letter; default: 3' -x
 complete -c holdfast -n '__holdfast_at \'schedule add\'' -l unique -d 'At most one unfinished task has this key; prints the id of that one' -x
 complete -c holdfast -n '__holdfast_at \'schedule add\'' -l limit-key -d 'Whose task it is, such as a tenant\'s; see \'holdfast limit\'' -x
 complete -c holdfast -n '__holdfast_at \'schedule add\'' -l tag -d 'A tag to search by; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'schedule add\'' -l max-attempts -d 'Failures after which it becomes a dead letter; default: 3' -x
 complete -c holdfast -n '__holdfast_at \'schedule add\'' -l delay -d 'Run no sooner than this after each time' -x
 complete -c holdfast -n '__holdfast_at \'schedule add\'' -l timeout -d 'Longest an attempt may take; default: 1h' -x
 complete -c holdfast -n '__holdfast_at \'schedule list\'' -l help -d 'Print this help message and exit'
@@ -187,6 +187,11 @@ complete -c holdfast -n '__holdfast_at \'http get\'' -l raise -d 'Take answers o
 complete -c holdfast -n '__holdfast_at \'http get\'' -l callback -d 'Kind of the task that gets the answer' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l context -d 'JSON that the callback gets, too' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l unique -d 'At most one unfinished task has this key; prints the id of that one' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l limit-key -d 'Whose task it is, such as a tenant\'s; see \'holdfast limit\'' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l tag -d 'A tag to search by; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l delay -d 'Send it no sooner than this from now (10s, 5m)' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l print -d 'Perform it now and print the answer'
 complete -c holdfast -n '__holdfast_at \'http get\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
 complete -c holdfast -n '__holdfast_at \'http get\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
@@ -201,6 +206,7 @@ complete -c holdfast -n '__holdfast_at \'http post\'' -l header -d 'Header \'Nam
 complete -c holdfast -n '__holdfast_at \'http post\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l data -d 'The body' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l data-file -d 'File with the body; - is stdin' -r -F
 complete -c holdfast -n '__holdfast_at \'http post\'' -l hold -d 'Do not send it again by itself once it may have been sent'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l attempts -d 'Give up after so many; default: 4' -x
@@ -209,6 +215,11 @@ complete -c holdfast -n '__holdfast_at \'http post\'' -l raise -d 'Take answers 
 complete -c holdfast -n '__holdfast_at \'http post\'' -l callback -d 'Kind of the task that gets the answer' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l context -d 'JSON that the callback gets, too' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l unique -d 'At most one unfinished task has this key; prints the id of that one' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l limit-key -d 'Whose task it is, such as a tenant\'s; see \'holdfast limit\'' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l tag -d 'A tag to search by; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l delay -d 'Send it no sooner than this from now (10s, 5m)' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l print -d 'Perform it now and print the answer'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
@@ -223,6 +234,7 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l header -d 'Header \'Name
 complete -c holdfast -n '__holdfast_at \'http put\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l data -d 'The body' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l data-file -d 'File with the body; - is stdin' -r -F
 complete -c holdfast -n '__holdfast_at \'http put\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l sign-with -d 'Name of a key of whoever sends' -x
@@ -230,6 +242,11 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l raise -d 'Take answers o
 complete -c holdfast -n '__holdfast_at \'http put\'' -l callback -d 'Kind of the task that gets the answer' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l context -d 'JSON that the callback gets, too' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l unique -d 'At most one unfinished task has this key; prints the id of that one' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l limit-key -d 'Whose task it is, such as a tenant\'s; see \'holdfast limit\'' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l tag -d 'A tag to search by; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l delay -d 'Send it no sooner than this from now (10s, 5m)' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l print -d 'Perform it now and print the answer'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
@@ -244,6 +261,7 @@ complete -c holdfast -n '__holdfast_at \'http patch\'' -l header -d 'Header \'Na
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l data -d 'The body' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l data-file -d 'File with the body; - is stdin' -r -F
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l hold -d 'Do not send it again by itself once it may have been sent'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l attempts -d 'Give up after so many; default: 4' -x
@@ -252,6 +270,11 @@ complete -c holdfast -n '__holdfast_at \'http patch\'' -l raise -d 'Take answers
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l callback -d 'Kind of the task that gets the answer' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l context -d 'JSON that the callback gets, too' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l unique -d 'At most one unfinished task has this key; prints the id of that one' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l limit-key -d 'Whose task it is, such as a tenant\'s; see \'holdfast limit\'' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l tag -d 'A tag to search by; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l delay -d 'Send it no sooner than this from now (10s, 5m)' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l print -d 'Perform it now and print the answer'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
@@ -272,6 +295,11 @@ complete -c holdfast -n '__holdfast_at \'http delete\'' -l raise -d 'Take answer
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l callback -d 'Kind of the task that gets the answer' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l context -d 'JSON that the callback gets, too' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l unique -d 'At most one unfinished task has this key; prints the id of that one' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l limit-key -d 'Whose task it is, such as a tenant\'s; see \'holdfast limit\'' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l tag -d 'A tag to search by; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l delay -d 'Send it no sooner than this from now (10s, 5m)' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l print -d 'Perform it now and print the answer'
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
@@ -292,6 +320,11 @@ complete -c holdfast -n '__holdfast_at \'http head\'' -l raise -d 'Take answers 
 complete -c holdfast -n '__holdfast_at \'http head\'' -l callback -d 'Kind of the task that gets the answer' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l context -d 'JSON that the callback gets, too' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l queue -d 'Queue; default: default' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l unique -d 'At most one unfinished task has this key; prints the id of that one' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l limit-key -d 'Whose task it is, such as a tenant\'s; see \'holdfast limit\'' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l tag -d 'A tag to search by; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l delay -d 'Send it no sooner than this from now (10s, 5m)' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l print -d 'Perform it now and print the answer'
 complete -c holdfast -n '__holdfast_at \'http head\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
 complete -c holdfast -n '__holdfast_at \'http head\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x

@@ -97,10 +97,10 @@ _holdfast() {
     *--config) _files; return ;;
     "task add --queue") return ;;
     "task add --priority") return ;;
-    "task add --max-attempts") return ;;
     "task add --unique") return ;;
     "task add --limit-key") return ;;
     "task add --tag") return ;;
+    "task add --max-attempts") return ;;
     "task add --delay") return ;;
     "task add --at") return ;;
     "task add --timeout") return ;;
@@ -137,10 +137,10 @@ _holdfast() {
     "schedule add --missed") compadd -- skip once all; return ;;
     "schedule add --queue") return ;;
     "schedule add --priority") return ;;
-    "schedule add --max-attempts") return ;;
     "schedule add --unique") return ;;
     "schedule add --limit-key") return ;;
     "schedule add --tag") return ;;
+    "schedule add --max-attempts") return ;;
     "schedule add --delay") return ;;
     "schedule add --timeout") return ;;
     "limit set --max-running") return ;;
@@ -165,6 +165,11 @@ _holdfast() {
     "http get --callback") return ;;
     "http get --context") return ;;
     "http get --queue") return ;;
+    "http get --priority") return ;;
+    "http get --unique") return ;;
+    "http get --limit-key") return ;;
+    "http get --tag") return ;;
+    "http get --delay") return ;;
     "http get --allow") return ;;
     "http get --proxy") return ;;
     "http get --ca-file") _files; return ;;
@@ -176,12 +181,18 @@ _holdfast() {
     "http post --secret-header") return ;;
     "http post --param") return ;;
     "http post --data") return ;;
+    "http post --data-file") _files; return ;;
     "http post --timeout") return ;;
     "http post --attempts") return ;;
     "http post --sign-with") return ;;
     "http post --callback") return ;;
     "http post --context") return ;;
     "http post --queue") return ;;
+    "http post --priority") return ;;
+    "http post --unique") return ;;
+    "http post --limit-key") return ;;
+    "http post --tag") return ;;
+    "http post --delay") return ;;
     "http post --allow") return ;;
     "http post --proxy") return ;;
     "http post --ca-file") _files; return ;;
@@ -193,12 +204,18 @@ _holdfast() {
     "http put --secret-header") return ;;
     "http put --param") return ;;
     "http put --data") return ;;
+    "http put --data-file") _files; return ;;
     "http put --timeout") return ;;
     "http put --attempts") return ;;
     "http put --sign-with") return ;;
     "http put --callback") return ;;
     "http put --context") return ;;
     "http put --queue") return ;;
+    "http put --priority") return ;;
+    "http put --unique") return ;;
+    "http put --limit-key") return ;;
+    "http put --tag") return ;;
+    "http put --delay") return ;;
     "http put --allow") return ;;
     "http put --proxy") return ;;
     "http put --ca-file") _files; return ;;
@@ -210,12 +227,18 @@ _holdfast() {
     "http patch --secret-header") return ;;
     "http patch --param") return ;;
     "http patch --data") return ;;
+    "http patch --data-file") _files; return ;;
     "http patch --timeout") return ;;
     "http patch --attempts") return ;;
     "http patch --sign-with") return ;;
     "http patch --callback") return ;;
     "http patch --context") return ;;
     "http patch --queue") return ;;
+    "http patch --priority") return ;;
+    "http patch --unique") return ;;
+    "http patch --limit-key") return ;;
+    "http patch --tag") return ;;
+    "http patch --delay") return ;;
     "http patch --allow") return ;;
     "http patch --proxy") return ;;
     "http patch --ca-file") _files; return ;;
@@ -232,6 +255,11 @@ _holdfast() {
     "http delete --callback") return ;;
     "http delete --context") return ;;
     "http delete --queue") return ;;
+    "http delete --priority") return ;;
+    "http delete --unique") return ;;
+    "http delete --limit-key") return ;;
+    "http delete --tag") return ;;
+    "http delete --delay") return ;;
     "http delete --allow") return ;;
     "http delete --proxy") return ;;
     "http delete --ca-file") _files; return ;;
@@ -248,6 +276,11 @@ _holdfast() {
     "http head --callback") return ;;
     "http head --context") return ;;
     "http head --queue") return ;;
+    "http head --priority") return ;;
+    "http head --unique") return ;;
+    "http head --limit-key") return ;;
+    "http head --tag") return ;;
+    "http head --delay") return ;;
     "http head --allow") return ;;
     "http head --proxy") return ;;
     "http head --ca-file") _files; return ;;
@@ -405,10 +438,10 @@ _holdfast() {
         '--help:Print this help message and exit'
         '--queue:Queue; default\: default'
         '--priority:1 (first) to 5 (last); default\: 3'
-        '--max-attempts:Failures after which it becomes a dead letter; default\: 3'
         '--unique:At most one unfinished task has this key; prints the id of that one'
         '--limit-key:Whose task it is, such as a tenant'\''s; see '\''holdfast limit'\'''
         '--tag:A tag to search by; repeatable'
+        '--max-attempts:Failures after which it becomes a dead letter; default\: 3'
         '--delay:Run no sooner than this from now (10s, 5m)'
         '--at:Run no sooner than this (2026-03-01T12\:00\:00Z)'
         '--timeout:Longest an attempt may take; default\: 1h'
@@ -544,10 +577,10 @@ _holdfast() {
         '--missed:What to do about times that no worker was there for; default\: once'
         '--queue:Queue; default\: default'
         '--priority:1 (first) to 5 (last); default\: 3'
-        '--max-attempts:Failures after which it becomes a dead letter; default\: 3'
         '--unique:At most one unfinished task has this key; prints the id of that one'
         '--limit-key:Whose task it is, such as a tenant'\''s; see '\''holdfast limit'\'''
         '--tag:A tag to search by; repeatable'
+        '--max-attempts:Failures after which it becomes a dead letter; default\: 3'
         '--delay:Run no sooner than this after each time'
         '--timeout:Longest an attempt may take; default\: 1h')
       ;;
@@ -656,6 +689,11 @@ _holdfast() {
         '--callback:Kind of the task that gets the answer'
         '--context:JSON that the callback gets, too'
         '--queue:Queue; default\: default'
+        '--priority:1 (first) to 5 (last); default\: 3'
+        '--unique:At most one unfinished task has this key; prints the id of that one'
+        '--limit-key:Whose task it is, such as a tenant'\''s; see '\''holdfast limit'\'''
+        '--tag:A tag to search by; repeatable'
+        '--delay:Send it no sooner than this from now (10s, 5m)'
         '--print:Perform it now and print the answer'
         '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
@@ -674,6 +712,7 @@ _holdfast() {
         '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
         '--param:Parameter name=value for the URL; repeatable'
         '--data:The body'
+        '--data-file:File with the body; - is stdin'
         '--hold:Do not send it again by itself once it may have been sent'
         '--timeout:For each hop, such as 5s; default\: 30s'
         '--attempts:Give up after so many; default\: 4'
@@ -682,6 +721,11 @@ _holdfast() {
         '--callback:Kind of the task that gets the answer'
         '--context:JSON that the callback gets, too'
         '--queue:Queue; default\: default'
+        '--priority:1 (first) to 5 (last); default\: 3'
+        '--unique:At most one unfinished task has this key; prints the id of that one'
+        '--limit-key:Whose task it is, such as a tenant'\''s; see '\''holdfast limit'\'''
+        '--tag:A tag to search by; repeatable'
+        '--delay:Send it no sooner than this from now (10s, 5m)'
         '--print:Perform it now and print the answer'
         '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
@@ -700,6 +744,7 @@ _holdfast() {
         '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
         '--param:Parameter name=value for the URL; repeatable'
         '--data:The body'
+        '--data-file:File with the body; - is stdin'
         '--timeout:For each hop, such as 5s; default\: 30s'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
@@ -707,6 +752,11 @@ _holdfast() {
         '--callback:Kind of the task that gets the answer'
         '--context:JSON that the callback gets, too'
         '--queue:Queue; default\: default'
+        '--priority:1 (first) to 5 (last); default\: 3'
+        '--unique:At most one unfinished task has this key; prints the id of that one'
+        '--limit-key:Whose task it is, such as a tenant'\''s; see '\''holdfast limit'\'''
+        '--tag:A tag to search by; repeatable'
+        '--delay:Send it no sooner than this from now (10s, 5m)'
         '--print:Perform it now and print the answer'
         '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
@@ -725,6 +775,7 @@ _holdfast() {
         '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
         '--param:Parameter name=value for the URL; repeatable'
         '--data:The body'
+        '--data-file:File with the body; - is stdin'
         '--hold:Do not send it again by itself once it may have been sent'
         '--timeout:For each hop, such as 5s; default\: 30s'
         '--attempts:Give up after so many; default\: 4'
@@ -733,6 +784,11 @@ _holdfast() {
         '--callback:Kind of the task that gets the answer'
         '--context:JSON that the callback gets, too'
         '--queue:Queue; default\: default'
+        '--priority:1 (first) to 5 (last); default\: 3'
+        '--unique:At most one unfinished task has this key; prints the id of that one'
+        '--limit-key:Whose task it is, such as a tenant'\''s; see '\''holdfast limit'\'''
+        '--tag:A tag to search by; repeatable'
+        '--delay:Send it no sooner than this from now (10s, 5m)'
         '--print:Perform it now and print the answer'
         '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
@@ -757,6 +813,11 @@ _holdfast() {
         '--callback:Kind of the task that gets the answer'
         '--context:JSON that the callback gets, too'
         '--queue:Queue; default\: default'
+        '--priority:1 (first) to 5 (last); default\: 3'
+        '--unique:At most one unfinished task has this key; prints the id of that one'
+        '--limit-key:Whose task it is, such as a tenant'\''s; see '\''holdfast limit'\'''
+        '--tag:A tag to search by; repeatable'
+        '--delay:Send it no sooner than this from now (10s, 5m)'
         '--print:Perform it now and print the answer'
         '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
@@ -781,6 +842,11 @@ _holdfast() {
         '--callback:Kind of the task that gets the answer'
         '--context:JSON that the callback gets, too'
         '--queue:Queue; default\: default'
+        '--priority:1 (first) to 5 (last); default\: 3'
+        '--unique:At most one unfinished task has this key; prints the id of that one'
+        '--limit-key:Whose task it is, such as a tenant'\''s; see '\''holdfast limit'\'''
+        '--tag:A tag to search by; repeatable'
+        '--delay:Send it no sooner than this from now (10s, 5m)'
         '--print:Perform it now and print the answer'
         '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'

@@ -1,12 +1,8 @@
 #include "cli/batch_input.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 
 #include <CLI/CLI.hpp>
 
@@ -16,6 +12,7 @@
 
 #include "cli/batch_text.hpp"
 #include "cli/context.hpp"
+#include "cli/input_file.hpp"
 #include "recovery/plain_text.hpp"
 
 namespace holdfast::cli {
@@ -25,16 +22,6 @@ namespace {
 constexpr std::size_t most_problems_shown = 20;
 // A commit of more rows would keep others waiting for too long.
 constexpr std::size_t chunk = 20'000;
-
-std::string content_of(const std::string& path) {
-  if (path == "-") return {std::istreambuf_iterator<char>{std::cin}, {}};
-  std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown))
-    throw InvalidRequest{fmt::format("{} is a directory; name a file", path)};
-  std::ifstream file{path, std::ios::binary};
-  if (!file) throw InvalidRequest{fmt::format("cannot read {}: {}", path, std::strerror(errno))};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
 
 void complain(const std::string& path, const std::vector<FileRows::Problem>& problems) {
   for (std::size_t i = 0; i < std::min(problems.size(), most_problems_shown); ++i)
@@ -75,7 +62,8 @@ FileRows rows_of_file(Context& context, const std::string& path, const std::stri
   auto name = path == "-" ? path : std::filesystem::path{path}.filename().string();
   auto as = format.empty() ? format_of(name)
                            : (format == "csv" ? FileFormat::csv : FileFormat::json_lines);
-  auto read = read_rows(name, content_of(path), as, context.config().settings.limits.payload_bytes);
+  auto read =
+      read_rows(name, content_of_input(path), as, context.config().settings.limits.payload_bytes);
   auto place = path == "-" ? "standard input" : path;
   complain(place, read.problems);
   if (read.rows.empty())

@@ -7,7 +7,10 @@
 #include "cli/duration.hpp"
 #include "cli/http_options.hpp"
 #include "cli/http_print.hpp"
+#include "cli/input_file.hpp"
+#include "cli/task_options.hpp"
 #include "documents/json.hpp"
+#include "http/headers.hpp"
 
 namespace holdfast::cli {
 
@@ -17,7 +20,8 @@ struct Options {
   http::Method method = http::Method::get;
   std::string url;
   std::vector<std::string> headers, secret_headers, params;
-  std::string timeout;
+  std::string data_file;
+  std::string timeout, delay;
   std::string context;
   bool hold = false;
   bool raise = false;
@@ -29,8 +33,13 @@ struct Options {
 
 http::Call call_of(const Options& options) {
   auto call = options.call;
-  for (const auto& header : options.headers)
-    call.headers.insert(name_and_value(header, ':', "--header"));
+  for (const auto& header : options.headers) {
+    auto [name, value] = name_and_value(header, ':', "--header");
+    auto [at, is_new] = call.headers.try_emplace(http::lower(name), value);
+    // One header of several values is the same as several of one.
+    if (!is_new) at->second += ", " + value;
+  }
+  if (!options.data_file.empty()) call.body = content_of_input(options.data_file);
   for (const auto& param : options.params)
     call.params.push_back(name_and_value(param, '=', "--param"));
   if (!options.timeout.empty()) call.timeout = parse_duration(options.timeout, "--timeout");
@@ -45,6 +54,7 @@ Exit run(Context& context, const Options& options) {
   for (const auto& header : options.secret_headers)
     client_options.secret_headers.insert(name_and_value(header, ':', "--secret-header"));
   client_options.payloads = payloads_of(options.egress.payloads);
+  if (!options.delay.empty()) client_options.task.delay = parse_duration(options.delay, "--delay");
   if (options.print)
     return perform_and_print(
         context, {options.method, options.url, call_of(options), client_options, options.egress});
@@ -72,7 +82,12 @@ void add_call_options(CLI::App& command, Options& options) {
       ->type_name("PARAM");
   bool has_body = options.method == http::Method::post || options.method == http::Method::put ||
                   options.method == http::Method::patch;
-  if (has_body) command.add_option("--data", options.call.body, "The body")->type_name("TEXT");
+  if (has_body) {
+    auto* data = command.add_option("--data", options.call.body, "The body")->type_name("TEXT");
+    command.add_option("--data-file", options.data_file, "File with the body; - is stdin")
+        ->type_name("FILE")
+        ->excludes(data);
+  }
   // Others do no more when they are sent twice, and are sent again whatever was asked for.
   if (!http::is_idempotent(options.method))
     command.add_flag("--hold", options.hold,
@@ -98,8 +113,9 @@ void add_method(CLI::App& parent, Context& context, http::Method method, const s
       ->type_name("KIND");
   command->add_option("--context", options->context, "JSON that the callback gets, too")
       ->type_name("JSON");
-  command->add_option("--queue", options->client.task.queue, "Queue; default: default")
-      ->type_name("QUEUE");
+  add_place_options(*command, options->client.task);
+  command->add_option("--delay", options->delay, "Send it no sooner than this from now (10s, 5m)")
+      ->type_name("DURATION");
   command->add_flag("--print", options->print, "Perform it now and print the answer");
   add_egress_flags(*command, options->egress);
   chosen(*command, context, options, run);

@@ -8,7 +8,9 @@ class App;
 
 namespace holdfast::cli {
 
-/// The options that say what a task is like, for every command that makes some.
+/// The options that say where a task waits and how it is found, for every command that makes some.
+void add_place_options(CLI::App& command, TaskOptions& task);
+/// These, and how often it is tried.
 void add_task_options(CLI::App& command, TaskOptions& task);
 
 }  // namespace holdfast::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <boost/json/serialize.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/http/client.hpp>
 #include <holdfast/tasks.hpp>
 
 #include "http/headers.hpp"
@@ -57,6 +58,8 @@ void validate(const Request& request) {
       (*request.max_redirects < 0 || *request.max_redirects > most_redirects))
     refuse("max redirects is {}; 0 to {} is allowed", *request.max_redirects, most_redirects);
   // Where the answer could not be delivered, it is too late to say so.
+  if (request.callback == request_kind)
+    refuse("the callback's kind is '{}', which is that of requests", request.callback);
   if (!request.callback.empty()) {
     NewTask callback{request.callback, "{}"};
     if (!request.callback_queue.empty()) callback.options.queue = request.callback_queue;

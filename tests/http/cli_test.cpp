@@ -157,6 +157,29 @@ TEST_F(HttpCommands, SignAndEncryptWithKeysOutOfFiles) {
   EXPECT_THAT(twice.err, HasSubstr("twice"));
 }
 
+TEST_F(HttpCommands, TakeBodiesFromFilesAndHeadersOfSeveralValues) {
+  ServedRequest seen;
+  HttpServer server{[&](const ServedRequest& request) {
+    seen = request;
+    return answer(200);
+  }};
+  const std::string body = "a line\nand another" + std::string(200'000, 'x');
+  std::ofstream{store_.folder() / "body"} << body;
+  auto file = (store_.folder() / "body").string();
+  auto added =
+      cli({"http", "post", server.url(), "--data-file", file, "--header", "X-Kind: one", "--header",
+           "x-kind: two", "--priority", "1", "--tag", "large", "--delay", "10ms"});
+  ASSERT_TRUE(added.ending.ok()) << added.err;
+  EXPECT_EQ(inspector_.count({.tag = "large", .priority = 1}), 1);
+  ASSERT_TRUE(cli(run_words({"--until-empty"})).ending.ok());
+  EXPECT_EQ(seen.body, body);
+  EXPECT_EQ(seen.headers["x-kind"], "one, two");
+  auto wrong = cli({"http", "post", server.url(), "--data-file", "/no/such/file"});
+  EXPECT_THAT(wrong.err, HasSubstr("/no/such/file"));
+  auto loop = cli({"http", "get", server.url(), "--callback", "holdfast.http"});
+  EXPECT_THAT(loop.err, HasSubstr("that of requests"));
+}
+
 TEST_F(HttpCommands, AProcessorThatIsToRestTakesNoMoreAndStays) {
   HttpServer server{[](const ServedRequest&) { return answer(200); }};
   enqueue(server.url(), 1);
