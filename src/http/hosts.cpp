@@ -42,10 +42,15 @@ void Hosts::resolved(const Origin& origin, Millis now) {
   host.resolved_until = now + dns_cache_;
 }
 
-void Hosts::leave(const Origin& origin, bool failed, Millis now) {
+void Hosts::turn_back(const Origin& origin) {
   auto& host = hosts_[origin];
   --host.inside;
   host.resolving = false;
+}
+
+void Hosts::leave(const Origin& origin, bool failed, Millis now) {
+  turn_back(origin);
+  auto& host = hosts_[origin];
   if (!failed) {
     host.failures = 0;
   } else if (++host.failures >= breaker_.failures && breaker_.failures > 0) {

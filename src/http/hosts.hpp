@@ -25,6 +25,8 @@ class Hosts {
   /// Its name is known; who waits for that may enter.
   void resolved(const Origin& origin, Millis now);
   void leave(const Origin& origin, bool failed, Millis now);
+  /// The same for one that was broken off, and so learned nothing of the host.
+  void turn_back(const Origin& origin);
 
  private:
   struct Host {

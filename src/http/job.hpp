@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <variant>
@@ -24,6 +25,9 @@ struct Answer {
   std::string location{};   ///< where a redirect led that was not followed
 };
 
+/// Names a job that is being performed.
+using Ticket = std::uint64_t;
+
 /// A request to perform, with everything in it that is to be sent. Where it came from and what
 /// becomes of the answer is the business of `done`.
 struct Job {
@@ -32,6 +36,9 @@ struct Job {
   Headers secrets{};  ///< header values that must not go to another origin
   Millis timeout{0};
   int max_redirects = 0;
+  /// Called once, in the loop's thread, when the host has a place for it and before its first byte
+  /// leaves; `Loop::go_on` then sends it. None: it is sent without that.
+  std::function<void(Ticket)> about_to_send{};
   /// Called once, in the loop's thread.
   std::function<void(Answer)> done{};
 };

@@ -12,6 +12,7 @@
 #include <holdfast/error.hpp>
 
 #include "recovery/clock.hpp"
+#include "recovery/kill_point.hpp"
 
 namespace holdfast::http {
 
@@ -67,16 +68,22 @@ Loop::Loop(const ProcessorOptions& options)
 }
 
 Loop::~Loop() {
-  thread_.request_stop();
-  std::uint64_t one = 1;
-  [[maybe_unused]] auto written = ::write(wake_, &one, sizeof one);
-  thread_.join();
-  for (auto& [ticket, running] : running_)
-    if (running.added) curl_multi_remove_handle(multi_, running.transfer->handle());
-  running_.clear();
+  stop();
   curl_multi_cleanup(multi_);
   ::close(wake_);
   ::close(epoll_);
+}
+
+void Loop::stop() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  wake_up();
+  thread_.join();
+}
+
+void Loop::wake_up() {
+  std::uint64_t one = 1;
+  [[maybe_unused]] auto written = ::write(wake_, &one, sizeof one);
 }
 
 Millis Loop::now() {
@@ -90,27 +97,28 @@ Loop::Ticket Loop::perform(Job job) {
     std::lock_guard lock{mutex_};
     ticket = ++last_ticket_;
     first = orders_.empty();
-    orders_.push_back({ticket, std::make_unique<Job>(std::move(job))});
+    orders_.push_back({ticket, Order::What::perform, std::make_unique<Job>(std::move(job))});
   }
-  std::uint64_t one = 1;
-  if (first) [[maybe_unused]]
-    auto written = ::write(wake_, &one, sizeof one);
+  if (first) wake_up();
   return ticket;
 }
 
-void Loop::cancel(Ticket ticket) {
+void Loop::cancel(Ticket ticket) { give({ticket, Order::What::cancel}); }
+void Loop::go_on(Ticket ticket) { give({ticket, Order::What::go_on}); }
+
+void Loop::give(Order order) {
   {
     std::lock_guard lock{mutex_};
-    orders_.push_back({ticket, {}});
+    orders_.push_back(std::move(order));
   }
-  std::uint64_t one = 1;
-  [[maybe_unused]] auto written = ::write(wake_, &one, sizeof one);
+  wake_up();
 }
 
 void Loop::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     take_orders();
     collect_finished();
+    let_in_freed();
     wait_for_events();
   }
   while (!running_.empty()) {
@@ -125,11 +133,11 @@ void Loop::take_orders() {
     std::lock_guard lock{mutex_};
     orders.swap(orders_);
   }
-  for (auto& [ticket, job] : orders) {
-    if (job) {
+  for (auto& [ticket, what, job] : orders) {
+    if (what == Order::What::perform) {
       begin(ticket, std::move(*job));
     } else if (auto at = running_.find(ticket); at != running_.end()) {
-      end(ticket, at->second.transfer->cancelled());
+      what == Order::What::go_on ? send(ticket) : end(ticket, at->second.transfer->cancelled());
     }
   }
 }
@@ -154,7 +162,15 @@ void Loop::enter(Ticket ticket) {
     case Hosts::Entry::go:
       break;
   }
-  running.added = true;
+  running.inside = true;
+  const auto& about_to_send = transfer.job().about_to_send;
+  if (!about_to_send || std::exchange(running.announced, true)) return send(ticket);
+  about_to_send(ticket);
+}
+
+void Loop::send(Ticket ticket) {
+  auto& running = running_.at(ticket);
+  auto& transfer = *running.transfer;
   curl_easy_setopt(transfer.handle(), CURLOPT_PRIVATE, reinterpret_cast<void*>(ticket));
   try {
     transfer.prepare();
@@ -163,7 +179,14 @@ void Loop::enter(Ticket ticket) {
     return;
   }
   if (!transfer.origin().is_address) resolving_.push_back(ticket);
+  kill_point(KillPoint::http_before_send);
+  running.added = true;
   curl_multi_add_handle(multi_, transfer.handle());
+}
+
+void Loop::let_in_freed() {
+  while (!freed_.empty())
+    for (const auto& origin : std::exchange(freed_, {})) let_in(origin);
 }
 
 /// Those who waited for a host try again, in order, until one has to wait.
@@ -215,7 +238,7 @@ void Loop::hop_ended(Ticket ticket, CURLcode code) {
               code == CURLE_OPERATION_TIMEDOUT || code == CURLE_SSL_CONNECT_ERROR;
   auto why = down ? why_down(transfer.handle(), code) : std::string{};
   auto answer = transfer.finish(code);
-  running.added = false;
+  running.inside = running.added = false;
   if (resolved && !origin.is_address) hosts_.resolved(origin, now());
   hosts_.leave(origin, down, now());
   if (down || !left_alone_.empty()) note_health(origin, why);
@@ -224,7 +247,11 @@ void Loop::hop_ended(Ticket ticket, CURLcode code) {
   } else {
     enter(ticket);
   }
-  let_in(origin);
+  note_free(origin);
+}
+
+void Loop::note_free(const Origin& origin) {
+  if (!waiting_.empty()) freed_.push_back(origin);
 }
 
 void Loop::note_health(const Origin& origin, const std::string& why) {
@@ -252,15 +279,11 @@ void Loop::end(Ticket ticket, Answer answer) {
   auto node = running_.extract(ticket);
   auto& running = node.mapped();
   auto origin = running.transfer->origin();
-  if (running.added) {
-    curl_multi_remove_handle(multi_, running.transfer->handle());
-    hosts_.leave(origin, false, now());
-  }
+  if (running.added) curl_multi_remove_handle(multi_, running.transfer->handle());
+  if (running.inside) hosts_.turn_back(origin);
   --in_flight_;
   running.transfer->job().done(std::move(answer));
-  bool was_inside = running.added;
-  node = {};
-  if (was_inside) let_in(origin);
+  if (running.inside) note_free(origin);
 }
 
 void Loop::wait_for_events() {

@@ -21,15 +21,19 @@ namespace holdfast::http {
 class Loop {
  public:
   explicit Loop(const ProcessorOptions& options);
-  ~Loop();  ///< what is in flight ends as cancelled
+  ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  using Ticket = std::uint64_t;
+  using Ticket = http::Ticket;
   /// From any thread; returns at once. `job.done` is called from the loop's thread.
   Ticket perform(Job job);
   /// From any thread. Its job ends as cancelled, unless it has ended already.
   void cancel(Ticket ticket);
+  /// From any thread. Sends what was about to be sent (`Job::about_to_send`), unless it has ended.
+  void go_on(Ticket ticket);
+  /// What is in flight ends as cancelled, and nothing is performed any more. Once.
+  void stop();
 
   int in_flight() const { return in_flight_; }
   /// From any thread.
@@ -37,15 +41,23 @@ class Loop {
 
  private:
   struct Order {
+    enum class What { perform, cancel, go_on };
+
     Ticket ticket = 0;
-    std::unique_ptr<Job> job{};  ///< none: cancel
+    What what = What::perform;
+    std::unique_ptr<Job> job{};  ///< to perform
   };
 
   void run(std::stop_token stop);
+  void give(Order order);
+  void wake_up();
   void take_orders();
   void begin(Ticket ticket, Job job);
   /// Lets a transfer into its host, or leaves it waiting, or ends it.
   void enter(Ticket ticket);
+  void send(Ticket ticket);
+  void note_free(const Origin& origin);
+  void let_in_freed();
   void let_in(const Origin& origin);
   void collect_finished();
   void hop_ended(Ticket ticket, CURLcode code);
@@ -68,10 +80,13 @@ class Loop {
 
   struct Running {
     std::unique_ptr<Transfer> transfer;
-    bool added = false;  ///< to libcurl, and counted in at its host
+    bool inside = false;     ///< counted in at its host
+    bool announced = false;  ///< see `Job::about_to_send`
+    bool added = false;      ///< to libcurl
   };
   std::unordered_map<Ticket, Running> running_;
   std::map<Origin, std::deque<Ticket>> waiting_;
+  std::vector<Origin> freed_;      ///< where there may be a place now
   std::vector<Ticket> resolving_;  ///< the first at a host whose name is not known yet
 
   CURLM* multi_ = nullptr;

@@ -46,8 +46,9 @@ ProcessorSummary Processor::State::run() {
   ProcessorSummary summary;
   summary.tasks = worker_.run();
   // Whatever the worker gave up is broken off here, and then nobody is left who could end it.
-  loop_.reset();
+  loop_->stop();
   desk_thread_ = {};
+  loop_.reset();
   state_ = ProcessorState::stopped;
   summary.answered = answered_;
   summary.errors = errors_;
@@ -61,13 +62,6 @@ void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
   held->blob = std::move(unsealed.blob);
   held->request = request_from_json(unsealed.document);
   auto job = job_for(held);
-  if (is_only_once(held->request) && !begin_sending(*held->attempt, engine_)) {
-    held->attempt->end(
-        hold("It may have been sent by an earlier attempt, and is not sent again by itself. "
-             "'holdfast task retry' sends it again."));
-    return;
-  }
-  kill_point(KillPoint::http_before_send);
   std::lock_guard lock{held->mutex};
   ++in_flight_;
   auto ticket = loop_->perform(std::move(job));
@@ -82,6 +76,10 @@ Job Processor::State::job_for(const HeldPtr& held) const {
     kill_point(KillPoint::http_after_answer);
     self->put_on_desk([self, held] { self->end(*held); });
   };
+  if (is_only_once(held->request))
+    job.about_to_send = [self, held](Ticket ticket) {
+      self->put_on_desk([self, held, ticket] { self->announce(*held, ticket); });
+    };
   return job;
 }
 

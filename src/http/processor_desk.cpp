@@ -45,6 +45,20 @@ void Processor::State::work_at_desk(std::stop_token stop) {
   }
 }
 
+void Processor::State::announce(Held& held, Ticket ticket) {
+  if (held.attempt->stop_requested()) return;  // then it is being cancelled
+  try {
+    held.announced = begin_sending(*held.attempt, engine_);
+    if (held.announced) return loop_->go_on(ticket);
+    held.instead = hold(
+        "It may have been sent by an earlier attempt, and is not sent again by itself. "
+        "'holdfast task retry' sends it again.");
+  } catch (const std::exception& error) {
+    held.instead = retry(error.what());
+  }
+  loop_->cancel(ticket);
+}
+
 void Processor::State::end(Held& held) {
   {
     std::lock_guard lock{held.mutex};
@@ -53,7 +67,7 @@ void Processor::State::end(Held& held) {
   }
   if (std::holds_alternative<Response>(held.answer.what)) ++answered_;
   if (std::holds_alternative<RequestError>(held.answer.what)) ++errors_;
-  settle(held);
+  held.instead ? held.attempt->end(std::move(*held.instead)) : settle(held);
 }
 
 void Processor::State::settle(Held& held) {
@@ -67,7 +81,7 @@ void Processor::State::settle(Held& held) {
   bool goes_on = std::holds_alternative<Retry>(ending.outcome) ||
                  std::holds_alternative<Snooze>(ending.outcome);
   bool known = std::holds_alternative<Response>(held.answer.what) || !held.answer.maybe_sent;
-  if (is_only_once(held.request) && goes_on && known) may_be_sent_again(attempt);
+  if (held.announced && goes_on && known) may_be_sent_again(attempt);
   deliver(held, std::move(ending));
 }
 

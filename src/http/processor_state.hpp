@@ -36,6 +36,8 @@ class Processor::State {
     Request request{};
     std::string blob{};  ///< where the request was kept
     Answer answer{};
+    bool announced = false;            ///< the store knows that this attempt may have sent it
+    std::optional<Outcome> instead{};  ///< why it was not sent
     std::mutex mutex{};  ///< guards the one below: the answer may be there before it is
     std::optional<std::stop_callback<std::function<void()>>> on_stop{};
   };
@@ -48,6 +50,8 @@ class Processor::State {
 
   void work_at_desk(std::stop_token stop);
   void put_on_desk(std::function<void()> work);
+  /// Writes down that a request that must not be sent twice may have been sent, and sends it.
+  void announce(Held& held, Ticket ticket);
   void end(Held& held);
   void settle(Held& held);
   void deliver(Held& held, Ending ending);

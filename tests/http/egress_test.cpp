@@ -136,6 +136,17 @@ TEST_F(HostsTest, AHostThatFailsAllTheTimeIsLeftAloneAndThenTriedByOne) {
   EXPECT_EQ(enter(Millis{2'000}), Entry::go);
 }
 
+TEST_F(HostsTest, OneThatTurnsBackLeavesAHostThatFailsAsItIs) {
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(enter(), Entry::go);
+    hosts_.leave(origin_, true, Millis{0});
+  }
+  ASSERT_EQ(enter(Millis{1'000}), Entry::go);
+  hosts_.turn_back(origin_);
+  EXPECT_EQ(enter(Millis{1'000}), Entry::go);
+  EXPECT_EQ(enter(Millis{1'000}), Entry::wait) << "still one at a time";
+}
+
 TEST_F(HostsTest, KnowsHowOftenOneFailedInARow) {
   EXPECT_EQ(hosts_.failures(origin_), 0);
   for (int i = 0; i < 2; ++i) {

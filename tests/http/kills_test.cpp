@@ -61,6 +61,28 @@ TEST_F(RequestKills, WhatIsNotToBeSentTwiceIsSentOnceAndTheRestIsLeftToAnOperato
   expect_each_told_once(1);
 }
 
+TEST_F(RequestKills, OnlyWhatHadAPlaceAtItsHostMayHaveBeenSent) {
+  constexpr int count = 4;
+  std::atomic<bool> silent = true;
+  HttpServer server{[&](const ServedRequest&) {
+    auto reply = answer(200);
+    reply.never = silent;
+    return reply;
+  }};
+  enqueue(server.url(), count, OnAmbiguous::hold);
+  test::Process first{command(run_words({"--per-host", "1"}))};
+  ASSERT_TRUE(test::eventually([&] {
+    return server.served() == 1 &&
+           inspector_.count({.states = {TaskState::running}, .kind = request_kind}) == count;
+  }));
+  first.kill();
+  silent = false;
+  ASSERT_TRUE(cli(run_words({"--until-empty"})).ending.ok());
+  EXPECT_EQ(server.served(), count);
+  EXPECT_EQ(inspector_.count({.states = {TaskState::held}, .kind = request_kind}), 1);
+  expect_each_told_once(count - 1);
+}
+
 TEST_F(RequestKills, KilledInTheMiddleAnotherFinishesEveryOne) {
   constexpr int count = 800;
   std::atomic<bool> slow = true;
