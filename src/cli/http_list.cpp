@@ -17,7 +17,7 @@ struct Options {
 
 Exit run(Context& context, const Options& options) {
   if (is_sidekiq(context)) return list_sidekiq(context, options.limit);
-  const auto requests = requests_in_flight(context.inspector(), options.limit, wall_now());
+  const auto requests = requests_in_flight(context.existing_engine(), options.limit, wall_now());
   Table table{{{"REQUEST"}, {"AGE", true}, {"METHOD"}, {"HOST"}, {"WORKER"}, {"HEARTBEAT", true}}};
   for (const auto& request : requests) {
     if (context.json) context.print_json(request_json(request));

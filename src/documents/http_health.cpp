@@ -57,6 +57,15 @@ std::vector<http::LeftAlone> hosts_left_alone(const Engine& engine, WallTime now
   return found;
 }
 
+std::map<std::string, int> limits_per_host(const Engine& engine) {
+  std::map<std::string, int> limits;
+  for (const auto& told : engine.parts().workers().figures(told_within))
+    if (const auto figures = Figures::parse(told.figures))
+      if (const auto most = http::Standing::parse(figures->tells).per_host; most > 0)
+        limits[told.worker.text()] = most;
+  return limits;
+}
+
 std::string sentence_of(const http::LeftAlone& host) {
   constexpr std::size_t time_at = 11, time_size = 8;  // of 2026-03-01T12:30:15.000Z
   return fmt::format("{} is left alone until {} UTC: {} failure{} in a row ({})", host.host,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace holdfast {
 /// Hosts that running processors leave alone at this moment, each once, as of their last
 /// heartbeats.
 std::vector<http::LeftAlone> hosts_left_alone(const Engine& engine, WallTime now);
+/// How many requests to one host each worker that has such a limit has in flight at most.
+std::map<std::string, int> limits_per_host(const Engine& engine);
 /// `example.com is left alone until 12:30:15 UTC: 10 failures in a row (Connection refused)`
 std::string sentence_of(const http::LeftAlone& host);
 /// The documented JSON of it.

@@ -6,6 +6,7 @@
 
 #include <holdfast/http/client.hpp>
 
+#include "documents/http_health.hpp"
 #include "documents/http_target.hpp"
 #include "documents/json.hpp"
 
@@ -20,14 +21,21 @@ std::optional<Millis> heartbeat_age(const std::vector<WorkerStatus>& workers,
   return {};
 }
 
-/// A process claims some requests ahead. What it has beyond its capacity was claimed last, and is
-/// not sent yet.
+/// A process claims some requests ahead, and some that wait for a place at their host. What it has
+/// beyond its capacity, or for one host beyond the limit of that, was claimed last, and is not sent
+/// yet.
 void leave_out_claimed_ahead(std::vector<RequestInFlight>& requests,
-                             const std::vector<WorkerStatus>& workers) {
+                             const std::vector<WorkerStatus>& workers,
+                             const std::map<std::string, int>& per_host) {
   std::map<std::string, int> room;
   for (const auto& worker : workers) room[worker.id.text()] = worker.concurrency;
+  std::map<std::pair<std::string, std::string>, int> at_host;
   std::ranges::stable_sort(requests, std::greater{}, &RequestInFlight::age);
   std::erase_if(requests, [&](const auto& request) {
+    const auto most = per_host.find(request.worker);
+    if (most != per_host.end() && !request.host.empty() &&
+        ++at_host[{request.worker, request.host}] > most->second)
+      return true;
     const auto left = room.find(request.worker);
     return left != room.end() && left->second-- <= 0;
   });
@@ -35,8 +43,8 @@ void leave_out_claimed_ahead(std::vector<RequestInFlight>& requests,
 
 }  // namespace
 
-std::vector<RequestInFlight> requests_in_flight(const Inspector& inspector, int limit,
-                                                WallTime now) {
+std::vector<RequestInFlight> requests_in_flight(const Engine& engine, int limit, WallTime now) {
+  const Inspector inspector{engine};
   const auto workers = inspector.workers();
   std::vector<RequestInFlight> found;
   for (const auto& task : inspector.tasks(
@@ -49,7 +57,7 @@ std::vector<RequestInFlight> requests_in_flight(const Inspector& inspector, int 
                      .worker = task.worker ? task.worker->text() : "",
                      .heartbeat_age = heartbeat_age(workers, task, now)});
   }
-  leave_out_claimed_ahead(found, workers);
+  leave_out_claimed_ahead(found, workers, limits_per_host(engine));
   return found;
 }
 

@@ -17,8 +17,8 @@ struct RequestInFlight {
   std::string worker{};
   std::optional<Millis> heartbeat_age{};  ///< of its worker; nothing if that is not known
 };
-std::vector<RequestInFlight> requests_in_flight(const Inspector& inspector, int limit,
-                                                WallTime now);
+/// Not those that a process has only claimed, because it or their host has no place for them.
+std::vector<RequestInFlight> requests_in_flight(const Engine& engine, int limit, WallTime now);
 /// The documented JSON of it.
 std::string request_json(const RequestInFlight& request);
 

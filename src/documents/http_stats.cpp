@@ -10,6 +10,7 @@
 #include <holdfast/payload.hpp>
 
 #include "documents/http_health.hpp"
+#include "documents/http_requests.hpp"
 #include "documents/http_target.hpp"
 #include "documents/json.hpp"
 #include "recovery/clock.hpp"
@@ -63,21 +64,18 @@ void add_result(HttpStats& stats, const TaskRecord& task) {
   }
 }
 
-std::vector<HttpStats::Process> processes(const Inspector& inspector) {
+std::vector<HttpStats::Process> processes(const Engine& engine) {
   std::vector<HttpStats::Process> found;
-  for (const auto& worker : inspector.workers())
+  for (const auto& worker : Inspector{engine}.workers())
     if (worker.state == WorkerState::running &&
         std::ranges::count(worker.kinds, std::string{http::request_kind}) > 0)
       found.push_back({worker.id.text(), worker.host, worker.pid, worker.concurrency});
   if (found.empty()) return found;
   // Its last heartbeat may be half a minute ago; what is running now is known better.
-  for (const auto& task : inspector.tasks(
-           {.states = {TaskState::running}, .kind = http::request_kind}, {.limit = 100'000}))
-    for (auto& process : found)
-      // What it holds beyond its capacity is claimed ahead, and not sent yet.
-      if (task.worker && process.worker == task.worker->text() &&
-          process.in_flight < process.capacity)
-        ++process.in_flight;
+  for (const auto& request : requests_in_flight(engine, 100'000, engine.parts().clock().wall())) {
+    const auto process = std::ranges::find(found, request.worker, &HttpStats::Process::worker);
+    if (process != found.end()) ++process->in_flight;
+  }
   return found;
 }
 
@@ -195,7 +193,7 @@ HttpStats http_stats(const Engine& engine, const HttpStatsOf& which) {
   add_newest(stats, inspector, which, [&] { return system_clock().steady() < end; });
   std::ranges::sort(stats.durations);
   for (auto& [host, endpoint] : stats.endpoints) std::ranges::sort(endpoint.durations);
-  stats.processes = processes(inspector);
+  stats.processes = processes(engine);
   add_what_they_tell(engine, stats.processes);
   stats.left_alone = hosts_left_alone(engine, engine.parts().clock().wall());
   return stats;

@@ -47,19 +47,26 @@ class Deciding {
 
   Ending operator()(const RequestError& error) const {
     auto said = fmt::format("{}: {}", to_string(error.type), error.message);
-    if (is_only_once(request_) && maybe_sent_ && is_passing(error.type))
-      return {hold(fmt::format("It may have been sent, and is not sent again by itself; {}. "
-                               "'holdfast task retry' sends it again.",
-                               said)),
-              {}};
+    if (is_only_once(request_) && maybe_sent_ && is_passing(error.type)) return held(said);
     if (is_passing(error.type) && facts_.number < facts_.max_attempts) return {retry(said), {}};
     return deliver(error);
   }
 
-  Ending operator()(const Postponed& postponed) const { return {snooze(postponed.wait), {}}; }
+  Ending operator()(const Postponed& postponed) const {
+    // After a redirect, to a host that is left alone.
+    if (is_only_once(request_) && maybe_sent_) return held("the host it led to is left alone");
+    return {snooze(postponed.wait), {}};
+  }
   Ending operator()(const Cancelled&) const { return {retry("it was broken off"), {}}; }
 
  private:
+  static Ending held(const std::string& why) {
+    return {hold(fmt::format("It may have been sent, and is not sent again by itself; {}. "
+                             "'holdfast task retry' sends it again.",
+                             why)),
+            {}};
+  }
+
   static std::string said(const Response& response) {
     return fmt::format("{} answered {}", without_query(response.url), response.status);
   }

@@ -8,6 +8,11 @@ namespace {
 
 /// Hosts that nobody talks to and nothing is known about are forgotten beyond this number.
 constexpr std::size_t most_remembered = 10'000;
+/// Who finds no place stays away for so long at least and at most.
+constexpr Millis shortest_turn{20}, longest_turn{300'000};
+/// So long after one the next comes at the latest, however slow the host is: it may become quicker,
+/// and looking costs little.
+constexpr std::chrono::duration<double, std::milli> longest_between{100};
 
 }  // namespace
 
@@ -22,8 +27,23 @@ Hosts::Entry Hosts::enter(const Origin& origin, Millis now) {
     if (host.resolving) return Entry::wait;
     host.resolving = true;
   }
+  if (host.inside == 0) host.since = now;
   ++host.inside;
   return Entry::go;
+}
+
+bool Hosts::is_resolving(const Origin& origin) const {
+  auto at = hosts_.find(origin);
+  return at != hosts_.end() && at->second.resolving;
+}
+
+Millis Hosts::next_turn(const Origin& origin, Millis now) {
+  auto& host = hosts_[origin];
+  // One that takes longer than all before it tells more than these.
+  auto takes = std::max(host.takes, Fine{now - host.since});
+  auto between = std::min(takes / std::max(per_host_, 1) / 2, longest_between);
+  host.turn = std::clamp(host.turn + between, Fine{now + shortest_turn}, Fine{now + longest_turn});
+  return std::chrono::ceil<Millis>(host.turn - now);
 }
 
 int Hosts::failures(const Origin& origin) const {
@@ -48,9 +68,13 @@ void Hosts::turn_back(const Origin& origin) {
   host.resolving = false;
 }
 
-void Hosts::leave(const Origin& origin, bool failed, Millis now) {
-  turn_back(origin);
+void Hosts::leave(const Origin& origin, bool failed, Millis entered, Millis now) {
   auto& host = hosts_[origin];
+  --host.inside;
+  host.resolving = false;
+  const Fine took = now - entered;
+  host.takes = host.takes == Fine{0} ? took : 0.75 * host.takes + 0.25 * took;
+  host.since = now;
   if (!failed) {
     host.failures = 0;
   } else if (++host.failures >= breaker_.failures && breaker_.failures > 0) {

@@ -22,19 +22,28 @@ class Hosts {
   int failures(const Origin& origin) const;  ///< in a row
   /// For how long a closed one stays closed.
   Millis closed_for(const Origin& origin, Millis now) const;
+  bool is_resolving(const Origin& origin) const;
+  /// How long the next one stays away for whom there is no place. Each comes back a little after
+  /// the one before, twice as often as places become free by the look of it: so there is always one
+  /// for a place, and not many more of them come than needed for that.
+  Millis next_turn(const Origin& origin, Millis now);
   /// Its name is known; who waits for that may enter.
   void resolved(const Origin& origin, Millis now);
-  void leave(const Origin& origin, bool failed, Millis now);
+  void leave(const Origin& origin, bool failed, Millis entered, Millis now);
   /// The same for one that was broken off, and so learned nothing of the host.
   void turn_back(const Origin& origin);
 
  private:
+  using Fine = std::chrono::duration<double, std::milli>;
   struct Host {
     int inside = 0;
     bool resolving = false;
     Millis resolved_until{0};
     int failures = 0;  ///< in a row
     Millis closed_until{0};
+    Fine takes{0};    ///< inside, on average
+    Millis since{0};  ///< when one left, or the first came
+    Fine turn{0};     ///< when the last one comes that was sent away
   };
 
   int per_host_;

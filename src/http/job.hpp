@@ -11,7 +11,7 @@
 
 namespace holdfast::http {
 
-/// Its host fails all the time and is left alone; nothing was sent.
+/// Its host fails all the time and is left alone, or has no place for it for some time.
 struct Postponed {
   Millis wait{0};
 };
@@ -36,6 +36,9 @@ struct Job {
   Headers secrets{};  ///< header values that must not go to another origin
   Millis timeout{0};
   int max_redirects = 0;
+  /// Where its host has no place and others wait for one already, it ends as `Postponed`. If not,
+  /// it waits here for however long that takes.
+  bool gives_way = false;
   /// Called once, in the loop's thread, when the host has a place for it and before its first byte
   /// leaves; `Loop::go_on` then sends it. None: it is sent without that.
   std::function<void(Ticket)> about_to_send{};

@@ -41,7 +41,8 @@ std::string Standing::text() const {
                                 {"failures", each.failures},
                                 {"why", each.why.substr(0, longest_why)}});
   }
-  return json::serialize(json::object{{"state", state}, {"left_alone", std::move(list)}});
+  return json::serialize(
+      json::object{{"state", state}, {"per_host", per_host}, {"left_alone", std::move(list)}});
 }
 
 Standing Standing::parse(std::string_view text) {
@@ -49,7 +50,8 @@ Standing Standing::parse(std::string_view text) {
   const auto value = json::parse({text.data(), text.size()}, wrong);
   const auto* object = wrong ? nullptr : value.if_object();
   if (!object) return {};
-  Standing standing{.state = text_in(*object, "state")};
+  Standing standing{.state = text_in(*object, "state"),
+                    .per_host = static_cast<int>(number_in(*object, "per_host"))};
   const auto* list = object->if_contains("left_alone");
   if (!list || !list->is_array()) return standing;
   for (const auto& each : list->get_array())

@@ -24,6 +24,7 @@ std::string host_text(const Origin& origin);
 /// What a processor tells of itself with its heartbeats.
 struct Standing {
   std::string state{};  ///< see `ProcessorState`; empty: it did not say
+  int per_host = 0;     ///< at once at most; 0: as many as there are
   std::vector<LeftAlone> left_alone{};
 
   /// Of very many hosts, only some.

@@ -49,7 +49,8 @@ Loop::Loop(const ProcessorOptions& options)
       sockets_{epoll_},
       handles_{[this](CURL* handle) { Transfer::set_constants(handle, site_); }},
       site_{options_, egress_, sockets_, handles_},
-      hosts_{options_.per_host, options_.breaker, options_.dns_cache} {
+      hosts_{options_.per_host, options_.breaker, options_.dns_cache},
+      lines_{options_.capacity} {
   static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
   multi_ = curl_multi_init();
   if (initialised != CURLE_OK || !multi_) throw Error{"libcurl could not be set up"};
@@ -150,22 +151,43 @@ void Loop::begin(Ticket ticket, Job job) {
 }
 
 void Loop::enter(Ticket ticket) {
+  if (enter_now(ticket)) return;
   auto& running = running_.at(ticket);
-  auto& transfer = *running.transfer;
-  switch (hosts_.enter(transfer.origin(), now())) {
-    case Hosts::Entry::wait:
-      waiting_[transfer.origin()].push_back(ticket);
-      return;
-    case Hosts::Entry::closed:
-      end(ticket, {Postponed{hosts_.closed_for(transfer.origin(), now())}, false});
-      return;
-    case Hosts::Entry::go:
-      break;
+  running.in_line = true;
+  lines_.join(running.transfer->origin(), ticket);
+  shorten_line(running.transfer->origin());
+}
+
+bool Loop::enter_now(Ticket ticket) {
+  auto& running = running_.at(ticket);
+  const auto& transfer = *running.transfer;
+  const auto entry = hosts_.enter(transfer.origin(), now());
+  if (entry == Hosts::Entry::wait) return false;
+  if (std::exchange(running.in_line, false)) lines_.leave(transfer.origin(), ticket);
+  if (entry == Hosts::Entry::closed) {
+    end(ticket, {Postponed{hosts_.closed_for(transfer.origin(), now())}, transfer.maybe_sent()});
+    return true;
   }
   running.inside = true;
+  running.entered = now();
   const auto& about_to_send = transfer.job().about_to_send;
-  if (!about_to_send || std::exchange(running.announced, true)) return send(ticket);
-  about_to_send(ticket);
+  if (!about_to_send || std::exchange(running.announced, true)) {
+    send(ticket);
+  } else {
+    about_to_send(ticket);
+  }
+  return true;
+}
+
+/// Who waits for a name does so for a moment only, and then all may enter.
+void Loop::shorten_line(const Origin& at) {
+  const auto origin = at;  // it may be that of one who goes
+  while (lines_.too_long(origin) && !hosts_.is_resolving(origin)) {
+    const auto ticket = *lines_.last(origin);
+    const auto& transfer = *running_.at(ticket).transfer;
+    if (!transfer.job().gives_way || transfer.maybe_sent()) return;
+    end(ticket, {Postponed{hosts_.next_turn(origin, now())}, false});
+  }
 }
 
 void Loop::send(Ticket ticket) {
@@ -191,20 +213,9 @@ void Loop::let_in_freed() {
 
 /// Those who waited for a host try again, in order, until one has to wait.
 void Loop::let_in(const Origin& origin) {
-  auto at = waiting_.find(origin);
-  if (at == waiting_.end()) return;
-  auto queue = std::move(at->second);
-  waiting_.erase(at);
-  while (!queue.empty()) {
-    auto ticket = queue.front();
-    queue.pop_front();
-    if (!running_.contains(ticket)) continue;  // cancelled meanwhile
-    enter(ticket);
-    if (auto again = waiting_.find(origin); again != waiting_.end()) {
-      again->second.insert(again->second.end(), queue.begin(), queue.end());
-      return;
-    }
-  }
+  while (auto first = lines_.first(origin))
+    if (!enter_now(*first)) break;
+  shorten_line(origin);
 }
 
 void Loop::collect_finished() {
@@ -240,7 +251,7 @@ void Loop::hop_ended(Ticket ticket, CURLcode code) {
   auto answer = transfer.finish(code);
   running.inside = running.added = false;
   if (resolved && !origin.is_address) hosts_.resolved(origin, now());
-  hosts_.leave(origin, down, now());
+  hosts_.leave(origin, down, running.entered, now());
   if (down || !left_alone_.empty()) note_health(origin, why);
   if (answer) {
     end(ticket, std::move(*answer));
@@ -251,7 +262,7 @@ void Loop::hop_ended(Ticket ticket, CURLcode code) {
 }
 
 void Loop::note_free(const Origin& origin) {
-  if (!waiting_.empty()) freed_.push_back(origin);
+  if (!lines_.empty()) freed_.push_back(origin);
 }
 
 void Loop::note_health(const Origin& origin, const std::string& why) {
@@ -279,6 +290,7 @@ void Loop::end(Ticket ticket, Answer answer) {
   auto node = running_.extract(ticket);
   auto& running = node.mapped();
   auto origin = running.transfer->origin();
+  if (running.in_line) lines_.leave(origin, ticket);
   if (running.added) curl_multi_remove_handle(multi_, running.transfer->handle());
   if (running.inside) hosts_.turn_back(origin);
   --in_flight_;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 
 #include "http/hosts.hpp"
 #include "http/left_alone.hpp"
+#include "http/lines.hpp"
 #include "http/transfer.hpp"
 #include "http/watched_sockets.hpp"
 
@@ -55,6 +55,8 @@ class Loop {
   void begin(Ticket ticket, Job job);
   /// Lets a transfer into its host, or leaves it waiting, or ends it.
   void enter(Ticket ticket);
+  bool enter_now(Ticket ticket);  ///< false: it has to wait
+  void shorten_line(const Origin& origin);
   void send(Ticket ticket);
   void note_free(const Origin& origin);
   void let_in_freed();
@@ -80,12 +82,14 @@ class Loop {
 
   struct Running {
     std::unique_ptr<Transfer> transfer;
-    bool inside = false;     ///< counted in at its host
+    bool in_line = false;    ///< for a place at its host
+    bool inside = false;     ///< counted in there
+    Millis entered{0};       ///< since then
     bool announced = false;  ///< see `Job::about_to_send`
     bool added = false;      ///< to libcurl
   };
   std::unordered_map<Ticket, Running> running_;
-  std::map<Origin, std::deque<Ticket>> waiting_;
+  Lines lines_;
   std::vector<Origin> freed_;      ///< where there may be a place now
   std::vector<Ticket> resolving_;  ///< the first at a host whose name is not known yet
 

@@ -20,7 +20,8 @@ WorkerOptions Processor::State::worker_options() {
           .concurrency = options_.capacity,
           .until_empty = options_.until_empty,
           .tells = [this] {
-            return Standing{std::string{to_string(state())}, loop_->left_alone()}.text();
+            return Standing{std::string{to_string(state())}, options_.per_host, loop_->left_alone()}
+                .text();
           }};
 }
 
@@ -70,6 +71,7 @@ void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
 
 Job Processor::State::job_for(const HeldPtr& held) const {
   auto job = make_job(held->request, held->attempt->idempotency_key(), options_);
+  job.gives_way = true;
   auto* self = const_cast<State*>(this);
   job.done = [self, held](Answer answer) {
     held->answer = std::move(answer);

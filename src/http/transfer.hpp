@@ -37,6 +37,7 @@ class Transfer {
   const Origin& origin() const { return origin_; }
   const Job& job() const { return job_; }
   bool resolved() const { return resolved_; }
+  bool maybe_sent() const { return maybe_sent_; }
 
   /// Gets the handle ready for the next hop. Throws `InvalidRequest` for what cannot be sent.
   void prepare();

@@ -38,7 +38,7 @@ Response requests(Service& service, const Request& request) {
   const auto limit = static_cast<int>(request.query.number("limit", 50, 1, 500));
   std::vector<std::string> documents;
   for (const auto& each :
-       requests_in_flight(service.inspector(request), limit, system_clock().wall()))
+       requests_in_flight(service.store(request).engine, limit, system_clock().wall()))
     documents.push_back(request_json(each));
   return json_response(JsonObject{}.json("requests", json_list(documents)).str());
 }

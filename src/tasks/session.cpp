@@ -138,7 +138,9 @@ void Session::give_back_late(Millis now) {
 
 bool Session::finished(const JobPtr& job, Settlement settlement,
                        std::chrono::nanoseconds took_time) {
-  handler_time_ = 0.9 * handler_time_ + 0.1 * static_cast<double>(took_time.count());
+  // What is given back at once says nothing of how soon others will be started.
+  if (settlement.was_attempt)
+    handler_time_ = 0.9 * handler_time_ + 0.1 * static_cast<double>(took_time.count());
   idles(job, false);
   if (job == alone_) alone_.reset();
   if (job->abandoned) return false;

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
 #include <holdfast/error.hpp>
 
 #include "http/hosts.hpp"
 #include "http/left_alone.hpp"
+#include "http/lines.hpp"
 
 namespace holdfast::http {
 namespace {
@@ -103,7 +105,7 @@ TEST_F(HostsTest, LetsSoManyInAtOnce) {
   EXPECT_EQ(enter(), Entry::go);
   EXPECT_EQ(enter(), Entry::wait);
   EXPECT_EQ(hosts_.enter({"https", "192.0.2.2", 443}, Millis{0}), Entry::go);
-  hosts_.leave(origin_, false, Millis{0});
+  hosts_.leave(origin_, false, Millis{0}, Millis{0});
   EXPECT_EQ(enter(), Entry::go);
 }
 
@@ -113,8 +115,8 @@ TEST_F(HostsTest, OneLooksUpTheNameAndTheOthersWaitForThat) {
   EXPECT_EQ(enter(), Entry::wait);
   hosts_.resolved(origin_, Millis{0});
   EXPECT_EQ(enter(), Entry::go);
-  hosts_.leave(origin_, false, Millis{0});
-  hosts_.leave(origin_, false, Millis{0});
+  hosts_.leave(origin_, false, Millis{0}, Millis{0});
+  hosts_.leave(origin_, false, Millis{0}, Millis{0});
   EXPECT_EQ(enter(Millis{200}), Entry::go);
   EXPECT_EQ(enter(Millis{200}), Entry::wait) << "the name is not known any more";
 }
@@ -122,24 +124,69 @@ TEST_F(HostsTest, OneLooksUpTheNameAndTheOthersWaitForThat) {
 TEST_F(HostsTest, AHostThatFailsAllTheTimeIsLeftAloneAndThenTriedByOne) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_EQ(enter(), Entry::go);
-    hosts_.leave(origin_, true, Millis{0});
+    hosts_.leave(origin_, true, Millis{0}, Millis{0});
   }
   EXPECT_EQ(enter(Millis{400}), Entry::closed);
   EXPECT_EQ(hosts_.closed_for(origin_, Millis{400}), Millis{600});
   EXPECT_EQ(enter(Millis{1'000}), Entry::go);
   EXPECT_EQ(enter(Millis{1'000}), Entry::wait);
-  hosts_.leave(origin_, true, Millis{1'000});
+  hosts_.leave(origin_, true, Millis{1'000}, Millis{1'000});
   EXPECT_EQ(enter(Millis{1'999}), Entry::closed);
   EXPECT_EQ(enter(Millis{2'000}), Entry::go);
-  hosts_.leave(origin_, false, Millis{2'000});
+  hosts_.leave(origin_, false, Millis{2'000}, Millis{2'000});
   EXPECT_EQ(enter(Millis{2'000}), Entry::go);
   EXPECT_EQ(enter(Millis{2'000}), Entry::go);
+}
+
+TEST_F(HostsTest, WhoFindsNoPlaceComesBackAboutWhenThereIsOne) {
+  ASSERT_EQ(enter(), Entry::go);
+  ASSERT_EQ(enter(), Entry::go);
+  EXPECT_EQ(hosts_.next_turn(origin_, Millis{0}), Millis{20}) << "nothing is known yet";
+  EXPECT_EQ(hosts_.next_turn(origin_, Millis{40}), Millis{20});
+  EXPECT_EQ(hosts_.next_turn(origin_, Millis{40}), Millis{30})
+      << "each takes 40 ms at least, so a place becomes free every 20 ms; twice as many come";
+  hosts_.leave(origin_, false, Millis{0}, Millis{80});
+  EXPECT_EQ(hosts_.next_turn(origin_, Millis{80}), Millis{20});
+  EXPECT_EQ(hosts_.next_turn(origin_, Millis{80}), Millis{40});
+  EXPECT_EQ(hosts_.next_turn(origin_, Millis{80}), Millis{60});
+  EXPECT_EQ(hosts_.next_turn(origin_, Millis{60'000}), Millis{20});
+  EXPECT_EQ(hosts_.next_turn(origin_, Millis{60'000}), Millis{120})
+      << "a slow one may be quick soon";
+  for (int i = 0; i < 10'000; ++i) hosts_.next_turn(origin_, Millis{60'000});
+  EXPECT_EQ(hosts_.next_turn(origin_, Millis{60'000}), Millis{300'000});
+}
+
+TEST(Lines, AreShortBecauseWhoWaitsTakesUpRoomForOthers) {
+  Lines lines{32};
+  const auto a = origin_of("http://a.example/"), b = origin_of("http://b.example/");
+  EXPECT_FALSE(lines.first(a) || lines.last(a) || lines.too_long(a));
+  lines.join(a, 1);
+  lines.join(a, 2);
+  EXPECT_FALSE(lines.too_long(a));
+  lines.join(a, 3);
+  EXPECT_TRUE(lines.too_long(a)) << "a sixteenth for one host";
+  EXPECT_EQ(lines.first(a), 1u);
+  EXPECT_EQ(lines.last(a), 3u);
+  lines.join(b, 4);
+  EXPECT_FALSE(lines.too_long(b));
+  for (Ticket ticket = 5; ticket < 10; ++ticket)
+    lines.join(origin_of(fmt::format("http://{}.example/", ticket)), ticket);
+  EXPECT_TRUE(lines.too_long(b)) << "a quarter for all";
+  lines.leave(a, 2);
+  EXPECT_FALSE(lines.too_long(b));
+  EXPECT_FALSE(lines.too_long(a));
+  lines.leave(a, 1);
+  EXPECT_EQ(lines.first(a), 3u);
+  lines.leave(a, 3);
+  EXPECT_FALSE(lines.first(a));
+  EXPECT_FALSE(lines.empty());
+  EXPECT_FALSE(Lines{1}.first(a));
 }
 
 TEST_F(HostsTest, OneThatTurnsBackLeavesAHostThatFailsAsItIs) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_EQ(enter(), Entry::go);
-    hosts_.leave(origin_, true, Millis{0});
+    hosts_.leave(origin_, true, Millis{0}, Millis{0});
   }
   ASSERT_EQ(enter(Millis{1'000}), Entry::go);
   hosts_.turn_back(origin_);
@@ -151,22 +198,23 @@ TEST_F(HostsTest, KnowsHowOftenOneFailedInARow) {
   EXPECT_EQ(hosts_.failures(origin_), 0);
   for (int i = 0; i < 2; ++i) {
     enter();
-    hosts_.leave(origin_, true, Millis{0});
+    hosts_.leave(origin_, true, Millis{0}, Millis{0});
   }
   EXPECT_EQ(hosts_.failures(origin_), 2);
   enter();
-  hosts_.leave(origin_, false, Millis{0});
+  hosts_.leave(origin_, false, Millis{0}, Millis{0});
   EXPECT_EQ(hosts_.failures(origin_), 0);
 }
 
 TEST(Standing, ComesBackAsItWasTold) {
-  Standing told{.state = "draining"};
+  Standing told{.state = "draining", .per_host = 3};
   for (int i = 0; i < 100; ++i)
     told.left_alone.push_back({"a.example:" + std::to_string(i), WallTime{Millis{1'000 + i}}, 10,
                                std::string(10'000, 'x')});
   EXPECT_LT(told.text().size(), 8'000u) << "it goes with every heartbeat";
   const auto read = Standing::parse(told.text());
   EXPECT_EQ(read.state, "draining");
+  EXPECT_EQ(read.per_host, 3);
   ASSERT_FALSE(read.left_alone.empty());
   EXPECT_EQ(read.left_alone[0].host, "a.example:0");
   EXPECT_EQ(read.left_alone[0].until, WallTime{Millis{1'000}});

@@ -270,6 +270,13 @@ TEST_F(EndingTest, WhatMustNotBeSentTwiceIsLeftToAnOperator) {
   EXPECT_TRUE(std::holds_alternative<Retry>(decide(error(ErrorType::timeout)).outcome));
 }
 
+TEST_F(EndingTest, ARedirectToAHostThatIsLeftAloneIsNotSentAgainWhereThatMatters) {
+  EXPECT_TRUE(std::holds_alternative<Snooze>(decide(Postponed{}).outcome));
+  request_.on_ambiguous = OnAmbiguous::hold;
+  EXPECT_TRUE(std::holds_alternative<Hold>(decide(Postponed{}).outcome));
+  EXPECT_TRUE(std::holds_alternative<Snooze>(decide(Postponed{}, false).outcome));
+}
+
 TEST_F(EndingTest, AHostThatIsLeftAloneCostsNoAttempt) {
   EXPECT_EQ(std::get<Snooze>(decide(Postponed{Millis{500}}).outcome).delay, Millis{500});
 }

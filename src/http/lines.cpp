@@ -1,0 +1,51 @@
+#include "http/lines.hpp"
+
+#include <algorithm>
+
+namespace holdfast::http {
+
+namespace {
+
+/// So much of the capacity may wait, and so much of that for one host.
+constexpr std::size_t part = 4;
+
+}  // namespace
+
+Lines::Lines(int capacity)
+    : most_{static_cast<std::size_t>(std::max(capacity, 0)) / part},
+      most_of_one_{(most_ + part - 1) / part} {}
+
+void Lines::join(const Origin& origin, Ticket ticket) {
+  lines_[origin].push_back(ticket);
+  ++waiting_;
+}
+
+void Lines::leave(const Origin& origin, Ticket ticket) {
+  auto at = lines_.find(origin);
+  if (at == lines_.end()) return;
+  auto& line = at->second;
+  // Most are at one of the ends.
+  auto found =
+      line.back() == ticket ? std::prev(line.end()) : std::find(line.begin(), line.end(), ticket);
+  if (found == line.end()) return;
+  line.erase(found);
+  --waiting_;
+  if (line.empty()) lines_.erase(at);
+}
+
+std::optional<Ticket> Lines::first(const Origin& origin) const {
+  auto at = lines_.find(origin);
+  return at == lines_.end() ? std::nullopt : std::optional{at->second.front()};
+}
+
+std::optional<Ticket> Lines::last(const Origin& origin) const {
+  auto at = lines_.find(origin);
+  return at == lines_.end() ? std::nullopt : std::optional{at->second.back()};
+}
+
+bool Lines::too_long(const Origin& origin) const {
+  auto at = lines_.find(origin);
+  return at != lines_.end() && (waiting_ > most_ || at->second.size() > most_of_one_);
+}
+
+}  // namespace holdfast::http
