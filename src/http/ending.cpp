@@ -21,6 +21,13 @@ bool is_passing(int status) {
   return std::ranges::count(passing, status) > 0;
 }
 
+/// Of these, the ones that say that a request got through to somebody, or a part of it, and that
+/// nobody knows what became of it. The others turned it away.
+bool is_ambiguous(int status) {
+  constexpr std::array ambiguous{408, 502, 504};
+  return std::ranges::count(ambiguous, status) > 0;
+}
+
 bool is_passing(ErrorType type) {
   return type == ErrorType::timeout || type == ErrorType::connection || type == ErrorType::unknown;
 }
@@ -31,6 +38,7 @@ class Deciding {
       : request_{request}, facts_{facts}, maybe_sent_{maybe_sent} {}
 
   Ending operator()(const Response& response) const {
+    if (is_only_once(request_) && is_ambiguous(response.status)) return held(said(response));
     if (is_passing(response.status) && facts_.number < facts_.max_attempts)
       return {Retry{said(response), parse_retry_after(response.header("retry-after"), facts_.now)},
               {}};

@@ -270,6 +270,30 @@ TEST_F(EndingTest, WhatMustNotBeSentTwiceIsLeftToAnOperator) {
   EXPECT_TRUE(std::holds_alternative<Retry>(decide(error(ErrorType::timeout)).outcome));
 }
 
+TEST_F(EndingTest, AnswersThatSayThatNobodyKnowsAreLeftToAnOperatorWhereThatMatters) {
+  auto response = full_response();
+  request_.on_ambiguous = OnAmbiguous::hold;
+  for (int number : {1, facts_.max_attempts}) {
+    facts_.number = number;
+    for (int status : {408, 502, 504}) {
+      response.status = status;
+      auto held = std::get<Hold>(decide(response).outcome).cause;
+      EXPECT_NE(held.find("may have been sent"), held.npos);
+      EXPECT_NE(held.find(std::to_string(status)), held.npos) << held;
+    }
+  }
+  facts_.number = 1;
+  for (int status : {425, 429, 503}) {
+    response.status = status;
+    EXPECT_TRUE(std::holds_alternative<Retry>(decide(response).outcome)) << status;
+  }
+  response.status = 500;
+  EXPECT_TRUE(decide(response).delivery.starts_with(R"({"response":)")) << "it is an answer";
+  response.status = 504;
+  request_.method = Method::put;
+  EXPECT_TRUE(std::holds_alternative<Retry>(decide(response).outcome)) << "may be sent twice";
+}
+
 TEST_F(EndingTest, ARedirectToAHostThatIsLeftAloneIsNotSentAgainWhereThatMatters) {
   EXPECT_TRUE(std::holds_alternative<Snooze>(decide(Postponed{}).outcome));
   request_.on_ambiguous = OnAmbiguous::hold;
