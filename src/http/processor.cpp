@@ -62,11 +62,30 @@ void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
   auto unsealed = unseal(held->attempt->payload(), options_.payloads);
   held->blob = std::move(unsealed.blob);
   held->request = request_from_json(unsealed.document);
-  auto job = job_for(held);
+  std::optional<Job> job;
+  try {
+    job = job_for(held);
+  } catch (const InvalidRequest& error) {
+    return refuse(held, error.what());
+  }
   std::lock_guard lock{held->mutex};
   ++in_flight_;
-  auto ticket = loop_->perform(std::move(job));
+  auto ticket = loop_->perform(std::move(*job));
   held->on_stop.emplace(held->attempt->stop_token(), [this, ticket] { loop_->cancel(ticket); });
+}
+
+void Processor::State::refuse(const HeldPtr& held, const std::string& why) {
+  RequestError error{.type = ErrorType::missing_secret,
+                     .message = why,
+                     .request_id = held->attempt->idempotency_key(),
+                     .url = held->request.url,
+                     .method = held->request.method,
+                     .context = held->request.context};
+  held->answer.what = std::move(error);
+  put_on_desk([this, held] {
+    ++errors_;
+    settle(*held);
+  });
 }
 
 Job Processor::State::job_for(const HeldPtr& held) const {

@@ -47,6 +47,8 @@ class Processor::State {
   WorkerOptions worker_options();
   void begin(std::shared_ptr<OpenAttempt> attempt);
   Job job_for(const HeldPtr& held) const;
+  /// Ends a request that can be read, and not sent from here.
+  void refuse(const HeldPtr& held, const std::string& why);
 
   void work_at_desk(std::stop_token stop);
   void put_on_desk(std::function<void()> work);

@@ -83,6 +83,31 @@ TEST_F(ProcessorTest, ARequestForASecretThatIsMissingFailsForGood) {
   EXPECT_THAT(inspector_.task(id)->error, HasSubstr("secret 'token'"));
 }
 
+TEST_F(ProcessorTest, CallbacksAreToldOfSecretsAndKeysThatAreMissing) {
+  const ClientOptions secret{.secret_headers = {{"Authorization", "token"}}};
+  auto needs_secret = Client{engine_, secret}.get("http://127.0.0.1:1/", call("secret"));
+  auto unsigned_call = call("key");
+  unsigned_call.sign_with = "main";
+  Client{engine_}.post("http://127.0.0.1:1/", unsigned_call);
+  auto told = perform();
+  EXPECT_EQ(told.errors["secret"].type, ErrorType::missing_secret);
+  EXPECT_EQ(told.errors["secret"].request_id, needs_secret.text());
+  EXPECT_THAT(told.errors["secret"].message, HasSubstr("secret 'token'"));
+  EXPECT_EQ(told.errors["key"].type, ErrorType::missing_secret);
+  EXPECT_THAT(told.errors["key"].message, HasSubstr("'main', a key"));
+  EXPECT_EQ(summary_.errors, 2) << "once each: it would not be there next time either";
+}
+
+TEST_F(ProcessorTest, WhatCannotBeReadFailsAndSaysWhatIsMissing) {
+  PayloadOptions sealed;
+  sealed.keyring = {.current = "k", .keys = {{"k", std::string(32, 'k')}}};
+  Client client{engine_, {.persistence = {.attempts = 1}, .payloads = sealed}};
+  auto id = client.get("http://127.0.0.1:1/", call("x"));
+  EXPECT_EQ(perform().calls, 0) << "nobody knows whom to tell";
+  EXPECT_EQ(inspector_.task(id)->state, TaskState::failed);
+  EXPECT_THAT(inspector_.task(id)->error, HasSubstr("key 'k', which is not in the keyring"));
+}
+
 TEST_F(ProcessorTest, FollowsRedirectsAndLeavesCredentialsBehind) {
   std::map<std::string, std::string> seen;
   HttpServer other{[&](const ServedRequest& request) {

@@ -49,10 +49,12 @@ struct ProcessorOptions {
   EgressOptions egress{};
   BreakerOptions breaker{};
   PayloadOptions payloads{};
-  /// The value of a secret by its name; nothing: not known, and the request fails for good.
+  /// The value of a secret by its name; nothing: not known, and the request fails for good, with
+  /// `ErrorType::missing_secret`. Throwing fails the attempt only.
   std::function<std::optional<std::string>(const std::string&)> secrets{};
   /// Signing keys by name (`whsec_` and base64, or bytes), the current one first: during a change
-  /// of keys, requests carry a signature of each.
+  /// of keys, requests carry a signature of each. One that is not here is like a secret that is
+  /// not known.
   std::map<std::string, std::vector<std::string>> signing_keys{};
   bool until_empty = false;  ///< end when no request is left
 };

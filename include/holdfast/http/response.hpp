@@ -43,6 +43,7 @@ enum class ErrorType {
   too_many_redirects,
   recursive_redirect,
   blocked_address,  ///< where the processor may not connect to
+  missing_secret,   ///< or signing key: the processor does not have it
   ambiguous,        ///< may have been sent before, and the request said `hold`
   unknown,
 };
