@@ -66,10 +66,13 @@ bool is_ascii(std::string_view bytes) {
 
 }  // namespace
 
+boost::json::value bytes_body(std::string_view bytes) {
+  return body_object("binary", http::base64(bytes), "ASCII-8BIT");
+}
+
 boost::json::value encode_body(std::string_view bytes, std::string_view content_type,
                                const Dialect& dialect) {
-  auto binary = [&] { return body_object("binary", http::base64(bytes), "ASCII-8BIT"); };
-  if (!is_text(content_type)) return binary();
+  if (!is_text(content_type)) return bytes_body(bytes);
   auto charset = charset_of(content_type);
   std::optional<std::string> text;
   std::string_view said = "UTF-8";
@@ -81,7 +84,7 @@ boost::json::value encode_body(std::string_view bytes, std::string_view content_
     text = bytes;
     said = "ASCII-8BIT";
   }
-  if (!text || !is_utf8(*text)) return binary();
+  if (!text || !is_utf8(*text)) return bytes_body(bytes);
   if (text->size() >= worth_compressing) {
     auto packed = http::base64(compress(*text, dialect.gzip));
     if (packed.size() < text->size()) return body_object("gzipped", packed, said);

@@ -15,6 +15,9 @@ namespace holdfast::sidekiq {
 boost::json::value encode_body(std::string_view bytes, std::string_view content_type,
                                const Dialect& dialect);
 
+/// Bytes as the gem keeps them: base64.
+boost::json::value bytes_body(std::string_view bytes);
+
 /// The body of a request: null, a text, or an object with its encoding. Throws `InvalidRequest`.
 std::string decode_body(const boost::json::value& body);
 

@@ -142,6 +142,12 @@ Ending decide_failure(const boost::json::object& job, std::string_view error_cla
   return ending;
 }
 
+Ending bury(const Origin& origin, const std::string& why) {
+  return {.kind = EndKind::died,
+          .effects = {{.what = "dead", .text = origin.text}},
+          .why = fmt::format("its job cannot be read, and is in the dead set as it came: {}", why)};
+}
+
 Ending give_back(const Origin& origin) {
   return {.kind = EndKind::given_back,
           .effects = {{.what = "return", .where = origin.queue, .text = origin.text}}};

@@ -34,6 +34,9 @@ Ending decide_ending(const RequestJob& job, const http::Answer& answer, const Or
 Ending decide_failure(const boost::json::object& job, std::string_view error_class,
                       const std::string& why, SystemTime now);
 
+/// The policy for a job that cannot be read: as Sidekiq does with those, and all of its text stays.
+Ending bury(const Origin& origin, const std::string& why);
+
 /// Not performed, and not the job's fault.
 Ending give_back(const Origin& origin);
 

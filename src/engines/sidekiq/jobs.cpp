@@ -5,6 +5,8 @@
 
 #include <boost/json/serialize.hpp>
 
+#include "engines/sidekiq/ruby_json.hpp"
+
 namespace holdfast::sidekiq {
 
 namespace {
@@ -47,7 +49,7 @@ std::string failed_text(const boost::json::object& job, std::string_view error_c
   auto failed = job;
   if (const auto* other = job.if_contains("retry_queue"); other && other->is_string())
     failed["queue"] = *other;
-  failed["error_message"] = message.substr(0, longest_message);
+  failed["error_message"] = as_utf8(message.substr(0, longest_message));
   failed["error_class"] = error_class;
   const auto* count = job.if_contains("retry_count");
   boost::json::error_code none;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <boost/json/serialize.hpp>
 #include <holdfast/error.hpp>
 
 #include "engines/sidekiq/jobs.hpp"
@@ -11,6 +12,7 @@
 #include "http/phase.hpp"
 #include "http/url.hpp"
 #include "recovery/kill_point.hpp"
+#include "recovery/plain_text.hpp"
 
 namespace holdfast::http {
 
@@ -80,6 +82,7 @@ SidekiqSummary SidekiqProcessor::State::run() {
   wind_down();
   state_ = ProcessorState::stopped;
   summary_.recovered = recovered_;
+  summary_.died += unreadable_;
   return summary_;
 }
 
@@ -114,6 +117,12 @@ bool SidekiqProcessor::State::take_some() {
   auto room = options_.processor.capacity - in_flight();
   if (room <= 0) return false;
   auto jobs = registry_.take(std::min(room, 500));
+  for (const auto& [queue, jid] : registry_.buried()) {
+    ++unreadable_;
+    log(Severity::error, fmt::format("job {} of queue {} is not valid JSON, and is in the dead set "
+                                     "as it came",
+                                     jid.empty() ? "without a jid" : jid, queue));
+  }
   for (auto& job : jobs) begin(std::move(job));
   return !jobs.empty() || !registry_.saw_everything();
 }
@@ -138,8 +147,10 @@ void SidekiqProcessor::State::begin(sidekiq::TakenJob taken) {
     std::lock_guard lock{mutex_};
     held->ticket = loop_->perform(std::move(job));
   } catch (const InvalidRequest& error) {
-    held->ending = sidekiq::decide_failure(held->job.job, "ArgumentError", error.what(),
-                                           std::chrono::system_clock::now());
+    held->ending = held->job.job.empty()
+                       ? sidekiq::bury(held->origin, error.what())
+                       : sidekiq::decide_failure(held->job.job, "ArgumentError", error.what(),
+                                                 std::chrono::system_clock::now());
     put_on_desk(held);
   } catch (const StoreError& error) {
     log(Severity::warning, fmt::format("request {} goes back: {}", held->hold.id, error.what()));
@@ -150,6 +161,8 @@ void SidekiqProcessor::State::begin(sidekiq::TakenJob taken) {
 
 void SidekiqProcessor::State::read(Held& held) {
   auto job = sidekiq::parse_job(held.origin.text);
+  job.emplace("queue", held.origin.queue);
+  if (!is_utf8(held.origin.text)) held.origin.text = boost::json::serialize(job);
   held.job.job = job;
   std::string payload;
   if (auto reference = sidekiq::payload_reference(job)) {

@@ -89,7 +89,8 @@ class SidekiqProcessor::State {
   std::atomic<bool> resting_ = false, ending_ = false, at_once_ = false;
   std::atomic<int> looks_ = 0;
   bool an_answer_was_lost_ = false;
-  SidekiqSummary summary_{};  // of the desk, but for what recovery counts
+  std::int64_t unreadable_ = 0;
+  SidekiqSummary summary_{};  // of the desk, but for what the others count
   std::atomic<std::int64_t> recovered_ = 0, processed_ = 0, failed_ = 0;
 
   mutable std::mutex mutex_;  // guards those below

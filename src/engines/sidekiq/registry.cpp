@@ -64,6 +64,9 @@ std::vector<TakenJob> Registry::take(int room) {
     jobs.push_back({{reply[0][i].string(), reply[0][i + 1].string()},
                     reply[0][i + 2].string(),
                     reply[0][i + 3].string()});
+  buried_.clear();
+  for (std::size_t i = 0; i + 2 <= reply[2].size(); i += 2)
+    buried_.emplace_back(reply[2][i].string(), reply[2][i + 1].string());
   saw_everything_ = true;
   for (std::size_t i = 0; i < options_.queues.size(); ++i) {
     auto place = reply[1][i].number();

@@ -64,6 +64,8 @@ class Registry {
   /// At most `room` requests, the oldest of their queues first. A part of each queue is looked at,
   /// and the next call goes on there.
   std::vector<TakenJob> take(int room);
+  /// Queue and jid of what the last call could not read; it is in the dead set.
+  const std::vector<std::pair<std::string, std::string>>& buried() const { return buried_; }
   /// Whether the last call looked at the end of every queue.
   bool saw_everything() const { return saw_everything_; }
 
@@ -87,6 +89,7 @@ class Registry {
   const Dialect& dialect_;
   RegistryOptions options_;
   std::map<std::string, std::int64_t> places_;
+  std::vector<std::pair<std::string, std::string>> buried_;
   bool saw_everything_ = false;
 };
 

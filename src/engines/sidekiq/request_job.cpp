@@ -3,12 +3,14 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <boost/json/serialize.hpp>
 #include <holdfast/error.hpp>
-#include <holdfast/payload.hpp>
 
 #include "engines/sidekiq/body.hpp"
+#include "engines/sidekiq/ruby_json.hpp"
 #include "http/headers.hpp"
 #include "http/json.hpp"
+#include "recovery/plain_text.hpp"
 
 namespace holdfast::sidekiq {
 
@@ -16,6 +18,9 @@ namespace {
 
 constexpr double milliseconds_begin = 1e11;  // as seconds, that would be the year 5138
 constexpr int usual_retries = 25;
+/// The job, its arguments, the error and its response.
+constexpr int levels_above_callback_arguments = 4;
+constexpr std::size_t callback_arguments_at = 3;
 
 const boost::json::array& arguments_of(const boost::json::object& job) {
   const auto* args = job.if_contains("args");
@@ -71,12 +76,51 @@ http::Request read_request(const boost::json::value& data) {
   return request;
 }
 
+bool is_text_of_utf8(const boost::json::value& json) {
+  return is_utf8(boost::json::serialize(json));
+}
+
+/// Where the body is, if there is one.
+boost::json::value* body_in(boost::json::array& args) {
+  auto* data = args.empty() ? nullptr : args[0].if_object();
+  return data ? data->if_contains("body") : nullptr;
+}
+
+void make_utf8(boost::json::object& job) {
+  auto* args = job.contains("args") ? job["args"].if_array() : nullptr;
+  if (auto* body = args ? body_in(*args) : nullptr; body && !is_text_of_utf8(*body))
+    *body = bytes_body(decode_body(*body));
+  if (args && args->size() > callback_arguments_at) {
+    auto& said = (*args)[callback_arguments_at];
+    said = parse_as_ruby(as_utf8(boost::json::serialize(said)));
+  }
+  if (!is_text_of_utf8(job))
+    throw InvalidRequest{
+        "the job has bytes that are not UTF-8 elsewhere than in the body and the callback's "
+        "arguments"};
+}
+
+boost::json::value callback_arguments(const boost::json::array& args) {
+  if (args.size() <= callback_arguments_at || !args[callback_arguments_at].is_object())
+    return boost::json::object{};
+  const auto& said = args[callback_arguments_at];
+  constexpr int deepest = deepest_for_ruby - levels_above_callback_arguments;
+  if (depth_of(said) > deepest)
+    throw InvalidRequest{fmt::format(
+        "the callback's arguments are nested deeper than {} levels, and Ruby could not read them "
+        "in its callback",
+        deepest)};
+  return said;
+}
+
 }  // namespace
 
 boost::json::object parse_job(const std::string& text) {
-  auto json = parse_json(text);
-  if (!json.is_object()) throw InvalidRequest{"the job is not a JSON object"};
-  return std::move(json.get_object());
+  auto json = parse_as_ruby(text);
+  auto* job = json.if_object();
+  if (!job) throw InvalidRequest{"the job is not a JSON object"};
+  if (!is_utf8(text)) make_utf8(*job);
+  return std::move(*job);
 }
 
 std::optional<std::string> payload_reference(const boost::json::object& job) {
@@ -89,12 +133,12 @@ std::optional<std::string> payload_reference(const boost::json::object& job) {
 RequestJob read_request_job(boost::json::object job, const std::string& payload) {
   RequestJob read;
   const auto& args = arguments_of(job);
-  const boost::json::value data = payload.empty() ? args[0] : parse_json(payload);
+  const boost::json::value data = payload.empty() ? args[0] : parse_as_ruby(payload);
   read.request = read_request(data);
   if (!args[1].is_string()) throw InvalidRequest{"the job names no callback"};
   read.callback = args[1].get_string();
   if (args.size() > 2 && args[2].is_bool()) read.request.raise_error_responses = args[2].get_bool();
-  read.request.context = args.size() > 3 && args[3].is_object() ? args[3] : boost::json::object{};
+  read.request.context = callback_arguments(args);
   if (args.size() > 4 && args[4].is_string()) read.id = args[4].get_string();
   if (read.id.empty()) read.id = http::Reading{job, "the job"}.text("jid");
   if (const auto* params = http::Reading{data, "the request"}.find("secret_params");

@@ -32,7 +32,9 @@ struct RequestJob {
 /// The key of a payload that is kept apart from its job, if that is so.
 std::optional<std::string> payload_reference(const boost::json::object& job);
 
-/// Throws `InvalidRequest` for what is not a JSON object.
+/// All of it is UTF-8 afterwards: a body that was not is kept as bytes, and in the callback's
+/// arguments U+FFFD stands for what is not. Throws `InvalidRequest` for what is not a JSON object,
+/// and where such bytes are anywhere else.
 boost::json::object parse_job(const std::string& text);
 
 /// Reads the job; `payload` is what was kept apart. Throws `InvalidRequest`.

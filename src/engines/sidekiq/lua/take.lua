@@ -3,8 +3,8 @@
 --
 -- ARGV    the process, how many at most, the registry's time to live in seconds, the class, how many
 --         queues; and for each its name and how many of its oldest jobs were looked at before.
--- Result  {jobs, places}: of each job its id, token, queue and text; of each queue how many were
---         looked at now (-1: all of them).
+-- Result  {jobs, places, buried}: of each job its id, token, queue and text; of each queue how many
+--         were looked at now (-1: all of them); of each that cannot be read its queue and jid.
 local window = 200
 local process, room, ttl, class = take(), take_number(), take(), take()
 
@@ -20,7 +20,7 @@ local function request_of(text)
   return id
 end
 
-local jobs, places = {}, {}
+local jobs, places, buried = {}, {}, {}
 for _ = 1, take_number() do
   local queue, offset = take(), take_number()
   local key = 'queue:' .. queue
@@ -44,6 +44,8 @@ for _ = 1, take_number() do
       -- Nobody can run what is not JSON; Sidekiq takes it for dead, too.
       call('LREM', key, -1, text)
       kill(text)
+      buried[#buried + 1] = queue
+      buried[#buried + 1] = string.match(text, '"jid":"(%w+)"') or ''
     else
       passed = passed + 1
     end
@@ -52,4 +54,4 @@ for _ = 1, take_number() do
   local all = #texts < window and place == 0
   places[#places + 1] = all and -1 or offset + passed
 end
-return {jobs, places}
+return {jobs, places, buried}
