@@ -63,6 +63,23 @@ TEST_F(SidekiqProcessor, TakesManyFromSeveralQueuesAndNothingElse) {
   EXPECT_THAT(texts({"SMEMBERS", "queues"}), testing::Contains("callbacks"));
 }
 
+TEST_F(SidekiqProcessor, PerformsEachOfSeveralRequestsThatHaveTheSameId) {
+  std::mutex mutex;
+  std::vector<std::string> seen;
+  HttpServer server{[&](const ServedRequest& request) {
+    std::lock_guard lock{mutex};
+    seen.push_back(request.target);
+    return answer(200);
+  }};
+  for (const auto* target : {"/a", "/b", "/c"}) push({.url = server.url(target), .id = "same"});
+  auto summary = perform();
+  EXPECT_EQ(summary.callbacks, 3);
+  EXPECT_EQ(summary.refused, 0);
+  EXPECT_THAT(seen, testing::UnorderedElementsAre("/a", "/b", "/c"));
+  for (const auto& job : queue()) EXPECT_EQ(job.at("args").at(0).at("request_id"), "same");
+  expect_nothing_in_flight();
+}
+
 TEST_F(SidekiqProcessor, SpeaksTheDialectOfTheSuccessor) {
   HttpServer server{[](const ServedRequest& request) { return answer(200, request.body); }};
   push({.url = server.url(),

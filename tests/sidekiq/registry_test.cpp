@@ -46,6 +46,20 @@ TEST_F(SidekiqRegistry, TakingMovesAJobIntoTheGemsRegistryAndOurs) {
   EXPECT_EQ(number({"TTL", key("holdfast:beats")}), -1);
 }
 
+TEST_F(SidekiqRegistry, RequestsWithTheSameIdHaveAnEntryEach) {
+  for (int i = 0; i < 3; ++i) push({});
+  auto one = registry("host:1:a");
+  auto taken = one.take(2);
+  for (auto& job : one.take(2)) taken.push_back(std::move(job));
+  ASSERT_THAT(taken, SizeIs(3));
+  EXPECT_EQ(number({"HLEN", key("inflight_jobs")}), 3);
+  for (const auto& job : taken) {
+    EXPECT_THAT(job.hold.id, testing::StartsWith("host:1:a/" + Pushed{}.id));
+    EXPECT_TRUE(one.settle(std::array{callback_for(job.hold)})[0].done);
+  }
+  expect_nothing_in_flight();
+}
+
 TEST_F(SidekiqRegistry, JobsOfOtherClassesStayInTheirOrder) {
   std::vector<std::string> others;
   for (int i = 0; i < 450; ++i) {

@@ -34,6 +34,8 @@ for _ = 1, take_number() do
     if request then
       call('LREM', key, -1, text)
       local id, token = process .. '/' .. request, next_token()
+      -- Whoever names requests may give two of them one name; each has its own entry.
+      if call('HEXISTS', LEASES, id) == 1 then id = id .. '/' .. token end
       call('HSET', LEASES, id, token .. ' taken')
       call('HSET', OURS, id, text)
       call('ZADD', BEATS, now_text, id)
