@@ -255,6 +255,23 @@ TEST_F(SidekiqProcessor, WaitsWithoutAskingAndIsThereAtOnce) {
   EXPECT_TRUE(eventually([&] { return number({"HGET", key("totals"), "requests"}) == 1; }));
 }
 
+TEST_F(SidekiqProcessor, LeavesTheServerAloneWhereAQueueIsFullOfWhatIsForOthers) {
+  for (int i = 0; i < 1'000; ++i) push({.id = std::to_string(i), .type = "MailJob"});
+  auto calls = [&](const std::string& command) -> int {
+    auto text = redis_.call({"INFO", "commandstats"}).string();
+    auto at = text.find("cmdstat_" + command + ":calls=");
+    return at == std::string::npos ? 0 : std::stoi(text.substr(text.find('=', at) + 1));
+  };
+  auto with = options();
+  with.processor.until_empty = false;
+  Running processor{address(), with};
+  ASSERT_TRUE(eventually([&] { return number({"SCARD", "processes"}) == 1; }));
+  redis_.call({"CONFIG", "RESETSTAT"});
+  // Which it asks every 400 ms, to see who lives.
+  ASSERT_TRUE(eventually([&] { return calls("hgetall") >= 6; }));
+  EXPECT_LT(calls("evalsha"), 200);
+}
+
 TEST_F(SidekiqProcessor, GivesBackWhatIsInFlightWhenItIsStopped) {
   HttpServer server{[](const ServedRequest&) { return test::Reply{.never = true}; }};
   auto with = options();

@@ -91,10 +91,9 @@ void SidekiqProcessor::State::take_jobs() {
   while (!ending_) {
     bool trouble = false;
     try {
-      if (!resting_ && take_some()) {
-        found = true;
-        continue;
-      }
+      auto look = resting_ ? Look::nothing : take_some();
+      found = found || look == Look::found;
+      if (look != Look::nothing) continue;
     } catch (const StoreError& error) {
       trouble = an_answer_was_lost_ = true;
       log(Severity::warning, fmt::format("cannot take requests: {}", error.what()));
@@ -105,8 +104,7 @@ void SidekiqProcessor::State::take_jobs() {
   }
 }
 
-/// False: there is nothing to take, or no room for it.
-bool SidekiqProcessor::State::take_some() {
+SidekiqProcessor::State::Look SidekiqProcessor::State::take_some() {
   if (an_answer_was_lost_) {
     for (const auto& id : registry_.put_back_strays(holds()))
       log(Severity::info, fmt::format("request {} went back to its queue: it was taken, and the "
@@ -115,7 +113,7 @@ bool SidekiqProcessor::State::take_some() {
     an_answer_was_lost_ = false;
   }
   auto room = options_.processor.capacity - in_flight();
-  if (room <= 0) return false;
+  if (room <= 0) return Look::nothing;
   auto jobs = registry_.take(std::min(room, 500));
   for (const auto& [queue, jid] : registry_.buried()) {
     ++unreadable_;
@@ -124,7 +122,8 @@ bool SidekiqProcessor::State::take_some() {
                                      jid.empty() ? "without a jid" : jid, queue));
   }
   for (auto& job : jobs) begin(std::move(job));
-  return !jobs.empty() || !registry_.saw_everything();
+  if (!jobs.empty()) return Look::found;
+  return registry_.saw_everything() ? Look::nothing : Look::not_at_the_end;
 }
 
 bool SidekiqProcessor::State::nothing_is_left() {

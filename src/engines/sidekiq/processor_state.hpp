@@ -53,8 +53,13 @@ class SidekiqProcessor::State {
   void log(Severity severity, const std::string& sentence) const;
 
   // run
+  enum class Look {
+    found,
+    not_at_the_end,  ///< what was seen is for others, and there is more
+    nothing          ///< or no room for it
+  };
   void take_jobs();
-  bool take_some();
+  Look take_some();
   bool nothing_is_left();
   void begin(sidekiq::TakenJob taken);
   void read(Held& held);
