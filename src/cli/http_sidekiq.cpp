@@ -13,6 +13,7 @@
 #include "cli/interrupts.hpp"
 #include "cli/log.hpp"
 #include "cli/table.hpp"
+#include "documents/http_health.hpp"
 #include "documents/http_target.hpp"
 #include "documents/json.hpp"
 #include "recovery/plain_text.hpp"
@@ -54,6 +55,47 @@ void print_summary(const Context& context, const http::SidekiqSummary& summary) 
         "recovered, {} stale results refused",
         summary.answered, summary.errors, summary.callbacks, summary.retried, summary.died,
         summary.given_back, summary.recovered, summary.refused));
+}
+
+int percent(const http::SidekiqProcess& process) {
+  return static_cast<int>(process.in_flight * 100 / std::max(1, process.capacity));
+}
+
+std::string status_json(const http::SidekiqStatus& status) {
+  JsonObject totals;
+  std::vector<std::string> processes, hosts;
+  for (const auto& [name, count] : status.totals) totals.fraction(name, count);
+  for (const auto& one : status.processes)
+    processes.push_back(JsonObject{}
+                            .text("process", one.id)
+                            .text("state", one.state)
+                            .number("capacity", one.capacity)
+                            .number("in_flight", one.in_flight)
+                            .str());
+  for (const auto& host : status.left_alone) hosts.push_back(left_alone_json(host));
+  return JsonObject{}
+      .number("in_flight", status.in_flight_count)
+      .json("totals", totals.str())
+      .json("processes", json_list(processes))
+      .json("left_alone", json_list(hosts))
+      .str();
+}
+
+std::string sentence_of_process(const http::SidekiqProcess& one) {
+  if (one.capacity == 0)
+    return fmt::format("{}: not heard of any more, {} in flight", one.id, one.in_flight);
+  return fmt::format("{}{}: {} of {} in flight ({} %)", one.id,
+                     one.state.empty() ? "" : fmt::format(" is {}", one.state), one.in_flight,
+                     one.capacity, percent(one));
+}
+
+void print_status(const Context& context, const http::SidekiqStatus& status) {
+  Table table{{{"TOTAL"}, {"COUNT", true}}};
+  for (const auto& [name, count] : status.totals) table.add({name, fmt::format("{:g}", count)});
+  if (table.empty()) context.confirm("no requests have been counted yet");
+  if (!table.empty()) context.print(table.text(context.out));
+  for (const auto& host : status.left_alone) context.say(sentence_of(host));
+  for (const auto& one : status.processes) context.say(sentence_of_process(one));
 }
 
 }  // namespace
@@ -140,39 +182,16 @@ Exit list_sidekiq(Context& context, int limit) {
     context.confirm("no requests are in flight");
   else
     context.print(table.text(context.out));
+  for (const auto& host : status.left_alone) context.say(sentence_of(host));
   return Exit::ok;
 }
 
 Exit count_sidekiq(Context& context) {
   const auto status = http::sidekiq_status(context.store_address(), 1);
-  JsonObject totals;
-  std::vector<std::string> processes;
-  Table table{{{"TOTAL"}, {"COUNT", true}}};
-  for (const auto& [name, count] : status.totals) {
-    totals.fraction(name, count);
-    table.add({name, fmt::format("{:g}", count)});
-  }
-  for (const auto& one : status.processes)
-    processes.push_back(JsonObject{}
-                            .text("process", one.id)
-                            .number("capacity", one.capacity)
-                            .number("in_flight", one.in_flight)
-                            .str());
-  if (context.json) {
-    context.print_json(JsonObject{}
-                           .number("in_flight", status.in_flight_count)
-                           .json("totals", totals.str())
-                           .json("processes", json_list(processes))
-                           .str());
-    return Exit::ok;
-  }
-  if (table.empty()) context.confirm("no requests have been counted yet");
-  if (!table.empty()) context.print(table.text(context.out));
-  for (const auto& one : status.processes)
-    context.say(
-        one.capacity > 0
-            ? fmt::format("{}: {} of {} in flight", one.id, one.in_flight, one.capacity)
-            : fmt::format("{}: not heard of any more, {} in flight", one.id, one.in_flight));
+  if (context.json)
+    context.print_json(status_json(status));
+  else
+    print_status(context, status);
   return Exit::ok;
 }
 

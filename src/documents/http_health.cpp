@@ -1,6 +1,5 @@
 #include "documents/http_health.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -40,21 +39,13 @@ std::vector<http::LeftAlone> hosts_left_alone(const Engine& engine, WallTime now
   std::set<WorkerId> running;
   for (const auto& worker : Inspector{engine}.workers())
     if (worker.state == WorkerState::running) running.insert(worker.id);
-  std::vector<http::LeftAlone> found;
+  std::vector<http::Standing> standings;
   for (const auto& told : engine.parts().workers().figures(told_within)) {
     const auto figures = Figures::parse(told.figures);
-    if (!figures || !running.contains(told.worker)) continue;
-    for (auto& host : http::Standing::parse(figures->tells).left_alone) {
-      if (host.until <= now) continue;
-      const auto same = std::ranges::find(found, host.host, &http::LeftAlone::host);
-      if (same == found.end())
-        found.push_back(std::move(host));
-      else if (same->until < host.until)
-        *same = std::move(host);
-    }
+    if (figures && running.contains(told.worker))
+      standings.push_back(http::Standing::parse(figures->tells));
   }
-  std::ranges::sort(found, {}, &http::LeftAlone::host);
-  return found;
+  return http::left_alone_by_any(standings, now);
 }
 
 std::map<std::string, int> limits_per_host(const Engine& engine) {

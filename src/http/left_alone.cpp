@@ -1,5 +1,7 @@
 #include "http/left_alone.hpp"
 
+#include <map>
+
 #include <fmt/format.h>
 #include <boost/json.hpp>
 
@@ -60,6 +62,17 @@ Standing Standing::parse(std::string_view text) {
           {text_in(*host, "host"), WallTime{Millis{number_in(*host, "until")}},
            static_cast<int>(number_in(*host, "failures")), text_in(*host, "why")});
   return standing;
+}
+
+std::vector<LeftAlone> left_alone_by_any(const std::vector<Standing>& standings, WallTime now) {
+  std::map<std::string, LeftAlone> found;
+  for (const auto& standing : standings)
+    for (const auto& host : standing.left_alone)
+      if (auto& latest = found[host.host]; latest.until < host.until) latest = host;
+  std::vector<LeftAlone> still;
+  for (const auto& [name, host] : found)
+    if (host.until > now) still.push_back(host);
+  return still;
 }
 
 }  // namespace holdfast::http

@@ -4,19 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include <holdfast/task.hpp>
+#include <holdfast/http/left_alone.hpp>
 
 #include "http/url.hpp"
 
 namespace holdfast::http {
-
-/// A host that kept failing and is left alone for a while.
-struct LeftAlone {
-  std::string host{};  ///< see `host_text`
-  WallTime until{};
-  int failures = 0;   ///< in a row
-  std::string why{};  ///< how the last one failed
-};
 
 /// With its port, unless that is the usual one.
 std::string host_text(const Origin& origin);
@@ -32,5 +24,8 @@ struct Standing {
   /// Empty where it is not what `text` wrote.
   static Standing parse(std::string_view text);
 };
+
+/// What several processors tell: each host once, for as long as any of them leaves it alone.
+std::vector<LeftAlone> left_alone_by_any(const std::vector<Standing>& standings, WallTime now);
 
 }  // namespace holdfast::http

@@ -225,5 +225,16 @@ TEST(Standing, ComesBackAsItWasTold) {
   EXPECT_EQ(host_text(origin_of("http://[::1]:8080/")), "[::1]:8080");
 }
 
+TEST(Standing, OfSeveralProcessorsNamesEachHostOnce) {
+  const auto until = [](int milliseconds) { return WallTime{Millis{milliseconds}}; };
+  const std::vector<Standing> told{{"running", {{"b", until(9), 11}, {"over", until(5), 10}}},
+                                   {"running", {{"b", until(8), 10}, {"a", until(7), 10}}}};
+  const auto hosts = left_alone_by_any(told, until(5));
+  ASSERT_EQ(hosts.size(), 2u);
+  EXPECT_EQ(hosts[0].host, "a");
+  EXPECT_EQ(hosts[1].host, "b");
+  EXPECT_EQ(hosts[1].failures, 11) << "for as long as any of them leaves it alone";
+}
+
 }  // namespace
 }  // namespace holdfast::http

@@ -310,6 +310,29 @@ TEST_F(SidekiqProcessor, AppearsOnSidekiqsPageAndObeysItsButtons) {
   EXPECT_EQ(number({"SCARD", "processes"}), 0);
 }
 
+TEST_F(SidekiqProcessor, TellsItsStateAndWhichHostsItLeavesAlone) {
+  for (int i = 0; i < 10; ++i) push({.id = std::to_string(i)});
+  auto with = options();
+  with.processor.until_empty = false;
+  with.retries = 0;
+  Running processor{address(), with};
+  http::SidekiqStatus status;
+  ASSERT_TRUE(eventually(
+      [&] {
+        status = http::sidekiq_status(address());
+        return !status.left_alone.empty();
+      },
+      std::chrono::seconds{60}));
+  EXPECT_EQ(status.left_alone[0].host, "127.0.0.1:1");
+  EXPECT_GE(status.left_alone[0].failures, 10);
+  EXPECT_THAT(status.left_alone[0].why, HasSubstr("refused"));
+  ASSERT_THAT(status.processes, SizeIs(1));
+  EXPECT_EQ(status.processes[0].state, "running");
+  processor.stop();
+  EXPECT_THAT(http::sidekiq_status(address()).left_alone, IsEmpty());
+  EXPECT_THAT(texts({"KEYS", key("holdfast:standing:*")}), IsEmpty());
+}
+
 TEST_F(SidekiqProcessor, RefusesAClusterAndAServerThatEvictsKeys) {
   test::RedisServer node{{.cluster = true}};
   EXPECT_THROW(http::SidekiqProcessor("sidekiq+" + node.address(), options()), StoreUnusable);

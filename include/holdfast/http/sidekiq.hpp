@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <holdfast/events.hpp>
+#include <holdfast/http/left_alone.hpp>
 #include <holdfast/http/processor.hpp>
 
 namespace holdfast::http {
@@ -95,6 +96,7 @@ struct SidekiqProcess {
   std::string id;
   int capacity = 0;  ///< 0: not heard of any more
   std::int64_t in_flight = 0;
+  std::string state{};  ///< see `ProcessorState`; empty: not one of ours
 };
 
 /// What Sidekiq's Redis says about requests.
@@ -103,6 +105,7 @@ struct SidekiqStatus {
   std::int64_t in_flight_count = 0;
   std::vector<SidekiqProcess> processes{};
   std::map<std::string, double> totals{};  ///< as the gem names them
+  std::vector<LeftAlone> left_alone{};     ///< hosts that processors of ours leave alone now
 };
 SidekiqStatus sidekiq_status(std::string_view address, int most_in_flight = 50);
 

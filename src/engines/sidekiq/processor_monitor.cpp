@@ -81,6 +81,12 @@ void SidekiqProcessor::State::be_seen() {
   }
   if (signal == "TSTP") rest();
   if (signal == "TERM" || signal == "INT") quiet();
+  registry_.tell(standing().text());
+}
+
+Standing SidekiqProcessor::State::standing() const {
+  std::lock_guard lock{mutex_};
+  return {std::string{to_string(state())}, loop_ ? loop_->left_alone() : std::vector<LeftAlone>{}};
 }
 
 void SidekiqProcessor::State::beat() {

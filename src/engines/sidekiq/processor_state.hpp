@@ -76,6 +76,7 @@ class SidekiqProcessor::State {
   // monitor
   void monitor(std::stop_token stop);
   void be_seen();
+  Standing standing() const;
   void beat();
   void look_for_the_dead();
   std::vector<sidekiq::Hold> holds() const;

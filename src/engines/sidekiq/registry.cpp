@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t least_ttl_seconds = 3'600;
 constexpr std::size_t holds_at_once = 1'000;
+constexpr const char* told_for_seconds = "60";  // as long as Sidekiq's page shows a process
 
 void add(redis::Command& command, const Hold& hold) {
   command.push_back(hold.id);
@@ -31,6 +32,10 @@ std::vector<std::string> texts(const redis::Reply& reply) {
 void add(redis::Command& command, const Effect& effect) {
   for (const auto* part : {&effect.what, &effect.where, &effect.when, &effect.text})
     command.push_back(*part);
+}
+
+std::string standing_key(const Dialect& dialect, std::string_view process) {
+  return fmt::format("{}:holdfast:standing:{}", dialect.prefix, process);
 }
 
 std::int64_t RegistryOptions::ttl_seconds() const {
@@ -134,11 +139,16 @@ std::int64_t Registry::move_due() {
   return run(scripts::due, {std::string{dialect_.request_class}}).number();
 }
 
+void Registry::tell(const std::string& standing) {
+  server_.call({"SET", standing_key(dialect_, options_.process), standing, "EX", told_for_seconds});
+}
+
 void Registry::leave() {
   auto prefix = fmt::format("{}:processes", dialect_.prefix);
   std::array commands{
       redis::Command{"SREM", prefix, options_.process},
-      redis::Command{"DEL", fmt::format("{}:{}:max_connections", prefix, options_.process)},
+      redis::Command{"DEL", fmt::format("{}:{}:max_connections", prefix, options_.process),
+                     standing_key(dialect_, options_.process)},
       redis::Command{"HDEL", fmt::format("{}:holdfast:lives", dialect_.prefix), options_.process}};
   server_.call_all(commands);
 }

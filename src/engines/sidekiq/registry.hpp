@@ -78,6 +78,8 @@ class Registry {
   std::vector<std::string> put_back_strays(std::span<const Hold> known);
   /// Jobs that wait for a time that has come go on their queues. Returns how many.
   std::int64_t move_due();
+  /// For those who look: see `http::Standing`.
+  void tell(const std::string& standing);
   void leave();
 
   const RegistryOptions& options() const { return options_; }
@@ -94,5 +96,7 @@ class Registry {
 };
 
 void add(redis::Command& command, const Effect& effect);
+/// Where a process tells of itself.
+std::string standing_key(const Dialect& dialect, std::string_view process);
 
 }  // namespace holdfast::sidekiq

@@ -6,8 +6,10 @@
 #include <holdfast/http/sidekiq.hpp>
 
 #include "engines/redis/server.hpp"
-#include "engines/sidekiq/dialect.hpp"
+#include "engines/sidekiq/registry.hpp"
 #include "engines/sidekiq/request_job.hpp"
+#include "http/left_alone.hpp"
+#include "recovery/clock.hpp"
 
 namespace holdfast::http {
 
@@ -45,7 +47,10 @@ std::vector<SidekiqRequest> in_flight(redis::Server& server, const std::string& 
   return requests;
 }
 
-std::vector<SidekiqProcess> processes(redis::Server& server, const std::string& prefix) {
+/// Also what those of ours tell of themselves.
+std::vector<SidekiqProcess> processes(redis::Server& server, const sidekiq::Dialect& dialect,
+                                      std::vector<Standing>& standings) {
+  std::string prefix{dialect.prefix};
   std::map<std::string, std::int64_t> held;
   auto ids = server.call({"ZRANGE", prefix + ":inflight_index", "0", "-1"});
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -58,7 +63,9 @@ std::vector<SidekiqProcess> processes(redis::Server& server, const std::string& 
   for (const auto& [process, count] : held) {
     auto capacity =
         server.call({"GET", fmt::format("{}:processes:{}:max_connections", prefix, process)});
-    all.push_back({process, static_cast<int>(capacity.number()), count});
+    standings.push_back(
+        Standing::parse(server.call({"GET", sidekiq::standing_key(dialect, process)}).string()));
+    all.push_back({process, static_cast<int>(capacity.number()), count, standings.back().state});
   }
   return all;
 }
@@ -72,7 +79,9 @@ SidekiqStatus sidekiq_status(std::string_view address, int most_in_flight) {
   SidekiqStatus status;
   status.in_flight = in_flight(server, prefix, most_in_flight);
   status.in_flight_count = server.call({"ZCARD", prefix + ":inflight_index"}).number();
-  status.processes = processes(server, prefix);
+  std::vector<Standing> standings;
+  status.processes = processes(server, *parsed.dialect, standings);
+  status.left_alone = left_alone_by_any(standings, system_clock().wall());
   auto totals = server.call({"HGETALL", prefix + ":totals"});
   for (std::size_t i = 0; i + 1 < totals.size(); i += 2)
     status.totals[totals[i].string()] = totals[i + 1].real();
