@@ -8,6 +8,7 @@
 #include "engines/sidekiq/compression.hpp"
 #include "engines/sidekiq/ending.hpp"
 #include "engines/sidekiq/jobs.hpp"
+#include "engines/sidekiq/ruby_json.hpp"
 #include "http/base64.hpp"
 
 namespace holdfast::sidekiq {
@@ -42,6 +43,17 @@ TEST(SidekiqBody, BothWaysOfCompressionAreReadAndBrokenOnesAreRefused) {
   EXPECT_THROW(decode_body({{"encoding", "other"}, {"value", "AAAA"}}), InvalidRequest);
   EXPECT_EQ(decode_body({{"encoding", "text"}, {"value", "\xc3\xa9"}, {"charset", "ISO-8859-1"}}),
             "\xe9");
+}
+
+TEST(SidekiqJobs, WholeNumbersHaveNoEndAsInRuby) {
+  const std::string text =
+      R"({"large":123456789012345678901234567890,"below":[-9223372036854775809],)"
+      R"("most":18446744073709551615,"text":"\"123456789012345678901234567890","id":7})";
+  auto job = parse_as_ruby(text);
+  EXPECT_EQ(ruby_text(job), text);
+  EXPECT_EQ(job.at("most"), std::uint64_t(-1));
+  EXPECT_THROW(parse_as_ruby("123456789012345678901234567890x"), InvalidRequest);
+  EXPECT_THROW(parse_as_ruby("[\"123456789012345678901234567890"), InvalidRequest);
 }
 
 TEST(SidekiqJobs, TimesGoOnInTheStyleOfTheJob) {

@@ -193,6 +193,20 @@ TEST_F(SidekiqProcessor, AJobThatIsNestedDeeperThanItsCallbackMayBeKeepsAllThatI
   expect_nothing_in_flight();
 }
 
+TEST_F(SidekiqProcessor, WholeNumbersOfAnySizeComeBackAsTheyWere) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  const std::string large = "\"user_id\":123456789012345678901234567890";
+  for (const auto& url : {server.url(), std::string{"ftp://a/"}}) {
+    auto text = boost::json::serialize(job_of({.url = url, .id = url}));
+    text.replace(text.find("\"user_id\":7"), 11, large);
+    push_text("default", text);
+  }
+  perform();
+  EXPECT_THAT(texts({"LRANGE", "queue:default", "0", "-1"}),
+              testing::ElementsAre(HasSubstr(large)));
+  EXPECT_THAT(texts({"ZRANGE", "retry", "0", "-1"}), testing::ElementsAre(HasSubstr(large)));
+}
+
 TEST_F(SidekiqProcessor, BytesThatAreNotUtf8BreakNoDelivery) {
   std::string seen;
   HttpServer server{[&](const ServedRequest& request) {

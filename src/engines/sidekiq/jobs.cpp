@@ -3,8 +3,6 @@
 #include <cmath>
 #include <random>
 
-#include <boost/json/serialize.hpp>
-
 #include "engines/sidekiq/ruby_json.hpp"
 
 namespace holdfast::sidekiq {
@@ -34,14 +32,13 @@ std::string callback_text(const RequestJob& of, const boost::json::value& result
                           std::string_view type, const std::string& queue, const Dialect& dialect,
                           SystemTime now) {
   auto time = time_in_style_of(of.job, now);
-  return boost::json::serialize(
-      boost::json::object{{"retry", true},
-                          {"queue", queue},
-                          {"class", dialect.callback_class},
-                          {"args", boost::json::array{result, type, of.callback}},
-                          {"jid", random_hex(digits_of_a_job)},
-                          {"created_at", time},
-                          {"enqueued_at", time}});
+  return ruby_text(boost::json::object{{"retry", true},
+                                       {"queue", queue},
+                                       {"class", dialect.callback_class},
+                                       {"args", boost::json::array{result, type, of.callback}},
+                                       {"jid", random_hex(digits_of_a_job)},
+                                       {"created_at", time},
+                                       {"enqueued_at", time}});
 }
 
 std::string failed_text(const boost::json::object& job, std::string_view error_class,
@@ -60,13 +57,13 @@ std::string failed_text(const boost::json::object& job, std::string_view error_c
     failed["failed_at"] = time_in_style_of(job, now);
     failed["retry_count"] = 0;
   }
-  return boost::json::serialize(failed);
+  return ruby_text(failed);
 }
 
 std::string again_text(const boost::json::object& job, SystemTime now) {
   auto again = job;
   again["enqueued_at"] = time_in_style_of(job, now);
-  return boost::json::serialize(again);
+  return ruby_text(again);
 }
 
 int recoveries_of(const boost::json::object& job) {

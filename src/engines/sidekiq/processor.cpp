@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <boost/json/serialize.hpp>
 #include <holdfast/error.hpp>
 
 #include "engines/sidekiq/jobs.hpp"
 #include "engines/sidekiq/processor_state.hpp"
+#include "engines/sidekiq/ruby_json.hpp"
 #include "http/descriptors.hpp"
 #include "http/phase.hpp"
 #include "http/url.hpp"
@@ -161,7 +161,7 @@ void SidekiqProcessor::State::begin(sidekiq::TakenJob taken) {
 void SidekiqProcessor::State::read(Held& held) {
   auto job = sidekiq::parse_job(held.origin.text);
   job.emplace("queue", held.origin.queue);
-  if (!is_utf8(held.origin.text)) held.origin.text = boost::json::serialize(job);
+  if (!is_utf8(held.origin.text)) held.origin.text = sidekiq::ruby_text(job);
   held.job.job = job;
   std::string payload;
   if (auto reference = sidekiq::payload_reference(job)) {
