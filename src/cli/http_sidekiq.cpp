@@ -3,6 +3,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -45,20 +48,30 @@ void print_summary(const Context& context, const http::SidekiqSummary& summary) 
                            .number("callbacks", summary.callbacks)
                            .number("retried", summary.retried)
                            .number("died", summary.died)
+                           .number("discarded", summary.discarded)
                            .number("given_back", summary.given_back)
                            .number("refused", summary.refused)
                            .number("recovered", summary.recovered)
                            .str());
   else
     context.confirm(fmt::format(
-        "{} answered, {} errors, {} callbacks, {} to be tried again, {} dead, {} given back, {} "
-        "recovered, {} stale results refused",
+        "{} answered, {} errors, {} callbacks, {} to be tried again, {} dead, {} discarded, {} "
+        "given "
+        "back, {} recovered, {} stale results refused",
         summary.answered, summary.errors, summary.callbacks, summary.retried, summary.died,
-        summary.given_back, summary.recovered, summary.refused));
+        summary.discarded, summary.given_back, summary.recovered, summary.refused));
 }
 
 int percent(const http::SidekiqProcess& process) {
   return static_cast<int>(process.in_flight * 100 / std::max(1, process.capacity));
+}
+
+/// Nothing: none was performed.
+std::optional<double> average_seconds(const http::SidekiqStatus& status) {
+  const auto requests = status.totals.find("requests"), taken = status.totals.find("duration");
+  if (taken == status.totals.end() || requests == status.totals.end() || requests->second < 1)
+    return {};
+  return taken->second / requests->second;
 }
 
 std::string status_json(const http::SidekiqStatus& status) {
@@ -76,6 +89,7 @@ std::string status_json(const http::SidekiqStatus& status) {
   return JsonObject{}
       .number("in_flight", status.in_flight_count)
       .json("totals", totals.str())
+      .fraction("average_seconds", average_seconds(status).value_or(0))
       .json("processes", json_list(processes))
       .json("left_alone", json_list(hosts))
       .str();
@@ -94,6 +108,8 @@ void print_status(const Context& context, const http::SidekiqStatus& status) {
   for (const auto& [name, count] : status.totals) table.add({name, fmt::format("{:g}", count)});
   if (table.empty()) context.confirm("no requests have been counted yet");
   if (!table.empty()) context.print(table.text(context.out));
+  if (const auto average = average_seconds(status))
+    context.say(fmt::format("on average {:.3f} s", *average));
   for (const auto& host : status.left_alone) context.say(sentence_of(host));
   for (const auto& one : status.processes) context.say(sentence_of_process(one));
 }

@@ -84,6 +84,7 @@ TEST(SidekiqJobs, FailuresAreCountedAsSidekiqCountsThem) {
   EXPECT_EQ(dead.at("retried_at"), 100.0);
   failed["dead"] = false;
   EXPECT_TRUE(decide_failure(failed, "E", "x", now).effects.empty());
+  EXPECT_EQ(decide_failure(failed, "E", "x", now).kind, EndKind::dropped);
   job["retry"] = false;
   EXPECT_EQ(decide_failure(job, "E", "x", now).kind, EndKind::dropped);
 }

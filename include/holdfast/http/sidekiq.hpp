@@ -52,6 +52,7 @@ struct SidekiqSummary {
   std::int64_t callbacks = 0;   ///< jobs pushed for the application
   std::int64_t retried = 0;     ///< put into Sidekiq's retry set
   std::int64_t died = 0;        ///< put into its dead set
+  std::int64_t discarded = 0;   ///< failed, and their jobs want to be in neither
   std::int64_t given_back = 0;  ///< to their queue, when this processor ended
   std::int64_t refused = 0;     ///< not delivered, because another process had them by then
   std::int64_t recovered = 0;   ///< taken from processes that died

@@ -135,10 +135,10 @@ Ending decide_failure(const boost::json::object& job, std::string_view error_cla
                        .text = std::move(text)}};
     return ending;
   }
-  ending.kind = EndKind::died;
   const auto* dead = job.if_contains("dead");
-  if (!dead || !dead->is_bool() || dead->get_bool())
-    ending.effects = {{.what = "dead", .text = std::move(text)}};
+  if (dead && dead->is_bool() && !dead->get_bool()) return ending;
+  ending.kind = EndKind::died;
+  ending.effects = {{.what = "dead", .text = std::move(text)}};
   return ending;
 }
 

@@ -113,7 +113,7 @@ void SidekiqProcessor::State::count(const sidekiq::Ending& ending, const Held& h
       return;
     case EndKind::died:
     case EndKind::dropped:
-      ++summary_.died;
+      ++(ending.kind == EndKind::died ? summary_.died : summary_.discarded);
       ++processed_;
       ++failed_;
       return;
