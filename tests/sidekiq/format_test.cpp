@@ -116,11 +116,15 @@ TEST(SidekiqAddress, NamesAServerAndADialect) {
   EXPECT_EQ(parse_address("sidekiq+redis://h?dialect=patient_http").dialect, later.dialect);
   EXPECT_THROW(parse_address("sidekiq+redis://h?dialect=other"), ConfigError);
   EXPECT_THROW(parse_address("sidekiq+sqlite:x"), ConfigError);
+  EXPECT_THROW(parse_address("sidekiq+redis://h?prefix=mine"), ConfigError);
 }
 
 TEST(SidekiqOptions, ThatMakeNoSenseAreRefused) {
   http::SidekiqOptions options;
   EXPECT_NO_THROW(validate(options));
+  options.processor.signing_keys["a"] = {std::string(32, 'k')};
+  EXPECT_THROW(validate(options), ConfigError);
+  options.processor.signing_keys.clear();
   options.orphan_threshold = options.heartbeat_interval;
   try {
     validate(options);

@@ -16,8 +16,8 @@ namespace holdfast::http {
 /// How requests of a Ruby application are performed: it enqueues them as Sidekiq jobs (the gems
 /// sidekiq-async_http and patient_http), and gets the answers as Sidekiq jobs. docs/sidekiq.md.
 struct SidekiqOptions {
-  /// `queues` empty: `default`. Payload options, `until_empty` excepted, and signing keys are not
-  /// used: the gems have their own.
+  /// `queues` empty: `default`. Payload options and signing keys are refused: the gems have their
+  /// own ways.
   ProcessorOptions processor{};
   std::string callback_queue{};  ///< empty: the queue that the request came from
   Millis heartbeat_interval{60'000};

@@ -52,6 +52,8 @@ Address parse_address(std::string_view text) {
   if (!redis::Address::is_one(rest))
     throw ConfigError{"after sidekiq+ comes the address of a Redis server: sidekiq+redis://HOST"};
   address.redis = redis::Address::parse(rest);
+  if (address.redis.prefix != redis::Address{}.prefix)
+    throw ConfigError{"the keys in Sidekiq's Redis are the gem's, and have no other prefix"};
   return address;
 }
 

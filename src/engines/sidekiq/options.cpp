@@ -34,6 +34,8 @@ void validate(const SidekiqOptions& options) {
   check(!options.processor.payloads.blobs && options.processor.payloads.keyring.current.empty(),
         "Sidekiq's requests have their own ways to be kept apart and encrypted; blobs and keys are "
         "for other stores");
+  check(options.processor.signing_keys.empty(),
+        "Sidekiq's requests cannot ask to be signed; signing keys are for other stores");
 }
 
 }  // namespace holdfast::http
