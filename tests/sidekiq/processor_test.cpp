@@ -348,6 +348,21 @@ TEST_F(SidekiqProcessor, TellsItsStateAndWhichHostsItLeavesAlone) {
   EXPECT_THAT(texts({"KEYS", key("holdfast:standing:*")}), IsEmpty());
 }
 
+TEST_F(SidekiqProcessor, NeedsTheRightsThatAreDocumented) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  redis_.call({"ACL", "SETUSER", "limited", "on", ">secret", "~*", "+@read", "+@write",
+               "+@scripting", "+@connection", "+info", "+time", "+client|list"});
+  push({.url = server.url(), .id = "performed"});
+  push({.url = "http://127.0.0.1:1/", .id = "refused"});
+  auto limited = fmt::format("sidekiq+redis://limited:secret@127.0.0.1:{}", redis_.port());
+  auto summary = http::SidekiqProcessor{limited, options()}.run();
+  EXPECT_EQ(summary.callbacks, 1);
+  EXPECT_EQ(summary.retried, 1);
+  EXPECT_THAT(infos_, testing::Not(testing::Contains(HasSubstr("NOPERM"))));
+  EXPECT_THAT(http::sidekiq_status(limited).processes, IsEmpty());
+  redis_.call({"ACL", "DELUSER", "limited"});
+}
+
 TEST_F(SidekiqProcessor, RefusesAClusterAndAServerThatEvictsKeys) {
   test::RedisServer node{{.cluster = true}};
   EXPECT_THROW(http::SidekiqProcessor("sidekiq+" + node.address(), options()), StoreUnusable);
