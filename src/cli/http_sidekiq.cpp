@@ -75,9 +75,10 @@ std::optional<double> average_seconds(const http::SidekiqStatus& status) {
 }
 
 std::string status_json(const http::SidekiqStatus& status) {
-  JsonObject totals;
+  JsonObject totals, queues;
   std::vector<std::string> processes, hosts;
   for (const auto& [name, count] : status.totals) totals.fraction(name, count);
+  for (const auto& [name, jobs] : status.queues) queues.number(name, jobs);
   for (const auto& one : status.processes)
     processes.push_back(JsonObject{}
                             .text("process", one.id)
@@ -88,6 +89,7 @@ std::string status_json(const http::SidekiqStatus& status) {
   for (const auto& host : status.left_alone) hosts.push_back(left_alone_json(host));
   return JsonObject{}
       .number("in_flight", status.in_flight_count)
+      .json("queues", queues.str())
       .json("totals", totals.str())
       .fraction("average_seconds", average_seconds(status).value_or(0))
       .json("processes", json_list(processes))
@@ -110,6 +112,10 @@ void print_status(const Context& context, const http::SidekiqStatus& status) {
   if (!table.empty()) context.print(table.text(context.out));
   if (const auto average = average_seconds(status))
     context.say(fmt::format("on average {:.3f} s", *average));
+  for (const auto& [name, jobs] : status.queues)
+    if (jobs > 0)
+      context.say(
+          fmt::format("queue {}: {} job{}, of whatever class", name, jobs, jobs == 1 ? "" : "s"));
   for (const auto& host : status.left_alone) context.say(sentence_of(host));
   for (const auto& one : status.processes) context.say(sentence_of_process(one));
 }

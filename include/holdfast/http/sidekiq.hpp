@@ -105,8 +105,9 @@ struct SidekiqStatus {
   std::vector<SidekiqRequest> in_flight{};  ///< those that were heard of longest ago first
   std::int64_t in_flight_count = 0;
   std::vector<SidekiqProcess> processes{};
-  std::map<std::string, double> totals{};  ///< as the gem names them
-  std::vector<LeftAlone> left_alone{};     ///< hosts that processors of ours leave alone now
+  std::map<std::string, std::int64_t> queues{};  ///< jobs that wait, of whatever class
+  std::map<std::string, double> totals{};        ///< as the gem names them
+  std::vector<LeftAlone> left_alone{};           ///< hosts that processors of ours leave alone now
 };
 SidekiqStatus sidekiq_status(std::string_view address, int most_in_flight = 50);
 

@@ -82,6 +82,10 @@ SidekiqStatus sidekiq_status(std::string_view address, int most_in_flight) {
   std::vector<Standing> standings;
   status.processes = processes(server, *parsed.dialect, standings);
   status.left_alone = left_alone_by_any(standings, system_clock().wall());
+  auto queues = server.call({"SMEMBERS", "queues"});
+  for (std::size_t i = 0; i < queues.size(); ++i)
+    status.queues[queues[i].string()] =
+        server.call({"LLEN", "queue:" + queues[i].string()}).number();
   auto totals = server.call({"HGETALL", prefix + ":totals"});
   for (std::size_t i = 0; i + 1 < totals.size(); i += 2)
     status.totals[totals[i].string()] = totals[i + 1].real();
