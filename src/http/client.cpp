@@ -1,5 +1,6 @@
 #include <holdfast/http/client.hpp>
 
+#include "http/forget.hpp"
 #include "http/headers.hpp"
 #include "http/url.hpp"
 
@@ -45,7 +46,8 @@ NewTask Client::task_for(const Request& request, std::optional<TaskId> id) const
   task.options.max_attempts = options_.persistence.attempts;
   task.options.backoff = options_.persistence.backoff;
   task.options.timeout = request.timeout.value_or(options_.timeout) * most_hops + for_the_rest;
-  task.payload = seal(to_json(request), task.options.id->text(), options_.payloads);
+  auto key = options_.payloads.blobs ? blob_key(tasks_.engine(), *task.options.id) : "";
+  task.payload = seal(to_json(request), key, options_.payloads);
   return task;
 }
 

@@ -2,12 +2,15 @@
 
 #include <holdfast/inspector.hpp>
 #include <holdfast/payload.hpp>
+#include <holdfast/store_identity.hpp>
 
 namespace holdfast::http {
 
 namespace {
 
 constexpr int attempts = 100;
+
+std::string blobs_of(const Engine& engine) { return store_id(engine) + "."; }
 
 }  // namespace
 
@@ -21,16 +24,21 @@ std::string forget(std::string_view payload, BlobStore& blobs) {
   return key;
 }
 
+std::string blob_key(const Engine& engine, TaskId task) { return blobs_of(engine) + task.text(); }
+
 int sweep(const Engine& engine, BlobStore& blobs, std::chrono::seconds least_age) {
   Inspector inspector{engine};
   blobs.remove_unfinished(least_age);
   int removed = 0;
-  for (const auto& blob : blobs.list()) {
-    auto id = TaskId::parse(blob.key);
+  const auto prefix = blobs_of(engine);
+  for (const auto& blob : blobs.list(prefix)) {
+    auto id = TaskId::parse(blob.key.substr(prefix.size()));
     if (!id || blob.age < least_age) continue;
     auto task = inspector.task(*id);
     if (task && task->state != TaskState::completed && task->state != TaskState::cancelled)
       continue;
+    // Asked after it was not found: a move writes its note before it takes anything away.
+    if (is_moved_away(engine)) break;
     removed += blobs.remove(blob.key);
   }
   return removed;

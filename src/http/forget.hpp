@@ -12,12 +12,17 @@ namespace holdfast::http {
 /// task whose payload the blob was, so it is neither removed too early nor left behind.
 inline constexpr const char* forget_kind = "holdfast.http.forget";
 
+/// What the blob with the payload of a task is called. It begins with the id of the store, because
+/// several stores can have their blobs in one place.
+std::string blob_key(const Engine& engine, TaskId task);
+
 void forget_when_done(Attempt& attempt, const std::string& blob);
 /// Does it; returns the blob's key.
 std::string forget(std::string_view payload, BlobStore& blobs);
 
-/// Removes blobs older than `least_age` whose task is gone or completed: those of a process that
-/// died between writing the blob and the task, and of tasks that history has let go. Returns how
+/// Removes blobs of this store older than `least_age` whose task is gone or completed: those of a
+/// process that died between writing the blob and the task, and of tasks that history has let go.
+/// Not while the store is being moved away or after that: its tasks are elsewhere. Returns how
 /// many.
 int sweep(const Engine& engine, BlobStore& blobs, std::chrono::seconds least_age);
 

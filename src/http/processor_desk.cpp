@@ -89,10 +89,13 @@ void Processor::State::deliver(Held& held, Ending ending) {
   auto& attempt = *held.attempt;
   if (!ending.delivery.empty()) {
     TaskOptions options;
-    if (options_.payloads.blobs) options.id = TaskId::make();
+    std::string key;
+    if (options_.payloads.blobs) {
+      options.id = TaskId::make();
+      key = blob_key(engine_, *options.id);
+    }
     if (!held.request.callback_queue.empty()) options.queue = held.request.callback_queue;
-    auto payload = seal_text(std::move(ending.delivery), options.id ? options.id->text() : "",
-                             options_.payloads);
+    auto payload = seal_text(std::move(ending.delivery), key, options_.payloads);
     try {
       attempt.then_json(held.request.callback, std::move(payload), options);
     } catch (const InvalidRequest& error) {

@@ -22,6 +22,12 @@ bool is_being_moved(const TaskRecord& task) {
   return task.state == TaskState::held && task.cause.starts_with(being_moved);
 }
 
+std::string TaskTransfer::store_id() {
+  std::lock_guard lock{mutex_};
+  if (store_id_.empty()) store_id_ = keep_store_id(ReportId::make().text());
+  return store_id_;
+}
+
 std::string note_text(const MoveNote& note) {
   json::object text{
       {"to", note.to}, {"move", note.move}, {"closed", note.closed}, {"done", note.done}};

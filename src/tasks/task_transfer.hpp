@@ -1,5 +1,6 @@
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,6 +51,9 @@ class TaskTransfer {
  public:
   virtual ~TaskTransfer() = default;
 
+  /// See the function of this name.
+  std::string store_id();
+
   virtual std::optional<MoveNote> note() = 0;
   /// Once a closed note is written, `TaskStore::insert` throws `StoreMoved`, and so does
   /// `ScheduleStore::apply` if there are tasks to insert. Follow-ups of running tasks are inserted.
@@ -65,6 +69,14 @@ class TaskTransfer {
   /// Removes tasks that are held or finished, and returns how many. One that has only just
   /// completed may have to stay until all who wait for it have heard of it; then try again.
   virtual std::int64_t forget(std::span<const TaskId> ids) = 0;
+
+ protected:
+  /// The id that the store has, or `id` if it has none, which is then its own.
+  virtual std::string keep_store_id(const std::string& id) = 0;
+
+ private:
+  std::mutex mutex_;  // guards the one below
+  std::string store_id_;
 };
 
 }  // namespace holdfast

@@ -182,6 +182,18 @@ TEST_P(TransferContract, WhoWaitsForWhatIsForgottenHearsOfItsEnd) {
   EXPECT_EQ(engine().admin().count({}), many);
 }
 
+TEST_P(TransferContract, AStoreHasAnIdOfItsOwnThatStays) {
+  auto id = transfer().store_id();
+  EXPECT_FALSE(id.empty());
+  EXPECT_EQ(transfer().store_id(), id);
+  reopen();
+  EXPECT_EQ(transfer().store_id(), id);
+  transfer().set_note(MoveNote{.to = "elsewhere:1", .move = "m"});
+  transfer().set_note({});
+  reopen();
+  EXPECT_EQ(transfer().store_id(), id) << "moving it away and back changes nothing";
+}
+
 TEST_P(TransferContract, AClosedStoreTakesNothingNewAndLetsRunningTasksEnd) {
   EXPECT_FALSE(transfer().note());
   insert("a");

@@ -6,6 +6,7 @@
 #include "documents/http_requests.hpp"
 #include "http/forget.hpp"
 #include "http/processor_scenario.hpp"
+#include "tasks/engine_parts.hpp"
 
 namespace holdfast::http {
 namespace {
@@ -277,14 +278,38 @@ TEST_F(ProcessorTest, LargeAnswersGoToBlobsWhichAreRemovedWithTheCallback) {
 
 TEST_F(ProcessorTest, BlobsWithoutATaskAreSwept) {
   auto blobs = open_blobs("dir:" + (store_.folder() / "blobs").string());
-  auto pending = client_.get("http://127.0.0.1:1/");
-  blobs->put(pending.text(), "needed");
-  blobs->put(TaskId::make().text(), "orphan");
+  auto needed = blob_key(engine_, client_.get("http://127.0.0.1:1/"));
+  auto made_before = TaskId::make().text();
+  blobs->put(needed, "needed");
+  blobs->put(blob_key(engine_, TaskId::make()), "orphan");
   blobs->put("not-ours", "kept");
+  blobs->put(made_before, "kept");
   EXPECT_EQ(sweep(engine_, *blobs, std::chrono::hours{1}), 0) << "too young";
   EXPECT_EQ(sweep(engine_, *blobs, std::chrono::seconds{0}), 1);
-  EXPECT_TRUE(blobs->get(pending.text()));
+  EXPECT_TRUE(blobs->get(needed));
   EXPECT_TRUE(blobs->get("not-ours"));
+  EXPECT_TRUE(blobs->get(made_before)) << "nobody knows which store it belongs to";
+}
+
+TEST_F(ProcessorTest, BlobsOfAnotherStoreAreLeftToIt) {
+  PayloadOptions payloads{.blobs = open_blobs("dir:" + (store_.folder() / "blobs").string())};
+  test::TempStore other;
+  Client client{open(other.address()), {.payloads = payloads}};
+  auto large = call("x");
+  large.body = std::string(100'000, 'x');
+  client.post("http://127.0.0.1:1/", large);
+  ASSERT_EQ(payloads.blobs->list().size(), 1u);
+  EXPECT_EQ(sweep(engine_, *payloads.blobs, std::chrono::seconds{0}), 0);
+  EXPECT_EQ(payloads.blobs->list().size(), 1u);
+}
+
+TEST_F(ProcessorTest, AStoreThatWasMovedAwayLeavesTheBlobsToTheOther) {
+  auto blobs = open_blobs("dir:" + (store_.folder() / "blobs").string());
+  blobs->put(blob_key(engine_, TaskId::make()), "of a task that is elsewhere now");
+  engine_.parts().transfer().set_note(MoveNote{.to = "elsewhere:1", .move = "m"});
+  EXPECT_EQ(sweep(engine_, *blobs, std::chrono::seconds{0}), 0);
+  engine_.parts().transfer().set_note({});
+  EXPECT_EQ(sweep(engine_, *blobs, std::chrono::seconds{0}), 1) << "and nobody moves it";
 }
 
 TEST_F(ProcessorTest, OrphanBlobsAreLookedForAgainAndAgain) {
@@ -296,7 +321,7 @@ TEST_F(ProcessorTest, OrphanBlobsAreLookedForAgainAndAgain) {
   std::jthread running{[&] { processor.run(); }};
   for (int round = 0; round < 2; ++round) {
     auto& blobs = *options.payloads.blobs;
-    blobs.put(TaskId::make().text(), "orphan");
+    blobs.put(blob_key(engine_, TaskId::make()), "orphan");
     EXPECT_TRUE(test::eventually([&] { return blobs.list().empty(); }, std::chrono::seconds{60}));
   }
   processor.stop();

@@ -57,6 +57,19 @@ std::optional<MoveNote> PostgresTaskTransfer::note() {
   });
 }
 
+std::string PostgresTaskTransfer::keep_store_id(const std::string& id) {
+  auto read = [](Connection& db) {
+    auto row = db.run("SELECT value FROM hf.notes WHERE key = 'store_id'");
+    return std::string{row.next() ? row.text(0) : ""};
+  };
+  auto found = store_.reader.read(read);
+  if (!found.empty()) return found;
+  return store_.writer.write(move_points, [&](Connection& db) {
+    db.run("INSERT INTO hf.notes (key, value) VALUES ('store_id', $1) ON CONFLICT DO NOTHING", id);
+    return read(db);
+  });
+}
+
 void PostgresTaskTransfer::set_note(const std::optional<MoveNote>& note) {
   store_.writer.write(move_points, [&](Connection& db) {
     db.queue("SELECT pg_advisory_xact_lock" HOLDFAST_LOCK_OF_MOVES);

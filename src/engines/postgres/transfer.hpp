@@ -19,6 +19,9 @@ class PostgresTaskTransfer final : public TaskTransfer {
   std::vector<Adopted> adopt(std::span<const Parcel> parcels) override;
   std::int64_t forget(std::span<const TaskId> ids) override;
 
+ protected:
+  std::string keep_store_id(const std::string& id) override;
+
  private:
   Store& store_;
   TaskAdmin& admin_;

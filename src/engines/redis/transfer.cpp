@@ -77,6 +77,13 @@ std::optional<MoveNote> RedisTaskTransfer::note() {
   return parse_note(text.text());
 }
 
+std::string RedisTaskTransfer::keep_store_id(const std::string& id) {
+  // As `Store` does it, which may have done it before.
+  auto meta = store_.keys.key("meta");
+  std::array commands{Command{"HSETNX", meta, "store", id}, Command{"HGET", meta, "store"}};
+  return store_.server.call_all(commands)[1].string();
+}
+
 void RedisTaskTransfer::set_note(const std::optional<MoveNote>& note) {
   auto key = store_.keys.key("move");
   kill_point(move_points.before);

@@ -125,7 +125,8 @@ RestoreResult make_ready(const std::string& fresh, const std::string& backup,
   db.use("UPDATE holdfast_meta SET value = max(value, ?) + 1 WHERE key = 'store_epoch'")
       .bind(before.epoch)
       .run();
-  db.execute("DELETE FROM holdfast_meta WHERE key IN ('backup_at', 'open')");
+  // The store that it is a backup of may still be there, and then it is another one.
+  db.execute("DELETE FROM holdfast_meta WHERE key IN ('backup_at', 'open', 'store_id')");
   result.tasks = db.number("SELECT count(*) FROM holdfast_tasks");
   db.execute("COMMIT");
   return result;

@@ -126,6 +126,21 @@ std::optional<MoveNote> SqliteTaskTransfer::note() {
   });
 }
 
+std::string SqliteTaskTransfer::keep_store_id(const std::string& id) {
+  auto read = [](Connection& db) {
+    auto find = db.use("SELECT value FROM holdfast_meta WHERE key = 'store_id'");
+    return std::string{find.step() ? find.text(0) : ""};
+  };
+  auto found = store_.reader.read(read);
+  if (!found.empty()) return found;
+  return store_.writer.write(move_points, [&](Connection& db) {
+    db.use("INSERT OR IGNORE INTO holdfast_meta (key, value) VALUES ('store_id', ?)")
+        .bind(id)
+        .run();
+    return read(db);
+  });
+}
+
 void SqliteTaskTransfer::set_note(const std::optional<MoveNote>& note) {
   store_.writer.write(move_points, [&](Connection& db) {
     db.execute("DELETE FROM holdfast_meta WHERE key IN ('move_note', 'moved_to')");
