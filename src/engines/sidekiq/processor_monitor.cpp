@@ -86,7 +86,9 @@ void SidekiqProcessor::State::be_seen() {
 
 Standing SidekiqProcessor::State::standing() const {
   std::lock_guard lock{mutex_};
-  return {std::string{to_string(state())}, loop_ ? loop_->left_alone() : std::vector<LeftAlone>{}};
+  return {.state = std::string{to_string(state())},
+          .per_host = options_.processor.per_host,
+          .left_alone = loop_ ? loop_->left_alone() : std::vector<LeftAlone>{}};
 }
 
 void SidekiqProcessor::State::beat() {
