@@ -58,7 +58,6 @@ Answer Performance::attempt(std::stop_token stop) {
   auto answer = std::make_shared<std::promise<Answer>>();
   auto job = make_job(request_, id_, options_);
   job.done = [answer](Answer one) { answer->set_value(std::move(one)); };
-  kill_point(KillPoint::http_before_send);
   const auto ticket = loop_->perform(std::move(job));
   const std::stop_callback on_stop{stop, [this, ticket] { loop_->cancel(ticket); }};
   auto got = answer->get_future().get();

@@ -142,7 +142,6 @@ void SidekiqProcessor::State::begin(sidekiq::TakenJob taken) {
     read(*held);
     auto job = job_for(held);
     if (is_only_once(job.request)) registry_.begin_sending(held->hold);
-    kill_point(KillPoint::http_before_send);
     std::lock_guard lock{mutex_};
     held->ticket = loop_->perform(std::move(job));
   } catch (const InvalidRequest& error) {
