@@ -48,6 +48,23 @@ TEST_F(SidekiqProcessor, PerformsARequestAndPushesTheCallbackForTheApplication) 
   EXPECT_EQ(number({"SCARD", key("processes")}), 0);
 }
 
+TEST_F(SidekiqProcessor, TakesHeadersAsApplicationsSetThem) {
+  ServedRequest seen;
+  HttpServer server{[&](const ServedRequest& request) {
+    seen = request;
+    return answer(200);
+  }};
+  auto job = job_of({.url = server.url(), .method = "post", .body = "order"});
+  job["args"].as_array()[0].as_object()["headers"] = {
+      {"x-version", 3}, {"x-dry", true}, {"Content-Length", "99"}, {"connection", "close"}};
+  push_text("default", boost::json::serialize(job));
+  EXPECT_EQ(perform().answered, 1);
+  EXPECT_EQ(seen.headers.at("x-version"), "3");
+  EXPECT_EQ(seen.headers.at("x-dry"), "true");
+  EXPECT_EQ(seen.headers.at("content-length"), "5");
+  EXPECT_EQ(seen.body, "order");
+}
+
 TEST_F(SidekiqProcessor, TakesManyFromSeveralQueuesAndNothingElse) {
   HttpServer server{[](const ServedRequest&) { return answer(200, "x"); }};
   for (int i = 0; i < 600; ++i)

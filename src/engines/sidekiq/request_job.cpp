@@ -37,16 +37,30 @@ std::optional<std::string> secret_in(const boost::json::value& value) {
   return std::string{name->get_string()};
 }
 
+/// Which are the processor's to say; what an application says of them changes nothing.
+bool is_ours(std::string_view header) {
+  return header == "connection" || header == "content-length" || header == "transfer-encoding";
+}
+
+/// Also of whole numbers and flags, as Ruby writes them; nothing where it is none of these.
+std::optional<std::string> header_value(const boost::json::value& value) {
+  auto text = ruby_text(value);
+  if (value.is_bool() || value.is_int64() || value.is_uint64()) return text;
+  if (!value.is_string()) return {};
+  return text.starts_with('"') ? std::string{value.get_string()} : text;
+}
+
 void read_headers(const http::Reading& read, http::Request& request) {
   const auto* headers = read.find("headers");
   if (!headers) return;
   if (!headers->is_object()) read.refuse("headers", "an object");
   for (const auto& [name, value] : headers->get_object()) {
     auto lowered = http::lower(name);
+    if (is_ours(lowered)) continue;
     if (auto secret = secret_in(value)) {
       request.secret_headers[lowered] = *secret;
-    } else if (value.is_string()) {
-      request.headers[lowered] = value.get_string();
+    } else if (auto text = header_value(value)) {
+      request.headers[lowered] = *text;
     } else if (!value.is_null()) {
       read.refuse("headers", "an object of texts");
     }
