@@ -1,10 +1,5 @@
-#include <chrono>
-#include <map>
-#include <mutex>
 #include <optional>
-#include <utility>
 
-#include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -12,6 +7,7 @@
 
 #include "documents/log_json.hpp"
 #include "recovery/clock.hpp"
+#include "recovery/patient.hpp"
 
 namespace holdfast {
 
@@ -31,40 +27,8 @@ spdlog::level::level_enum level_of(Severity severity) {
   return spdlog::level::info;
 }
 
-/// While a server is away every thread says so several times a second. Once in a while is enough.
-class Patient {
- public:
-  /// How often the same was kept back since it was last said; nothing if it is not to be said now,
-  /// because that was a moment ago.
-  std::optional<int> say(const std::string& text) {
-    using Clock = std::chrono::steady_clock;
-    constexpr std::chrono::seconds a_moment{10};
-    constexpr std::size_t enough = 100;
-    auto now = Clock::now();
-    std::lock_guard lock{mutex_};
-    if (said_.size() > enough) said_.clear();
-    auto [seen, fresh] = said_.try_emplace(text, Said{now});
-    auto& [at, kept_back] = seen->second;
-    if (!fresh && now - at < a_moment) {
-      ++kept_back;
-      return {};
-    }
-    return std::exchange(seen->second, Said{now}).kept_back;
-  }
-
- private:
-  struct Said {
-    std::chrono::steady_clock::time_point at;
-    int kept_back = 0;
-  };
-  std::mutex mutex_;
-  std::map<std::string, Said> said_;
-};
-
 std::string text_line(const Event& event, int kept_back) {
-  auto text = to_text(event);
-  if (kept_back > 0) text += fmt::format(" (and {} times since it was last said)", kept_back);
-  return text;
+  return to_text(event) + kept_back_text(kept_back);
 }
 
 std::string json_log_line(const Event& event, int kept_back, const std::string& store) {

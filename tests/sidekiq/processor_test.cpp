@@ -168,102 +168,6 @@ TEST_F(SidekiqProcessor, GivesJobsThatCannotBePerformedToSidekiqsRetriesAndItsDe
   expect_nothing_in_flight();
 }
 
-/// `{"a":{"a":...}}`, so many objects in each other.
-boost::json::object nested(int levels) {
-  boost::json::object innermost;
-  for (int i = 1; i < levels; ++i) innermost = boost::json::object{{"a", std::move(innermost)}};
-  return innermost;
-}
-
-TEST_F(SidekiqProcessor, DeliversArgumentsThatAreNestedAsDeepAsRubyReads) {
-  HttpServer server{[](const ServedRequest&) { return answer(404); }};
-  auto job = job_of({.url = server.url(), .raise = true});
-  job["args"].as_array()[3] = nested(96);
-  push_text("default", boost::json::serialize(job));
-  EXPECT_EQ(perform().callbacks, 1);
-  boost::json::parse_options as_ruby;
-  as_ruby.max_depth = 100;
-  auto text = texts({"LRANGE", "queue:default", "0", "-1"}).at(0);
-  auto told = boost::json::parse(text, {}, as_ruby);
-  EXPECT_EQ(told.at("args").at(0).at("response").at("callback_args"), job["args"].at(3));
-}
-
-TEST_F(SidekiqProcessor, AJobThatIsNestedDeeperThanItsCallbackMayBeKeepsAllThatItHas) {
-  HttpServer server{[](const ServedRequest&) { return answer(200); }};
-  auto job = job_of({.url = server.url()});
-  job["args"].as_array()[3] = nested(97);
-  job.erase("queue");
-  push_text("default", boost::json::serialize(job));
-  job["args"].as_array()[3] = nested(150);
-  job["args"].as_array()[4] = "deeper";
-  auto unreadable = boost::json::serialize(job);
-  push_text("default", unreadable);
-  auto summary = perform();
-  EXPECT_EQ(summary.retried, 1);
-  EXPECT_EQ(summary.died, 1);
-  EXPECT_EQ(server.served(), 0);
-  auto later = texts({"ZRANGE", "retry", "0", "-1"}).at(0);
-  EXPECT_THAT(later, HasSubstr(boost::json::serialize(nested(97))));
-  EXPECT_THAT(later, HasSubstr("nested deeper than 96"));
-  EXPECT_THAT(later, HasSubstr("\"queue\":\"default\"")) << "where it was taken from";
-  EXPECT_THAT(texts({"ZRANGE", "dead", "0", "-1"}), testing::ElementsAre(unreadable));
-  EXPECT_THAT(errors_, testing::Contains(HasSubstr("nested deeper than 100")));
-  expect_nothing_in_flight();
-}
-
-TEST_F(SidekiqProcessor, WholeNumbersOfAnySizeComeBackAsTheyWere) {
-  HttpServer server{[](const ServedRequest&) { return answer(200); }};
-  const std::string large = "\"user_id\":123456789012345678901234567890";
-  for (const auto& url : {server.url(), std::string{"ftp://a/"}}) {
-    auto text = boost::json::serialize(job_of({.url = url, .id = url}));
-    text.replace(text.find("\"user_id\":7"), 11, large);
-    push_text("default", text);
-  }
-  perform();
-  EXPECT_THAT(texts({"LRANGE", "queue:default", "0", "-1"}),
-              testing::ElementsAre(HasSubstr(large)));
-  EXPECT_THAT(texts({"ZRANGE", "retry", "0", "-1"}), testing::ElementsAre(HasSubstr(large)));
-}
-
-TEST_F(SidekiqProcessor, BytesThatAreNotUtf8BreakNoDelivery) {
-  std::string seen;
-  HttpServer server{[&](const ServedRequest& request) {
-    seen = request.body;
-    return answer(200);
-  }};
-  auto job = job_of({.url = server.url(), .method = "post", .body = "caf\xe9"});
-  job["args"].as_array()[3] = {{"name", "caf\xe9"}};
-  push_text("default", boost::json::serialize(job));
-  EXPECT_EQ(perform().callbacks, 1);
-  EXPECT_EQ(seen, "caf\xe9");
-  auto told = queue().at(0).at("args").at(0);
-  EXPECT_EQ(told.at("callback_args").at("name"), "caf\xef\xbf\xbd");
-}
-
-TEST_F(SidekiqProcessor, BytesThatAreNotUtf8OutlastAnotherAttempt) {
-  auto job = job_of({.method = "post", .body = "caf\xe9"});
-  push_text("default", boost::json::serialize(job));
-  EXPECT_EQ(perform().retried, 1) << "nobody listens there";
-  auto waiting = set("retry").at(0);
-  EXPECT_EQ(waiting.at("jid"), job.at("jid"));
-  EXPECT_EQ(waiting.at("args").at(0).at("body").at("value"), "Y2Fm6Q==");
-  // Where they would make another request of it, they stay as they are.
-  job["args"].as_array()[0].as_object()["url"] = "http://127.0.0.1:1/caf\xe9";
-  push_text("default", boost::json::serialize(job));
-  EXPECT_EQ(perform().died, 1);
-  EXPECT_THAT(texts({"ZRANGE", "dead", "0", "-1"}),
-              testing::ElementsAre(boost::json::serialize(job)));
-}
-
-TEST_F(SidekiqProcessor, SaysAndCountsWhatRedisCannotRead) {
-  auto text = boost::json::serialize(job_of({.body = "half"}));
-  text.replace(text.find("half"), 4, "\\ud83d cut");
-  push_text("default", text);
-  EXPECT_EQ(perform().died, 1);
-  EXPECT_THAT(texts({"ZRANGE", "dead", "0", "-1"}), testing::ElementsAre(text));
-  EXPECT_THAT(errors_, testing::Contains(HasSubstr("63c1a37615da17b21f943b48 of queue default")));
-}
-
 TEST_F(SidekiqProcessor, ReadsPayloadsThatAreKeptApartAndRemovesThemWithTheCallback) {
   HttpServer server{[](const ServedRequest&) { return answer(200); }};
   auto job = job_of({.url = server.url()});
@@ -302,6 +206,28 @@ TEST_F(SidekiqProcessor, LeavesTheServerAloneWhereAQueueIsFullOfWhatIsForOthers)
   // Which it asks every 400 ms, to see who lives.
   ASSERT_TRUE(eventually([&] { return calls("hgetall") >= 6; }));
   EXPECT_LT(calls("evalsha"), 200);
+}
+
+TEST_F(SidekiqProcessor, SaysOnceInAWhileThatTheServerRefuses) {
+  auto with = options();
+  with.processor.until_empty = false;
+  Running processor{address(), with};
+  ASSERT_TRUE(eventually([&] { return number({"SCARD", "processes"}) == 1; }));
+  auto refused = [&] {
+    auto errors = redis_.call({"INFO", "errorstats"}).string();
+    auto at = errors.find("errorstat_OOM:count=");
+    return at == std::string::npos ? 0 : std::stoi(errors.substr(errors.find('=', at) + 1));
+  };
+  auto before = refused();
+  redis_.call({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_TRUE(eventually([&] { return refused() >= before + 6; }));
+  redis_.call({"CONFIG", "SET", "maxmemory", "0"});
+  processor.stop();
+  std::map<std::string, int> said;
+  for (const auto& sentence : infos_)
+    if (sentence.find("maxmemory") != std::string::npos) ++said[sentence];
+  EXPECT_FALSE(said.empty());
+  for (const auto& [sentence, times] : said) EXPECT_EQ(times, 1) << sentence;
 }
 
 TEST_F(SidekiqProcessor, GivesBackWhatIsInFlightWhenItIsStopped) {

@@ -64,8 +64,13 @@ SidekiqProcessor::State::State(std::string_view address, SidekiqOptions options)
   check_server();
 }
 
-void SidekiqProcessor::State::log(Severity severity, const std::string& sentence) const {
+void SidekiqProcessor::State::log(Severity severity, const std::string& sentence) {
   options_.log(severity, sentence);
+}
+
+void SidekiqProcessor::State::log_trouble(const std::string& sentence) {
+  if (auto kept_back = patient_.say(sentence))
+    log(Severity::warning, sentence + kept_back_text(*kept_back));
 }
 
 SidekiqSummary SidekiqProcessor::State::run() {
@@ -96,7 +101,7 @@ void SidekiqProcessor::State::take_jobs() {
       if (look != Look::nothing) continue;
     } catch (const StoreError& error) {
       trouble = an_answer_was_lost_ = true;
-      log(Severity::warning, fmt::format("cannot take requests: {}", error.what()));
+      log_trouble(fmt::format("cannot take requests: {}", error.what()));
     }
     if (options_.processor.until_empty && !trouble && nothing_is_left()) return;
     bool short_wait = trouble || options_.processor.until_empty;

@@ -53,8 +53,7 @@ void SidekiqProcessor::State::work_at_desk(std::stop_token stop) {
     } catch (const StoreError& error) {
       // The answers are kept until they can be delivered, or others have the requests.
       pause = std::clamp(pause * 2, first_pause, longest_pause);
-      log(Severity::warning,
-          fmt::format("cannot settle {} requests yet: {}", ended.size(), error.what()));
+      log_trouble(fmt::format("cannot settle {} requests yet: {}", ended.size(), error.what()));
     }
   }
 }

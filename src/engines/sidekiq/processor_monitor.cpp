@@ -56,8 +56,7 @@ void SidekiqProcessor::State::monitor(std::stop_token stop) {
       try {
         duty.run_if_due();
       } catch (const StoreError& error) {
-        log(Severity::warning,
-            fmt::format("Redis cannot be reached as it should: {}", error.what()));
+        log_trouble(fmt::format("Redis cannot be reached as it should: {}", error.what()));
       }
       next = std::min(next, duty.due());
     }

@@ -15,6 +15,7 @@
 #include "engines/sidekiq/queue_watch.hpp"
 #include "engines/sidekiq/recovery.hpp"
 #include "http/loop.hpp"
+#include "recovery/patient.hpp"
 
 namespace holdfast::http {
 
@@ -50,7 +51,9 @@ class SidekiqProcessor::State {
   using Steady = std::chrono::steady_clock;
 
   void check_server();
-  void log(Severity severity, const std::string& sentence) const;
+  void log(Severity severity, const std::string& sentence);
+  /// Of a server that is away, which many say again and again.
+  void log_trouble(const std::string& sentence);
 
   // run
   enum class Look {
@@ -90,6 +93,7 @@ class SidekiqProcessor::State {
   sidekiq::Presence presence_;
   sidekiq::QueueWatch watch_;
 
+  Patient patient_;
   std::atomic<bool> ran_ = false;
   std::atomic<ProcessorState> state_ = ProcessorState::stopped;
   std::atomic<bool> resting_ = false, ending_ = false, at_once_ = false;
