@@ -227,8 +227,8 @@ TEST(Standing, ComesBackAsItWasTold) {
 
 TEST(Standing, OfSeveralProcessorsNamesEachHostOnce) {
   const auto until = [](int milliseconds) { return WallTime{Millis{milliseconds}}; };
-  const std::vector<Standing> told{{"running", {{"b", until(9), 11}, {"over", until(5), 10}}},
-                                   {"running", {{"b", until(8), 10}, {"a", until(7), 10}}}};
+  const std::vector<Standing> told{{.left_alone = {{"b", until(9), 11}, {"over", until(5), 10}}},
+                                   {.left_alone = {{"b", until(8), 10}, {"a", until(7), 10}}}};
   const auto hosts = left_alone_by_any(told, until(5));
   ASSERT_EQ(hosts.size(), 2u);
   EXPECT_EQ(hosts[0].host, "a");
