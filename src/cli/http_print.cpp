@@ -13,6 +13,7 @@
 
 #include "cli/interrupts.hpp"
 #include "documents/json.hpp"
+#include "http/forget.hpp"
 #include "http/performance.hpp"
 #include "http/phase.hpp"
 #include "recovery/plain_text.hpp"
@@ -42,7 +43,7 @@ class HeldMeanwhile {
     const std::array ids{id_};
     try {
       engine_.parts().transfer().forget(ids);
-      if (blobs_) blobs_->remove(id_.text());
+      if (blobs_) blobs_->remove(http::blob_key(engine_, id_));
     } catch (const Error& error) {
       throw Error{fmt::format("it is held as task {}, although it is known how it ended: {}",
                               id_.text(), error.what())};
