@@ -17,6 +17,7 @@
 #include "http/performance.hpp"
 #include "http/phase.hpp"
 #include "recovery/plain_text.hpp"
+#include "recovery/time_text.hpp"
 #include "tasks/engine_parts.hpp"
 
 namespace holdfast::cli {
@@ -135,7 +136,11 @@ Exit perform_and_print(Context& context, const PrintedRequest& printed) {
                                if (count > 2) ::_exit(static_cast<int>(Exit::interrupted));
                                stop.request_stop();
                              }};
-  const auto performed = performance.run(stop.get_token());
+  const auto performed =
+      performance.run(stop.get_token(), [&](const std::string& why, Millis wait) {
+        if (!context.quiet)
+          fmt::print(stderr, "holdfast: {}; trying again in {}\n", plain(why), duration_text(wait));
+      });
   const bool answered = std::holds_alternative<Done>(performed.outcome);
   auto ended = Exit::ok;
   if (answered) ended = print_response(context, std::get<http::Response>(performed.answer.what));

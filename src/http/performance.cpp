@@ -44,11 +44,13 @@ Performance::Performance(Request request, std::string id, Persistence persistenc
       loop_{std::make_unique<Loop>(options_)} {}
 Performance::~Performance() = default;
 
-Performed Performance::run(std::stop_token stop) {
+Performed Performance::run(std::stop_token stop, const OnRetry& on_retry) {
   for (int number = 1;;) {
     auto answer = attempt(stop);
     auto outcome = decide_ending(request_, answer, facts(number)).outcome;
     const auto wait = wait_after(outcome, number);
+    if (const auto* retry = std::get_if<Retry>(&outcome); retry && wait && !stop.stop_requested())
+      on_retry(retry->reason, *wait);
     if (!wait || !pause(*wait, stop)) return {std::move(outcome), std::move(answer)};
     if (std::holds_alternative<Retry>(outcome)) ++number;
   }

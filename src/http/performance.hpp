@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stop_token>
 
@@ -23,9 +24,11 @@ class Performance {
   Performance(Request request, std::string id, Persistence persistence, ProcessorOptions options);
   ~Performance();
 
+  /// Told before each wait for another attempt.
+  using OnRetry = std::function<void(const std::string& why, Millis wait)>;
   /// Tries as often as `persistence` says. When `stop` is requested, what is in flight is broken
   /// off, and `Cancelled` or the last answer before is what remains.
-  Performed run(std::stop_token stop);
+  Performed run(std::stop_token stop, const OnRetry& on_retry);
 
  private:
   Answer attempt(std::stop_token stop);

@@ -132,7 +132,8 @@ TEST_F(PrintedRequests, ThatAreInterruptedAreNotSentLater) {
   }
   HttpServer busy{[](const ServedRequest&) { return answer(503); }};
   test::Process waiting{command(print_words(busy.url(), {"--allow-private", "--hold"}))};
-  ASSERT_TRUE(test::eventually([&] { return busy.served() == 1; }));
+  ASSERT_TRUE(test::eventually(
+      [&] { return waiting.err().find("503; trying again in") != std::string::npos; }));
   waiting.signal(SIGINT);
   ASSERT_TRUE(waiting.wait());
   EXPECT_THAT(waiting.err(), HasSubstr("503"));
