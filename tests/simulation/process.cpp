@@ -35,7 +35,7 @@ void Process::get_quick() {
     nothing.timeout = Millis{1'000};
     session_.took({nothing}, world_.clock.steady());
     for (const auto& job : session_.start(world_.clock.steady()))
-      session_.finished(job, give_back(nothing), std::chrono::microseconds{1});
+      session_.finished(job, settle_for(nothing, Done{}, {}), std::chrono::microseconds{1});
     session_.handler_free();
     session_.settled(session_.settlements());
   }
