@@ -98,6 +98,9 @@ void add(Arguments& arguments, const ClaimRequest& claim, const std::string& num
   arguments.add(claim.queues).add(claim.kinds).add(number).add(unanswered);
 }
 
+/// Tasks of one record are settled by commands of their own. Reading the records of few costs less.
+constexpr std::size_t worth_remembering = 16;
+
 /// A run of tasks that were claimed alike.
 void read_claimed(const Value& list, std::size_t first, std::vector<Claimed>& claimed,
                   Claims& claims) {
@@ -122,9 +125,10 @@ void read_claimed(const Value& list, std::size_t first, std::vector<Claimed>& cl
     one.backoff = body.backoff;
     one.payload = std::move(body.payload);
   }
-  claims.took(alike.lease.token,
-              record.empty() ? nullptr : std::make_shared<const std::string>(record),
-              std::span{claimed}.subspan(before));
+  auto tasks = std::span{claimed}.subspan(before);
+  bool worth_it = !record.empty() && tasks.size() >= worth_remembering;
+  claims.took(alike.lease.token, worth_it ? std::make_shared<const std::string>(record) : nullptr,
+              tasks);
 }
 
 Exchanged read_exchanged(const Value& answer, const std::vector<std::size_t>& order,
