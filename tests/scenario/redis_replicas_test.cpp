@@ -5,6 +5,21 @@
 namespace holdfast::test {
 namespace {
 
+TEST_F(RedisScenario, AReplicaAloneIsReadOnlyAndSaysWhereToWrite) {
+  RedisServer primary, replica;
+  enqueue(open(primary.address()), 1);
+  replica.call({"REPLICAOF", "127.0.0.1", std::to_string(primary.port())});
+  ASSERT_TRUE(eventually([&] { return replica.call({"DBSIZE"}).number() > 0; }));
+  auto engine = open(replica.address());
+  EXPECT_EQ(Inspector{engine}.count({}), 1);
+  try {
+    enqueue(engine, 1);
+    FAIL() << "it was written";
+  } catch (const StoreReadOnly& error) {
+    EXPECT_NE(std::string_view{error.what()}.find("name its primary"), std::string_view::npos);
+  }
+}
+
 TEST_F(RedisScenario, PromotedReplicaIsFound) {
   RedisServer primary, replica;
   replica.call({"REPLICAOF", "127.0.0.1", std::to_string(primary.port())});

@@ -131,8 +131,10 @@ void Server::fail(const Value& answer) {
                     "again when all of it has arrived",
                     address_.name())};
   if (text.starts_with("READONLY"))
-    throw StoreReadOnly{fmt::format(
-        "the Redis server at {} is a replica, which takes no writes: {}", address_.name(), text)};
+    throw StoreReadOnly{
+        fmt::format("the Redis server at {} is a replica, which takes no writes; name its primary "
+                    "in the address, or both: {}",
+                    address_.name(), text)};
   if (text.starts_with("NOPERM"))
     throw StoreError{
         fmt::format("the user of {} may not do this; see docs/redis.md for the "
