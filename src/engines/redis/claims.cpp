@@ -11,13 +11,14 @@ constexpr std::size_t most_claims = 64;
 
 void Claims::took(Token token, const Record& record, std::span<const Claimed> tasks) {
   std::lock_guard lock{mutex_};
+  // Never one of which only a part was told: that would count too few.
+  if (!claims_.contains(token) && claims_.size() >= most_claims) claims_.erase(claims_.begin());
   auto& claim = claims_[token];
   claim.left += std::ssize(tasks);
   if (record) {
     claim.records.reserve(claim.records.size() + tasks.size());
     for (const auto& task : tasks) claim.records.emplace(task.lease.id, record);
   }
-  if (claims_.size() > most_claims) claims_.erase(claims_.begin());
 }
 
 Claims::Known Claims::take(const Lease& lease) {
