@@ -22,15 +22,16 @@ bool is_allowed_in_value(char c) {
   return byte == '\t' || (byte >= 0x20 && byte != 0x7f);
 }
 
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
 std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view space = " \t\r\n";
-  auto begin = text.find_first_not_of(space);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(space) - begin + 1);
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
 }
 
-std::string as_utf8(std::string_view text) {
-  if (is_utf8(text)) return std::string{text};
+std::string as_utf8(std::string text) {
+  if (is_utf8(text)) return text;
   std::string utf8;
   for (char c : text) {
     auto byte = static_cast<unsigned char>(c);
@@ -79,9 +80,12 @@ Headers merge(const Headers& under, const Headers& over) {
 void add_header_line(Headers& headers, std::string_view line) {
   auto colon = line.find(':');
   if (colon == std::string_view::npos || colon == 0) return;
-  auto value = as_utf8(trimmed(line.substr(colon + 1)));
-  auto [at, is_new] = headers.try_emplace(as_utf8(lower(trimmed(line.substr(0, colon)))), value);
-  if (!is_new) at->second += ", " + value;
+  auto name = as_utf8(lower(trimmed(line.substr(0, colon))));
+  auto value = as_utf8(std::string{trimmed(line.substr(colon + 1))});
+  if (auto at = headers.find(name); at != headers.end())
+    at->second += ", " + value;
+  else
+    headers.emplace(std::move(name), std::move(value));
 }
 
 }  // namespace holdfast::http

@@ -1,6 +1,7 @@
 #include "http/json.hpp"
 
-#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -12,19 +13,46 @@
 
 namespace holdfast::http {
 
+namespace {
+
+bool is_escaped(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
+
+/// Whether one of eight bytes is escaped, by arithmetic on all of them at once: a byte that is less
+/// than what is taken away from it borrows, and its highest bit tells.
+bool has_escaped(std::uint64_t eight) {
+  constexpr std::uint64_t each = 0x0101'0101'0101'0101U, highest = each * 0x80;
+  auto less = [](std::uint64_t bytes, std::uint64_t than) {
+    return (bytes - each * than) & ~bytes & highest;
+  };
+  return (less(eight, 0x20) | less(eight ^ each * '"', 1) | less(eight ^ each * '\\', 1)) != 0;
+}
+
+/// How many bytes at the beginning of a text stay as they are.
+std::size_t plain_beginning(std::string_view text) {
+  std::size_t size = 0;
+  for (std::uint64_t eight = 0; size + sizeof eight <= text.size(); size += sizeof eight) {
+    std::memcpy(&eight, text.data() + size, sizeof eight);
+    if (has_escaped(eight)) break;
+  }
+  while (size < text.size() && !is_escaped(text[size])) ++size;
+  return size;
+}
+
+}  // namespace
+
 void append_quoted(std::string& to, std::string_view text) {
   to += '"';
   while (true) {
-    auto at = std::ranges::find_if(
-        text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; });
-    to.append(text.begin(), at);
-    if (at == text.end()) break;
-    if (*at == '"' || *at == '\\') {
-      to += {'\\', *at};
+    auto plain = plain_beginning(text);
+    to += text.substr(0, plain);
+    if (plain == text.size()) break;
+    auto c = text[plain];
+    if (c == '"' || c == '\\') {
+      to += {'\\', c};
     } else {
-      fmt::format_to(std::back_inserter(to), "\\u{:04x}", *at);
+      fmt::format_to(std::back_inserter(to), "\\u{:04x}", c);
     }
-    text = {at + 1, text.end()};
+    text.remove_prefix(plain + 1);
   }
   to += '"';
 }
@@ -47,6 +75,17 @@ Writing& Writing::number(std::string_view name, std::int64_t value) {
 
 Writing& Writing::fraction(std::string_view name, double value) {
   return json(name, fmt::format("{}", value));
+}
+
+Writing& Writing::texts(std::string_view name, const std::vector<std::string>& values) {
+  member(name);
+  text_ += '[';
+  for (const auto& value : values) {
+    if (&value != &values.front()) text_ += ',';
+    append_quoted(text_, value);
+  }
+  text_ += ']';
+  return *this;
 }
 
 Writing& Writing::json(std::string_view name, std::string_view value) {

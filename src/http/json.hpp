@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
@@ -17,6 +18,7 @@ class Writing {
   Writing& text(std::string_view name, std::string_view value);
   Writing& number(std::string_view name, std::int64_t value);
   Writing& fraction(std::string_view name, double value);
+  Writing& texts(std::string_view name, const std::vector<std::string>& values);
   Writing& json(std::string_view name, std::string_view value);  ///< which is JSON already
 
   std::string str();  ///< the end of it

@@ -21,7 +21,7 @@ std::string json_text(const Response& response) {
       .text("request_id", response.request_id)
       .text("url", response.url)
       .text("http_method", lower(to_string(response.method)))
-      .json("redirects", boost::json::serialize(boost::json::value_from(response.redirects)))
+      .texts("redirects", response.redirects)
       .json("context", boost::json::serialize(response.context))
       .str();
 }

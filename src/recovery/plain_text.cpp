@@ -1,6 +1,7 @@
 #include "recovery/plain_text.hpp"
 
 #include <cstdint>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -55,6 +56,14 @@ std::size_t utf8_character(std::string_view text) {
 
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
+    // Most texts are plain ASCII, which is seen eight bytes at a time.
+    if (std::uint64_t eight = 0; text.size() >= sizeof eight) {
+      std::memcpy(&eight, text.data(), sizeof eight);
+      if ((eight & 0x8080'8080'8080'8080U) == 0) {
+        text.remove_prefix(sizeof eight);
+        continue;
+      }
+    }
     auto size = utf8_character(text);
     if (size == 0) return false;
     text.remove_prefix(size);

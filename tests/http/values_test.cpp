@@ -50,6 +50,9 @@ TEST(HttpValues, GoThroughJsonUnchanged) {
   odd.headers = {{"x-\"quoted\"", "a\\b\x01\t\n\u00e9"}};
   odd.body = "{\"a\": [\"\\u0000\", 1]}\r\n";
   odd.duration = 3e-6;
+  for (int byte = 0; byte < 128; ++byte)
+    odd.redirects.push_back(std::string(static_cast<std::size_t>(byte % 20), 'x') +
+                            static_cast<char>(byte) + "0123456789");
   odd.context = {{"n", 18446744073709551615u}, {"list", {1.5, nullptr, "\u20ac"}}};
   EXPECT_EQ(response_from_json(to_json(odd)), odd);
   RequestError error{.type = ErrorType::http, .message = "no", .response = full_response()};

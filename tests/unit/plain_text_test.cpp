@@ -38,5 +38,15 @@ TEST(PlainText, KnowsUtf8) {
   EXPECT_FALSE(is_utf8("\x80"));
 }
 
+TEST(PlainText, KnowsUtf8WhereverItStandsInALongText) {
+  for (std::size_t at = 0; at < 20; ++at) {
+    std::string text(20, 'x');
+    EXPECT_TRUE(is_utf8(text.substr(at)));
+    text[at] = '\xff';
+    EXPECT_FALSE(is_utf8(text)) << at;
+    EXPECT_TRUE(is_utf8(text.replace(at, 1, "\u00e9"))) << at;
+  }
+}
+
 }  // namespace
 }  // namespace holdfast
