@@ -14,7 +14,9 @@ using Clock = std::chrono::steady_clock;
 
 class BareLoop {
  public:
-  BareLoop(const std::string& url, int count, int at_once) : url_{url}, left_{count} {
+  BareLoop(const std::string& url, const std::vector<std::string>& headers, int count, int at_once)
+      : url_{url}, left_{count} {
+    for (const auto& header : headers) headers_ = curl_slist_append(headers_, header.c_str());
     curl_global_init(CURL_GLOBAL_DEFAULT);
     multi_ = curl_multi_init();
     epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
@@ -53,6 +55,7 @@ class BareLoop {
     curl_easy_setopt(handle, CURLOPT_URL, url_.c_str());
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &BareLoop::on_body);
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers_);
     curl_multi_add_handle(multi_, handle);
   }
 
@@ -89,6 +92,7 @@ class BareLoop {
   }
 
   std::string url_;
+  curl_slist* headers_ = nullptr;
   int left_;
   int open_ = 0;
   long timer_ = -1;
@@ -98,8 +102,10 @@ class BareLoop {
 
 }  // namespace
 
-std::chrono::duration<double> run_bare_loop(const std::string& url, int count, int at_once) {
+std::chrono::duration<double> run_bare_loop(const std::string& url,
+                                            const std::vector<std::string>& headers, int count,
+                                            int at_once) {
   auto began = Clock::now();
-  BareLoop{url, count, at_once}.run();
+  BareLoop{url, headers, count, at_once}.run();
   return Clock::now() - began;
 }

@@ -5,7 +5,8 @@
 //     holdfast_http_bench [REQUESTS] [AT ONCE] [WORD]
 //
 // By default as many at once as a processor performs by default. With a word, only what begins with
-// it is measured beside the bare loop.
+// it is measured beside the bare loop. Two ratios are told: to a bare loop that sends nothing but
+// what libcurl sends by itself, and to one that sends the headers that a processor sends.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -47,9 +48,30 @@ holdfast::test::Process start_nginx(const std::filesystem::path& folder) {
       {"/usr/sbin/nginx", "-c", config.string(), "-e", (folder / "error.log").string()}};
 }
 
-void report(const std::string& what, int count, Seconds took, double bare) {
+/// What the bare loops reach in a second.
+struct Bare {
+  double plain;
+  double same_headers;
+};
+
+void report(const std::string& what, int count, Seconds took, const Bare& bare) {
   auto rate = count / took.count();
-  fmt::print("{:<44} {:>8.0f}/s {:>6.2f} of the bare loop\n", what, rate, rate / bare);
+  fmt::print("{:<44} {:>8.0f}/s {:>6.2f} of the bare loop, {:.2f} with the same headers\n", what,
+             rate, rate / bare.plain, rate / bare.same_headers);
+}
+
+Bare measure_bare_loops(int count, int at_once) {
+  const std::string id = holdfast::TaskId::make().text();
+  auto rate = [&](const std::vector<std::string>& headers) {
+    return count / run_bare_loop(url, headers, count, at_once).count();
+  };
+  Bare bare{.plain = rate({}),
+            .same_headers = rate({"accept-encoding: gzip, br, deflate", "idempotency-key: " + id,
+                                  "user-agent: " + holdfast::http::ProcessorOptions{}.user_agent,
+                                  "x-request-id: " + id})};
+  report("bare libcurl", count, Seconds{count / bare.plain}, bare);
+  report("bare libcurl, the same headers", count, Seconds{count / bare.same_headers}, bare);
+  return bare;
 }
 
 /// What a noisy machine changes little.
@@ -63,7 +85,7 @@ Seconds own_cpu() {
 }
 
 void measure(const std::string& what, const std::string& address, int count, int at_once,
-             double bare) {
+             const Bare& bare) {
   auto engine = holdfast::open(address);
   holdfast::http::Client client{engine};
   std::vector<holdfast::http::Request> requests(
@@ -85,7 +107,7 @@ void measure(const std::string& what, const std::string& address, int count, int
 }
 
 /// Requests that a Ruby application has enqueued, up to the callbacks that Sidekiq would run.
-void measure_sidekiq(int count, int at_once, double bare) {
+void measure_sidekiq(int count, int at_once, const Bare& bare) {
   auto& redis = holdfast::test::shared_lasting_redis();
   for (int done = 0; done < count; done += 1'000) {
     holdfast::redis::Command push{"LPUSH", "queue:default"};
@@ -111,7 +133,7 @@ void measure_sidekiq(int count, int at_once, double bare) {
 
 /// A client that prints how many seconds it took.
 void measure_peer(const std::string& what, std::vector<std::string> command, int count, int at_once,
-                  double bare) {
+                  const Bare& bare) {
   command.insert(command.end(), {url, std::to_string(count), std::to_string(at_once)});
   auto done = holdfast::test::run(command);
   if (done.ending.ok())
@@ -141,9 +163,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   fmt::print("{} requests, {} at once\n", count, at_once);
-  auto took = run_bare_loop(url, count, at_once);
-  auto bare = count / took.count();
-  report("bare libcurl", count, took, bare);
+  auto bare = measure_bare_loops(count, at_once);
   const std::string only = argc > 3 ? argv[3] : "";
   auto wanted = [&](std::string_view what) { return what.starts_with(only); };
   auto peer = [&](const std::string& what, const std::vector<std::string>& command) {
