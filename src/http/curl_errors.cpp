@@ -1,16 +1,30 @@
 #include "http/curl_errors.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace holdfast::http {
 
-ErrorType error_type_of(CURLcode code) {
+namespace {
+
+/// libcurl has one code for a handshake that failed and for one that the other side broke off.
+bool was_broken_off(std::string_view said) {
+  constexpr std::array signs{"SSL_ERROR_SYSCALL", "reset by peer", "unexpected eof", "Broken pipe"};
+  return std::ranges::any_of(signs,
+                             [&](std::string_view sign) { return said.find(sign) != said.npos; });
+}
+
+}  // namespace
+
+ErrorType error_type_of(CURLcode code, std::string_view said) {
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
       return ErrorType::timeout;
     case CURLE_SSL_CONNECT_ERROR:
+      return was_broken_off(said) ? ErrorType::connection : ErrorType::ssl;
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CIPHER:
-    case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
     case CURLE_SSL_INVALIDCERTSTATUS:
@@ -30,7 +44,7 @@ ErrorType error_type_of(CURLcode code) {
     case CURLE_BAD_CONTENT_ENCODING:
     case CURLE_UNSUPPORTED_PROTOCOL:  // what answered does not speak HTTP that we know
       return ErrorType::connection;
-    default:
+    default:  // also a file of certificates that cannot be read here and now
       return ErrorType::unknown;
   }
 }

@@ -8,7 +8,7 @@
 
 namespace holdfast::http {
 
-ErrorType error_type_of(CURLcode code);
+ErrorType error_type_of(CURLcode code, std::string_view said);
 
 /// Why, in words: what libcurl `said`, unless it said nothing or named the proxy as it was given,
 /// which may have a password in it.

@@ -35,7 +35,8 @@ Answer Transfer::broken(CURLcode code) const {
   // That is what libcurl says of a line that is longer than it takes.
   if (code == CURLE_OUT_OF_MEMORY)
     return failed(ErrorType::response_too_large, "a header of the answer is too long");
-  return failed(error_type_of(code), fmt::format("{}: {}", origin_.host, explain(code, error_)));
+  return failed(error_type_of(code, error_),
+                fmt::format("{}: {}", origin_.host, explain(code, error_)));
 }
 
 std::optional<Answer> Transfer::finish(CURLcode code) {
@@ -54,9 +55,9 @@ std::optional<Answer> Transfer::finish(CURLcode code) {
   if (const auto* next = std::get_if<Follow>(&turn)) return follow(*next);
   response_.duration = duration_of(handle_.get());
   response_.request_id = job_.id;
-  response_.url = job_.request.url;
+  response_.url = std::move(job_.request.url);
   response_.method = job_.request.method;
-  response_.context = job_.request.context;
+  response_.context = std::move(job_.request.context);
   return Answer{std::move(response_), true};
 }
 

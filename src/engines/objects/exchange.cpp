@@ -157,7 +157,7 @@ Reply Exchange::try_once(const Request& given, const Sink& sink) {
     auto what = fmt::format("{} does not answer as it should: {}", server_.origin,
                             *error ? error : curl_easy_strerror(code));
     // A certificate that is not to be trusted will be the same in a second.
-    if (http::error_type_of(code) == http::ErrorType::ssl) throw BlobError{what};
+    if (http::error_type_of(code, error) == http::ErrorType::ssl) throw BlobError{what};
     throw NoReply{what};
   }
   long status = 0;
