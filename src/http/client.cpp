@@ -1,5 +1,7 @@
 #include <holdfast/http/client.hpp>
 
+#include <holdfast/http/processor.hpp>
+
 #include "http/forget.hpp"
 #include "http/headers.hpp"
 #include "http/url.hpp"
@@ -8,9 +10,13 @@ namespace holdfast::http {
 
 namespace {
 
-/// The attempt of a task must be longer than all of its hops together, which end by themselves.
-constexpr int most_hops = 8;
 constexpr Millis for_the_rest = std::chrono::minutes{1};
+
+/// The attempt of a task must be longer than all of its hops together, which end by themselves.
+/// Before each it may wait for a place at the host.
+int most_waits(const Request& request) {
+  return 2 * (1 + request.max_redirects.value_or(ProcessorOptions{}.max_redirects));
+}
 
 }  // namespace
 
@@ -45,7 +51,8 @@ NewTask Client::task_for(const Request& request, std::optional<TaskId> id) const
   task.options.id = id ? *id : TaskId::make();
   task.options.max_attempts = options_.persistence.attempts;
   task.options.backoff = options_.persistence.backoff;
-  task.options.timeout = request.timeout.value_or(options_.timeout) * most_hops + for_the_rest;
+  task.options.timeout =
+      request.timeout.value_or(options_.timeout) * most_waits(request) + for_the_rest;
   auto key = options_.payloads.blobs ? blob_key(tasks_.engine(), *task.options.id) : "";
   task.payload = seal(to_json(request), key, options_.payloads);
   return task;

@@ -43,6 +43,12 @@ std::optional<Ticket> Lines::last(const Origin& origin) const {
   return at == lines_.end() ? std::nullopt : std::optional{at->second.back()};
 }
 
+std::vector<Ticket> Lines::everybody() const {
+  std::vector<Ticket> all;
+  for (const auto& [origin, line] : lines_) all.insert(all.end(), line.begin(), line.end());
+  return all;
+}
+
 bool Lines::too_long(const Origin& origin) const {
   auto at = lines_.find(origin);
   return at != lines_.end() && (waiting_ > most_ || at->second.size() > most_of_one_);

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "http/job.hpp"
 #include "http/url.hpp"
@@ -21,6 +22,7 @@ class Lines {
   std::optional<Ticket> first(const Origin& origin) const;
   std::optional<Ticket> last(const Origin& origin) const;
   bool too_long(const Origin& origin) const;
+  std::vector<Ticket> everybody() const;
   bool empty() const { return lines_.empty(); }
 
  private:

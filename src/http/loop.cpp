@@ -120,6 +120,7 @@ void Loop::run(std::stop_token stop) {
     take_orders();
     collect_finished();
     let_in_freed();
+    send_back_who_waits_too_long();
     wait_for_events();
   }
   while (!running_.empty()) {
@@ -154,6 +155,7 @@ void Loop::enter(Ticket ticket) {
   if (enter_now(ticket)) return;
   auto& running = running_.at(ticket);
   running.in_line = true;
+  running.joined = now();
   lines_.join(running.transfer->origin(), ticket);
   shorten_line(running.transfer->origin());
 }
@@ -187,6 +189,21 @@ void Loop::shorten_line(const Origin& at) {
     const auto& transfer = *running_.at(ticket).transfer;
     if (!transfer.job().gives_way || transfer.maybe_sent()) return;
     end(ticket, {Postponed{hosts_.next_turn(origin, now())}, false});
+  }
+}
+
+/// The time of its attempt runs while it waits, and would be used up without a byte having been
+/// sent.
+void Loop::send_back_who_waits_too_long() {
+  if (lines_.empty() || now() < look_at_lines_) return;
+  look_at_lines_ = now() + Millis{longest_wait_ms};
+  for (auto ticket : lines_.everybody()) {
+    const auto& running = running_.at(ticket);
+    const auto& transfer = *running.transfer;
+    const auto& job = transfer.job();
+    const bool too_long = now() - running.joined >= job.timeout;
+    if (!too_long || !job.gives_way || transfer.maybe_sent()) continue;
+    end(ticket, {Postponed{hosts_.next_turn(transfer.origin(), now())}, false});
   }
 }
 
@@ -244,14 +261,18 @@ void Loop::hop_ended(Ticket ticket, CURLcode code) {
   auto origin = transfer.origin();
   bool resolved = transfer.resolved();
   curl_multi_remove_handle(multi_, transfer.handle());
-  // Where a server answers at all, it is there.
-  bool down = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
-              code == CURLE_OPERATION_TIMEDOUT || code == CURLE_SSL_CONNECT_ERROR;
+  // Where a server answers at all, it is there. Of one that was not asked, nothing is known.
+  const bool blocked = transfer.blocked();
+  bool down = !blocked && (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+                           code == CURLE_OPERATION_TIMEDOUT || code == CURLE_SSL_CONNECT_ERROR);
   auto why = down ? why_down(transfer.handle(), code) : std::string{};
   auto answer = transfer.finish(code);
   running.inside = running.added = false;
   if (resolved && !origin.is_address) hosts_.resolved(origin, now());
-  hosts_.leave(origin, down, running.entered, now());
+  if (blocked)
+    hosts_.turn_back(origin);
+  else
+    hosts_.leave(origin, down, running.entered, now());
   if (down || !left_alone_.empty()) note_health(origin, why);
   if (answer) {
     end(ticket, std::move(*answer));

@@ -57,6 +57,7 @@ class Loop {
   void enter(Ticket ticket);
   bool enter_now(Ticket ticket);  ///< false: it has to wait
   void shorten_line(const Origin& origin);
+  void send_back_who_waits_too_long();
   void send(Ticket ticket);
   void note_free(const Origin& origin);
   void let_in_freed();
@@ -83,6 +84,7 @@ class Loop {
   struct Running {
     std::unique_ptr<Transfer> transfer;
     bool in_line = false;    ///< for a place at its host
+    Millis joined{0};        ///< the line, then
     bool inside = false;     ///< counted in there
     Millis entered{0};       ///< since then
     bool announced = false;  ///< see `Job::about_to_send`
@@ -90,6 +92,7 @@ class Loop {
   };
   std::unordered_map<Ticket, Running> running_;
   Lines lines_;
+  Millis look_at_lines_{0};        ///< for those who wait too long
   std::vector<Origin> freed_;      ///< where there may be a place now
   std::vector<Ticket> resolving_;  ///< the first at a host whose name is not known yet
 

@@ -24,11 +24,11 @@ std::string escaped(std::string_view location) {
   return text;
 }
 
+}  // namespace
+
 bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
-
-}  // namespace
 
 bool is_credential(std::string_view header) {
   return header == "authorization" || header == "cookie" || header == "proxy-authorization";

@@ -28,6 +28,8 @@ std::variant<Stay, Follow, WrongTurn> decide_redirect(int status, const std::str
                                                       const std::vector<std::string>& redirects,
                                                       int max_redirects);
 
+bool is_redirect(int status);
+
 /// Headers that must not go to another origin.
 bool is_credential(std::string_view header);
 

@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t most_header_bytes = 65'536;
 /// Of a transfer, for receiving. Answers are small, and there are thousands of them at once.
 constexpr long receive_buffer = 8'192;
+/// Those that libcurl decodes.
+constexpr const char* encodings = "gzip, br, deflate";
 
 constexpr char* nothing = nullptr;
 
@@ -63,6 +65,9 @@ void Transfer::prepare() {
   // On a connection that turns out to be closed, libcurl sends a second time by itself. On a new
   // one it does not.
   set(handle, CURLOPT_FRESH_CONNECT, is_only_once(job_.request) ? 1L : 0L);
+  // A connection that is being made may have room for others. One without TLS has not, and who
+  // waits for it would wait for its first answer.
+  set(handle, CURLOPT_PIPEWAIT, origin_.scheme == "https" ? 1L : 0L);
   for (auto data :
        {CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA})
     set(handle, data, this);
@@ -73,8 +78,11 @@ void Transfer::prepare() {
 void Transfer::set_constants(CURL* handle, const Site& site) {
   const auto& options = site.options;
   set(handle, CURLOPT_NOSIGNAL, 1L);
+  // Otherwise the end of a request whose name is still being looked up waits for that thread, and
+  // with it everybody in the loop.
+  set(handle, CURLOPT_QUICK_EXIT, 1L);
   set(handle, CURLOPT_BUFFERSIZE, receive_buffer);
-  set(handle, CURLOPT_ACCEPT_ENCODING, "gzip, br, deflate");
+  set(handle, CURLOPT_ACCEPT_ENCODING, encodings);
   set(handle, CURLOPT_DNS_CACHE_TIMEOUT,
       static_cast<long>(options.dns_cache / std::chrono::seconds{1}));
   set(handle, CURLOPT_MAXAGE_CONN,
@@ -108,7 +116,10 @@ void Transfer::check_host() {
   auto host = read ? lower(part) : std::string{};
   curl_free(part);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host != origin_.host)
+  // An address of IPv6 can be written in many ways, and libcurl gives the shortest.
+  auto address = Address::parse(host);
+  bool same = address ? address == Address::parse(origin_.host) : host == origin_.host;
+  if (!same)
     throw InvalidRequest{fmt::format("the host of '{}' can be read in two ways; write it plainly",
                                      without_query(job_.request.url))};
 }
@@ -145,13 +156,16 @@ void Transfer::set_method() {
 
 void Transfer::set_headers() {
   curl_slist* lines = nullptr;
-  auto add = [&](const std::string& name, const std::string& value) {
+  std::string line;
+  auto add = [&](std::string_view name, std::string_view value) {
     // A header without a value is written with a semicolon, or libcurl would leave it out.
-    auto line = value.empty() ? name + ";" : fmt::format("{}: {}", name, value);
+    line.assign(name).append(value.empty() ? ";" : ": ").append(value);
     lines = curl_slist_append(lines, line.c_str());
   };
   for (const auto& [name, value] : job_.request.headers) add(name, value);
   for (const auto& [name, value] : job_.secrets) add(name, value);
+  // libcurl would add it by itself, but writes what is its own twice, byte by byte.
+  if (!job_.request.headers.contains("accept-encoding")) add("accept-encoding", encodings);
   // What libcurl would add by itself to a body: asking for permission first, and a type.
   if (has_body(job_.request.method)) {
     lines = curl_slist_append(lines, "Expect:");
@@ -167,6 +181,7 @@ std::size_t Transfer::on_body(char* bytes, std::size_t size, std::size_t count, 
 }
 
 bool Transfer::take_body(std::string_view bytes) {
+  if (!keeps_body()) return true;
   auto most = site_.options.max_response_bytes;
   if (response_.body.size() + bytes.size() > most) {
     refused_ = ErrorType::response_too_large;
@@ -191,12 +206,26 @@ bool Transfer::take_header(std::string_view line) {
   // Every answer begins anew: before the one that counts there may be others (100, 103).
   if (line.starts_with("HTTP/")) {
     response_.headers.clear();
+    length_is_checked_ = false;
     return true;
   }
   add_header_line(response_.headers, line);
-  if (!line.starts_with('c') && !line.starts_with('C')) return true;
+  // What comes behind a body ends with an empty line, too.
+  const bool is_last = line == "\r\n" || line == "\n";
+  return !is_last || std::exchange(length_is_checked_, true) || check_length();
+}
+
+bool Transfer::keeps_body() const {
+  long status = 0;
+  curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
+  const bool leads_on = is_redirect(static_cast<int>(status)) && job_.max_redirects > 0 &&
+                        response_.headers.contains("location");
+  return job_.request.method != Method::head && status != 304 && !leads_on;
+}
+
+bool Transfer::check_length() {
   auto length = response_.headers.find("content-length");
-  if (length == response_.headers.end() || job_.request.method == Method::head) return true;
+  if (length == response_.headers.end() || !keeps_body()) return true;
   std::size_t announced = 0;
   const auto& text = length->second;
   std::from_chars(text.data(), text.data() + text.size(), announced);

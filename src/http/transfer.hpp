@@ -38,6 +38,8 @@ class Transfer {
   const Job& job() const { return job_; }
   bool resolved() const { return resolved_; }
   bool maybe_sent() const { return maybe_sent_; }
+  /// Nobody was asked: the guard refused the address.
+  bool blocked() const { return refused_ == ErrorType::blocked_address; }
 
   /// Gets the handle ready for the next hop. Throws `InvalidRequest` for what cannot be sent.
   void prepare();
@@ -61,6 +63,9 @@ class Transfer {
   static int on_send(void* self, char* ip, char* local, int port, int local_port);
   bool take_body(std::string_view bytes);
   bool take_header(std::string_view line);
+  bool check_length();
+  /// Not that of an answer that has none, whatever length it tells, nor the page beside a redirect.
+  bool keeps_body() const;
 
   struct GiveBack {
     SpareHandles* handles;
@@ -82,6 +87,7 @@ class Transfer {
   // Of this hop.
   Response response_{};
   std::size_t header_bytes_ = 0;
+  bool length_is_checked_ = false;
   std::optional<ErrorType> refused_{};
   std::string refusal_;
 };

@@ -1,7 +1,15 @@
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "http/processor_scenario.hpp"
+#include "support/loopback.hpp"
 
 namespace holdfast::http {
 namespace {
@@ -70,6 +78,43 @@ Reply misbehave(const std::string& how, const std::string& bomb, int port) {
             .then = Reply::Then::close};
   return answer(200, "honest");
 }
+
+/// Takes connections, reads the first bytes of each and lets it go: a server that is being
+/// restarted.
+class HandshakeBreaker {
+ public:
+  HandshakeBreaker() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port_));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+        ::listen(listener_, 10) != 0)
+      throw std::runtime_error{"nobody can listen there"};
+    thread_ = std::thread{[this] { run(); }};
+  }
+  ~HandshakeBreaker() {
+    ::shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    ::close(listener_);
+  }
+  std::string url() const { return fmt::format("https://127.0.0.1:{}/", port_); }
+  int came() const { return came_; }
+
+ private:
+  void run() {
+    for (int client = 0; (client = ::accept(listener_, nullptr, nullptr)) >= 0; ::close(client)) {
+      ++came_;
+      char bytes[5];
+      [[maybe_unused]] auto got = ::recv(client, bytes, sizeof bytes, 0);
+    }
+  }
+
+  int port_ = test::free_port();
+  int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::atomic<int> came_ = 0;
+  std::thread thread_;
+};
 
 class Adversaries : public ProcessorScenario {
  protected:
@@ -148,6 +193,34 @@ TEST_F(Adversaries, NothingInsideIsReachedUnlessAllowed) {
   EXPECT_EQ(perform(guarded).responses["x"].body, "inside");
 }
 
+TEST_F(Adversaries, AnAddressThatIsBlockedSaysNothingAboutItsHost) {
+  auto guarded = lenient();
+  guarded.egress.allow_private = false;
+  guarded.breaker = {.failures = 3, .pause = Millis{100}};
+  guarded.capacity = 1;
+  for (int i = 0; i < 10; ++i) client_.get("http://127.0.0.1/", call(std::to_string(i)));
+  auto told = perform(guarded);
+  EXPECT_EQ(told.errors.size(), 10u);
+  for (const auto& [name, error] : told.errors) EXPECT_EQ(error.type, ErrorType::blocked_address);
+  EXPECT_EQ(summary_.tasks.given_back, 0) << "nobody had to wait";
+}
+
+TEST_F(Adversaries, AnAddressOfIPv6CanBeWrittenInAnyWay) {
+  auto guarded = lenient();
+  guarded.egress.allow_private = false;
+  client_.get("http://[0:0:0:0:0:0:0:1]/", call("x"));
+  EXPECT_THAT(perform(guarded).errors["x"].message, HasSubstr("loopback"));
+}
+
+TEST_F(Adversaries, AHandshakeThatIsBrokenOffIsTriedAgain) {
+  HandshakeBreaker server;
+  Client client{engine_, {.persistence = {.attempts = 2, .backoff = {.first = Millis{1}}}}};
+  client.get(server.url(), call("x"));
+  auto told = perform();
+  EXPECT_EQ(told.errors["x"].type, ErrorType::connection) << told.errors["x"].message;
+  EXPECT_EQ(server.came(), 2);
+}
+
 TEST_F(Adversaries, ARedirectToTheInsideIsNotFollowed) {
   HttpServer inside{[](const ServedRequest&) { return answer(200, "inside"); }};
   HttpServer outside{[&](const ServedRequest&) {
@@ -165,6 +238,7 @@ TEST_F(Adversaries, ARedirectToTheInsideIsNotFollowed) {
 class Tls : public ProcessorScenario {
  protected:
   void SetUp() override {
+    // Not for the name of this machine.
     certificate_ = store_.folder() / "cert.pem";
     auto key = store_.folder() / "key.pem";
     auto made = test::run({"/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",

@@ -172,6 +172,7 @@ TEST(Lines, AreShortBecauseWhoWaitsTakesUpRoomForOthers) {
   for (Ticket ticket = 5; ticket < 10; ++ticket)
     lines.join(origin_of(fmt::format("http://{}.example/", ticket)), ticket);
   EXPECT_TRUE(lines.too_long(b)) << "a quarter for all";
+  EXPECT_EQ(lines.everybody().size(), 9u);
   lines.leave(a, 2);
   EXPECT_FALSE(lines.too_long(b));
   EXPECT_FALSE(lines.too_long(a));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <boost/json/parse.hpp>
 
-#include "documents/http_requests.hpp"
 #include "http/forget.hpp"
 #include "http/processor_scenario.hpp"
 #include "tasks/engine_parts.hpp"
@@ -198,35 +197,6 @@ TEST_F(ProcessorTest, CapacityIsNeverExceededAndTheRestWaitsInTheStore) {
   EXPECT_EQ(perform(options).responses.size(), 30u);
   EXPECT_LE(server.most_at_once(), 5);
   EXPECT_GT(server.most_at_once(), 1);
-}
-
-TEST_F(ProcessorTest, WhoWaitsForAPlaceAtAHostLeavesRoomForOtherHosts) {
-  HttpServer slow{[](const ServedRequest&) {
-    auto reply = answer(200, "slow");
-    reply.waits = true;
-    return reply;
-  }};
-  HttpServer quick{[](const ServedRequest&) { return answer(200, "quick"); }};
-  constexpr int waiting = 20;
-  for (int i = 0; i < waiting; ++i) client_.get(slow.url(), call(std::to_string(i)));
-  client_.get(quick.url(), call("quick"));
-  auto options = lenient();
-  options.per_host = 1;
-  options.capacity = 4;
-  std::jthread looking{[&] {
-    EXPECT_TRUE(test::eventually([&] { return quick.served() == 1 && slow.served() == 1; }));
-    EXPECT_TRUE(test::eventually([&] {
-      auto found = requests_in_flight(engine_, 50,
-                                      std::chrono::floor<Millis>(std::chrono::system_clock::now()));
-      return found.size() == 1;
-    })) << "those that wait are not in flight";
-    slow.release();
-  }};
-  auto told = perform(options);
-  EXPECT_EQ(told.responses.size(), waiting + 1u);
-  EXPECT_EQ(slow.served(), waiting);
-  EXPECT_EQ(slow.most_at_once(), 1);
-  EXPECT_EQ(summary_.tasks.failed_attempts, 0);
 }
 
 TEST_F(ProcessorTest, QuietLetsRequestsEndAndStopGivesThemBackUncharged) {

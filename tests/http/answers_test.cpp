@@ -1,0 +1,47 @@
+// What answers look like, and what is made of them.
+
+#include <fmt/format.h>
+
+#include "http/processor_scenario.hpp"
+
+namespace holdfast::http {
+namespace {
+
+using test::answer;
+using test::HttpServer;
+using test::ServedRequest;
+
+using Answers = ProcessorScenario;
+
+TEST_F(Answers, TheLengthOfWhatWasNotSentIsNoReasonToRefuseIt) {
+  HttpServer server{[](const ServedRequest& request) -> test::Reply {
+    if (request.target == "/unchanged")
+      return {.bytes = "HTTP/1.1 304 Not Modified\r\nContent-Length: 5000000\r\n\r\n"};
+    if (request.target == "/moved")
+      return answer(302, std::string(2'000'000, 'x'), "Location: /there\r\n");
+    if (request.target == "/trailer")
+      return {.bytes =
+                  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                  "1\r\nx\r\n0\r\nContent-Length: 5000000\r\n\r\n"};
+    return answer(200, "there");
+  }};
+  for (const auto* path : {"/unchanged", "/moved", "/trailer"})
+    client_.get(server.url(path), call(path));
+  auto told = perform();
+  EXPECT_THAT(told.errors, testing::IsEmpty());
+  EXPECT_EQ(told.responses["/unchanged"].status, 304);
+  EXPECT_EQ(told.responses["/moved"].body, "there");
+  EXPECT_EQ(told.responses["/trailer"].body, "x");
+}
+
+TEST_F(Answers, ARedirectThatIsNotFollowedIsAnAnswerWithItsPage) {
+  HttpServer server{
+      [](const ServedRequest&) { return answer(302, "page", "Location: /there\r\n"); }};
+  auto stay = call("x");
+  stay.max_redirects = 0;
+  client_.get(server.url(), stay);
+  EXPECT_EQ(perform().responses["x"].body, "page");
+}
+
+}  // namespace
+}  // namespace holdfast::http
