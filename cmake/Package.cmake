@@ -61,7 +61,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libboost1.81-dev, libboost-json1.81-dev, libboost-url1.81-dev, libsqlite3-dev, libpq-dev,\
  libfmt-dev, libspdlog-dev, libyaml-cpp-dev, libhiredis-dev, librabbitmq-dev, libssl-dev,\
- libhowardhinnant-date-dev, libcurl4-openssl-dev, libsodium-dev, zlib1g-dev")
+ libhowardhinnant-date-dev, libcurl4-openssl-dev, libbrotli-dev, libsodium-dev, zlib1g-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers and the static library, for programs in
 C++20 that enqueue tasks, run handlers for them, or look at what a store holds.")
 include(CPack)

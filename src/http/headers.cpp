@@ -24,12 +24,6 @@ bool is_allowed_in_value(char c) {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 std::string as_utf8(std::string text) {
   if (is_utf8(text)) return text;
   std::string utf8;
@@ -46,6 +40,12 @@ std::string as_utf8(std::string text) {
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
 
 std::string lower(std::string_view text) {
   std::string result{text};
@@ -82,10 +82,11 @@ void add_header_line(Headers& headers, std::string_view line) {
   if (colon == std::string_view::npos || colon == 0) return;
   auto name = as_utf8(lower(trimmed(line.substr(0, colon))));
   auto value = as_utf8(std::string{trimmed(line.substr(colon + 1))});
-  if (auto at = headers.find(name); at != headers.end())
-    at->second += ", " + value;
-  else
+  auto at = headers.find(name);
+  if (at == headers.end())
     headers.emplace(std::move(name), std::move(value));
+  else if (name != "location")  // of two places to go to, the first counts, as it does elsewhere
+    at->second += ", " + value;
 }
 
 }  // namespace holdfast::http

@@ -7,6 +7,8 @@
 
 namespace holdfast::http {
 
+/// Without spaces and ends of lines around it.
+std::string_view trimmed(std::string_view text);
 std::string lower(std::string_view text);
 
 /// Throws `InvalidRequest` for a name or a value that would break the request apart: libcurl sends

@@ -20,7 +20,6 @@ namespace {
 constexpr std::size_t most_header_bytes = 65'536;
 /// Of a transfer, for receiving. Answers are small, and there are thousands of them at once.
 constexpr long receive_buffer = 8'192;
-/// Those that libcurl decodes.
 constexpr const char* encodings = "gzip, br, deflate";
 
 constexpr char* nothing = nullptr;
@@ -54,7 +53,7 @@ void Transfer::prepare() {
   response_.redirects = std::move(redirects);
   header_bytes_ = 0;
   refused_.reset();
-  resolved_ = false;
+  resolved_ = connected_ = false;
   check_host();
   auto* handle = handle_.get();
   set(handle, CURLOPT_URL, job_.request.url.c_str());
@@ -82,7 +81,6 @@ void Transfer::set_constants(CURL* handle, const Site& site) {
   // with it everybody in the loop.
   set(handle, CURLOPT_QUICK_EXIT, 1L);
   set(handle, CURLOPT_BUFFERSIZE, receive_buffer);
-  set(handle, CURLOPT_ACCEPT_ENCODING, encodings);
   set(handle, CURLOPT_DNS_CACHE_TIMEOUT,
       static_cast<long>(options.dns_cache / std::chrono::seconds{1}));
   set(handle, CURLOPT_MAXAGE_CONN,
@@ -94,7 +92,11 @@ void Transfer::set_constants(CURL* handle, const Site& site) {
   set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   set(handle, CURLOPT_SSL_VERIFYPEER, 1L);
   set(handle, CURLOPT_SSL_VERIFYHOST, 2L);
-  if (!options.ca_file.empty()) set(handle, CURLOPT_CAINFO, options.ca_file.c_str());
+  set(handle, CURLOPT_PROXY_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  if (!options.ca_file.empty()) {
+    set(handle, CURLOPT_CAINFO, options.ca_file.c_str());
+    set(handle, CURLOPT_PROXY_CAINFO, options.ca_file.c_str());
+  }
   auto version =
       options.version == HttpVersion::http1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS;
   set(handle, CURLOPT_HTTP_VERSION, static_cast<long>(version));
@@ -164,7 +166,6 @@ void Transfer::set_headers() {
   };
   for (const auto& [name, value] : job_.request.headers) add(name, value);
   for (const auto& [name, value] : job_.secrets) add(name, value);
-  // libcurl would add it by itself, but writes what is its own twice, byte by byte.
   if (!job_.request.headers.contains("accept-encoding")) add("accept-encoding", encodings);
   // What libcurl would add by itself to a body: asking for permission first, and a type.
   if (has_body(job_.request.method)) {
@@ -263,6 +264,7 @@ int Transfer::on_close(void* sockets, curl_socket_t socket) {
 
 int Transfer::on_send(void* data, char* ip, char*, int, int) {
   auto& self = *static_cast<Transfer*>(data);
+  self.connected_ = true;
   // A connection that is used again was not opened for this request.
   auto address = Address::parse(ip ? ip : "");
   if (self.site_.options.proxy.empty() && address) {

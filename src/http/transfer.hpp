@@ -37,6 +37,7 @@ class Transfer {
   const Origin& origin() const { return origin_; }
   const Job& job() const { return job_; }
   bool resolved() const { return resolved_; }
+  bool connected() const { return connected_; }
   bool maybe_sent() const { return maybe_sent_; }
   /// Nobody was asked: the guard refused the address.
   bool blocked() const { return refused_ == ErrorType::blocked_address; }
@@ -54,6 +55,7 @@ class Transfer {
   void set_headers();
   void check_host();
   std::optional<Answer> follow(const struct Follow& follow);
+  std::optional<Answer> decode_body();  ///< nothing: it went well
   Answer broken(CURLcode code) const;
 
   static std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* self);
@@ -81,7 +83,7 @@ class Transfer {
   std::unique_ptr<curl_slist, FreeList> header_lines_;
   char error_[CURL_ERROR_SIZE] = {};
   Origin origin_{};
-  bool resolved_ = false;
+  bool resolved_ = false, connected_ = false;
   bool maybe_sent_ = false;
 
   // Of this hop.

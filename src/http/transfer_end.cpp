@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
 
+#include "http/compression.hpp"
 #include "http/curl_errors.hpp"
 #include "http/redirect.hpp"
 #include "http/transfer.hpp"
@@ -53,12 +54,31 @@ std::optional<Answer> Transfer::finish(CURLcode code) {
     return answer;
   }
   if (const auto* next = std::get_if<Follow>(&turn)) return follow(*next);
+  if (auto undecodable = decode_body()) return undecodable;
   response_.duration = duration_of(handle_.get());
   response_.request_id = job_.id;
   response_.url = std::move(job_.request.url);
   response_.method = job_.request.method;
   response_.context = std::move(job_.request.context);
   return Answer{std::move(response_), true};
+}
+
+/// Not by libcurl: one without an end is a whole answer to Debian's.
+std::optional<Answer> Transfer::decode_body() {
+  const auto most = site_.options.max_response_bytes;
+  auto decoded = decode(response_.body, response_.header("content-encoding"), most);
+  if (!decoded) return {};
+  if (const auto* why = std::get_if<Undecodable>(&*decoded))
+    return *why == Undecodable::too_large
+               ? failed(ErrorType::response_too_large,
+                        fmt::format("the answer has more than {} bytes when it is decoded", most))
+               : failed(ErrorType::connection,
+                        "the answer is compressed, and broken off or damaged");
+  response_.body = std::get<std::string>(std::move(*decoded));
+  // They speak of what was sent.
+  response_.headers.erase("content-encoding");
+  response_.headers.erase("content-length");
+  return {};
 }
 
 std::optional<Answer> Transfer::follow(const Follow& next) {

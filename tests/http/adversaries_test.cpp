@@ -42,6 +42,8 @@ Reply misbehave(const std::string& how, const std::string& bomb, int port) {
     return {.bytes = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + std::string(3'000'000, 'x'),
             .then = Reply::Then::close};
   if (how == "/bomb") return answer(200, bomb, "Content-Encoding: gzip\r\n");
+  if (how == "/half_gzip")
+    return answer(200, bomb.substr(0, bomb.size() / 2), "Content-Encoding: gzip\r\n");
   if (how == "/not_gzip") return answer(200, "plain", "Content-Encoding: gzip\r\n");
   if (how == "/headers") return answer(200, "", "X: " + std::string(70'000, 'x') + "\r\n");
   if (how == "/long_header") return answer(200, "", "X: " + std::string(2'000'000, 'x') + "\r\n");
@@ -264,6 +266,17 @@ class Tls : public ProcessorScenario {
 TEST_F(Tls, ACertificateThatNobodyTrustsIsAnError) {
   client_.get(url_, call("x"));
   EXPECT_EQ(perform().errors["x"].type, ErrorType::ssl);
+}
+
+TEST_F(Tls, ItIsTheSameForAProxy) {
+  auto options = lenient();
+  options.proxy = url_.substr(0, url_.size() - 1);
+  client_.get("http://example.invalid/", call("nobody"));
+  EXPECT_EQ(perform(options).errors["nobody"].type, ErrorType::ssl);
+  options.ca_file = certificate_;
+  client_.get("http://example.invalid/", call("trusted"));
+  auto told = perform(options);
+  EXPECT_EQ(told.responses["trusted"].status, 200) << told.errors["trusted"].message;
 }
 
 TEST_F(Tls, OneThatIsTrustedIsFineForItsOwnNameOnly) {

@@ -5,11 +5,11 @@
 #include <holdfast/http/sidekiq.hpp>
 
 #include "engines/sidekiq/body.hpp"
-#include "engines/sidekiq/compression.hpp"
 #include "engines/sidekiq/ending.hpp"
 #include "engines/sidekiq/jobs.hpp"
 #include "engines/sidekiq/ruby_json.hpp"
 #include "http/base64.hpp"
+#include "http/compression.hpp"
 
 namespace holdfast::sidekiq {
 namespace {
@@ -32,10 +32,10 @@ TEST(SidekiqBody, WhatIsNotTheTextThatItIsSaidToBeIsKeptAsBytes) {
 
 TEST(SidekiqBody, BothWaysOfCompressionAreReadAndBrokenOnesAreRefused) {
   for (bool gzip : {true, false}) {
-    auto packed = compress("hello", gzip);
-    EXPECT_EQ(decompress(packed, 100), "hello");
-    EXPECT_EQ(decompress(packed, 4), std::nullopt) << "larger than allowed";
-    EXPECT_EQ(decompress(packed.substr(0, packed.size() / 2), 100), std::nullopt);
+    auto packed = http::compress("hello", gzip);
+    EXPECT_EQ(http::decompress(packed, 100), "hello");
+    EXPECT_EQ(http::decompress(packed, 4), std::nullopt) << "larger than allowed";
+    EXPECT_EQ(http::decompress(packed.substr(0, packed.size() / 2), 100), std::nullopt);
     boost::json::value body{{"encoding", "gzipped"}, {"value", http::base64(packed)}};
     EXPECT_EQ(decode_body(body), "hello");
   }

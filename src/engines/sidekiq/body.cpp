@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
 
-#include "engines/sidekiq/compression.hpp"
 #include "http/base64.hpp"
+#include "http/compression.hpp"
 #include "http/headers.hpp"
 #include "http/json.hpp"
 #include "recovery/plain_text.hpp"
@@ -86,7 +86,7 @@ boost::json::value encode_body(std::string_view bytes, std::string_view content_
   }
   if (!text || !is_utf8(*text)) return bytes_body(bytes);
   if (text->size() >= worth_compressing) {
-    auto packed = http::base64(compress(*text, dialect.gzip));
+    auto packed = http::base64(http::compress(*text, dialect.gzip));
     if (packed.size() < text->size()) return body_object("gzipped", packed, said);
   }
   return body_object("text", *text, said);
@@ -104,7 +104,7 @@ std::string decode_body(const boost::json::value& body) {
     value = std::move(*bytes);
   }
   if (encoding == "gzipped") {
-    auto plain = decompress(value, most_bytes);
+    auto plain = http::decompress(value, most_bytes);
     if (!plain) read.refuse("value", "compressed as gzip or zlib, or it is too large");
     value = std::move(*plain);
   } else if (encoding != "text" && encoding != "binary") {
