@@ -24,7 +24,7 @@ struct Special {
 /// The first that contains an address names it.
 const std::vector<Special>& specials() {
   static const std::vector<Special> all{
-      {"0.0.0.0/8", "this host"},
+      {"0.0.0.0/8", "wildcard"},
       {"10.0.0.0/8", "private"},
       {"100.64.0.0/10", "carrier-grade NAT"},
       {"127.0.0.0/8", "loopback"},
@@ -40,7 +40,7 @@ const std::vector<Special>& specials() {
       {"203.0.113.0/24", "documentation"},
       {"224.0.0.0/4", "multicast"},
       {"240.0.0.0/4", "reserved"},
-      {"::/128", "this host"},
+      {"::/128", "wildcard"},
       {"::1/128", "loopback"},
       {"64:ff9b:1::/48", "local NAT64"},
       {"100::/64", "discard"},

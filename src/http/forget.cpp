@@ -15,7 +15,7 @@ std::string blobs_of(const Engine& engine) { return store_id(engine) + "."; }
 }  // namespace
 
 void forget_when_done(Attempt& attempt, const std::string& blob) {
-  attempt.then(forget_kind, blob, {.max_attempts = attempts});
+  attempt.then(forget_kind, blob, {.queue = forget_queue, .max_attempts = attempts});
 }
 
 std::string forget(std::string_view payload, BlobStore& blobs) {

@@ -11,6 +11,8 @@ namespace holdfast::http {
 /// The kind of tasks that remove a blob. One comes into being in the same step that completes the
 /// task whose payload the blob was, so it is neither removed too early nor left behind.
 inline constexpr const char* forget_kind = "holdfast.http.forget";
+/// Every processor with blobs takes from it, whatever its own queues are.
+inline constexpr const char* forget_queue = "holdfast.http";
 
 /// What the blob with the payload of a task is called. It begins with the id of the store, because
 /// several stores can have their blobs in one place.

@@ -8,6 +8,10 @@ namespace {
 
 /// Hosts that nobody talks to and nothing is known about are forgotten beyond this number.
 constexpr std::size_t most_remembered = 10'000;
+/// Others wait together for so long.
+constexpr Millis quick_lookup{1'000};
+/// Where connections are used again, others take it for granted for so long that theirs is, too.
+constexpr Millis good_connection{1'000};
 /// Who finds no place stays away for so long at least and at most.
 constexpr Millis shortest_turn{20}, longest_turn{300'000};
 /// So long after one the next comes at the latest, however slow the host is: it may become quicker,
@@ -26,15 +30,17 @@ Hosts::Entry Hosts::enter(const Origin& origin, Millis now) {
   if (!origin.is_address && now >= host.resolved_until) {
     if (host.resolving) return Entry::wait;
     host.resolving = true;
+    host.resolving_since = now;
   }
   if (host.inside == 0) host.since = now;
   ++host.inside;
   return Entry::go;
 }
 
-bool Hosts::is_resolving(const Origin& origin) const {
+bool Hosts::is_resolving(const Origin& origin, Millis now) const {
   auto at = hosts_.find(origin);
-  return at != hosts_.end() && at->second.resolving;
+  return at != hosts_.end() && at->second.resolving &&
+         now - at->second.resolving_since < quick_lookup;
 }
 
 Millis Hosts::next_turn(const Origin& origin, Millis now) {
@@ -56,10 +62,22 @@ Millis Hosts::closed_for(const Origin& origin, Millis now) const {
   return at == hosts_.end() ? Millis{0} : std::max(at->second.closed_until - now, Millis{0});
 }
 
+bool Hosts::is_given_up(const Origin& origin, Millis now) const {
+  auto at = hosts_.find(origin);
+  return at != hosts_.end() && at->second.failures >= breaker_.failures &&
+         now - at->second.down_since >= breaker_.patience;
+}
+
 void Hosts::resolved(const Origin& origin, Millis now) {
   auto& host = hosts_[origin];
   host.resolving = false;
   host.resolved_until = now + dns_cache_;
+}
+
+void Hosts::connected(const Origin& origin, Millis now) {
+  auto& host = hosts_[origin];
+  host.resolving = false;
+  host.resolved_until = std::max(host.resolved_until, now + std::min(dns_cache_, good_connection));
 }
 
 void Hosts::turn_back(const Origin& origin) {
@@ -78,6 +96,7 @@ void Hosts::leave(const Origin& origin, bool failed, Millis entered, Millis now)
   if (!failed) {
     host.failures = 0;
   } else if (++host.failures >= breaker_.failures && breaker_.failures > 0) {
+    if (host.failures == breaker_.failures) host.down_since = now;
     host.closed_until = now + breaker_.pause;
   }
   if (hosts_.size() > most_remembered)

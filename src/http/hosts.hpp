@@ -22,13 +22,19 @@ class Hosts {
   int failures(const Origin& origin) const;  ///< in a row
   /// For how long a closed one stays closed.
   Millis closed_for(const Origin& origin, Millis now) const;
-  bool is_resolving(const Origin& origin) const;
+  /// Whether it was closed for so long that nobody should wait for it any more.
+  bool is_given_up(const Origin& origin, Millis now) const;
+  /// Its name is being looked up, and that has not taken long yet.
+  bool is_resolving(const Origin& origin, Millis now) const;
   /// How long the next one stays away for whom there is no place. Each comes back a little after
   /// the one before, twice as often as places become free by the look of it: so there is always one
   /// for a place, and not many more of them come than needed for that.
   Millis next_turn(const Origin& origin, Millis now);
   /// Its name is known; who waits for that may enter.
   void resolved(const Origin& origin, Millis now);
+  /// The same for one that needed no name, because it goes on a connection that was there. The next
+  /// may need one, so this does not hold for long.
+  void connected(const Origin& origin, Millis now);
   void leave(const Origin& origin, bool failed, Millis entered, Millis now);
   /// The same for one that was broken off, and so learned nothing of the host.
   void turn_back(const Origin& origin);
@@ -38,12 +44,14 @@ class Hosts {
   struct Host {
     int inside = 0;
     bool resolving = false;
+    Millis resolving_since{0};
     Millis resolved_until{0};
     int failures = 0;  ///< in a row
     Millis closed_until{0};
-    Fine takes{0};    ///< inside, on average
-    Millis since{0};  ///< when one left, or the first came
-    Fine turn{0};     ///< when the last one comes that was sent away
+    Millis down_since{0};  ///< first left alone, and not well since
+    Fine takes{0};         ///< inside, on average
+    Millis since{0};       ///< when one left, or the first came
+    Fine turn{0};          ///< when the last one comes that was sent away
   };
 
   int per_host_;

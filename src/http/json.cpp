@@ -101,12 +101,12 @@ std::string Writing::str() {
 
 std::string body_text(std::string_view bytes) {
   if (bytes.empty()) return "null";
-  Writing body;
-  if (is_utf8(bytes))
-    body.text("encoding", "text").text("value", bytes);
-  else
-    body.text("encoding", "base64").text("value", base64(bytes));
-  return body.str();
+  Writing text, coded;
+  if (is_utf8(bytes)) text.text("encoding", "text").text("value", bytes);
+  // What has many control characters is shorter as bytes.
+  const bool is_short = text.size() > 1 && text.size() < bytes.size() + bytes.size() / 2 + 100;
+  if (is_short) return text.str();
+  return coded.text("encoding", "base64").text("value", base64(bytes)).str();
 }
 
 boost::json::value body_json(std::string_view bytes) { return parse_json(body_text(bytes)); }

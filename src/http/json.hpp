@@ -22,6 +22,7 @@ class Writing {
   Writing& json(std::string_view name, std::string_view value);  ///< which is JSON already
 
   std::string str();  ///< the end of it
+  std::size_t size() const { return text_.size(); }
 
  private:
   void member(std::string_view name);

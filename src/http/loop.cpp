@@ -167,7 +167,7 @@ bool Loop::enter_now(Ticket ticket) {
   if (entry == Hosts::Entry::wait) return false;
   if (std::exchange(running.in_line, false)) lines_.leave(transfer.origin(), ticket);
   if (entry == Hosts::Entry::closed) {
-    end(ticket, {Postponed{hosts_.closed_for(transfer.origin(), now())}, transfer.maybe_sent()});
+    turn_away(ticket);
     return true;
   }
   running.inside = true;
@@ -181,10 +181,24 @@ bool Loop::enter_now(Ticket ticket) {
   return true;
 }
 
+/// From a host that is left alone.
+void Loop::turn_away(Ticket ticket) {
+  const auto& transfer = *running_.at(ticket).transfer;
+  const auto& origin = transfer.origin();
+  if (!hosts_.is_given_up(origin, now()))
+    return end(ticket, {Postponed{hosts_.closed_for(origin, now())}, transfer.maybe_sent()});
+  auto known = left_alone_.find(origin);
+  end(ticket,
+      transfer.failed(ErrorType::connection,
+                      fmt::format("{} is left alone after {} failures in a row: {}", origin.host,
+                                  hosts_.failures(origin),
+                                  known == left_alone_.end() ? "no answer" : known->second.why)));
+}
+
 /// Who waits for a name does so for a moment only, and then all may enter.
 void Loop::shorten_line(const Origin& at) {
   const auto origin = at;  // it may be that of one who goes
-  while (lines_.too_long(origin) && !hosts_.is_resolving(origin)) {
+  while (lines_.too_long(origin) && !hosts_.is_resolving(origin, now())) {
     const auto ticket = *lines_.last(origin);
     const auto& transfer = *running_.at(ticket).transfer;
     if (!transfer.job().gives_way || transfer.maybe_sent()) return;
@@ -198,11 +212,16 @@ void Loop::send_back_who_waits_too_long() {
   if (lines_.empty() || now() < look_at_lines_) return;
   look_at_lines_ = now() + Millis{longest_wait_ms};
   for (auto ticket : lines_.everybody()) {
-    const auto& running = running_.at(ticket);
+    auto at = running_.find(ticket);
+    if (at == running_.end()) continue;  // it went with the end of its line
+    const auto& running = at->second;
     const auto& transfer = *running.transfer;
     const auto& job = transfer.job();
     const bool too_long = now() - running.joined >= job.timeout;
-    if (!too_long || !job.gives_way || transfer.maybe_sent()) continue;
+    if (!too_long || !job.gives_way || transfer.maybe_sent()) {
+      shorten_line(transfer.origin());
+      continue;
+    }
     end(ticket, {Postponed{hosts_.next_turn(transfer.origin(), now())}, false});
   }
 }
@@ -240,12 +259,16 @@ void Loop::collect_finished() {
   for (auto ticket : std::exchange(resolving_, {})) {
     auto at = running_.find(ticket);
     if (at == running_.end() || !at->second.added) continue;
-    if (!at->second.transfer->resolved()) {
+    const auto& transfer = *at->second.transfer;
+    auto origin = transfer.origin();
+    if (transfer.resolved()) {
+      hosts_.resolved(origin, now());
+    } else if (transfer.connected()) {
+      hosts_.connected(origin, now());
+    } else {
       resolving_.push_back(ticket);
       continue;
     }
-    auto origin = at->second.transfer->origin();
-    hosts_.resolved(origin, now());
     let_in(origin);
   }
   int left = 0;

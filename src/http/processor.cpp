@@ -16,7 +16,9 @@ Processor::State::State(Engine engine, ProcessorOptions options)
       worker_{handlers(), worker_options()} {}
 
 WorkerOptions Processor::State::worker_options() {
-  return {.queues = options_.queues,
+  auto queues = options_.queues;
+  if (!queues.empty() && options_.payloads.blobs) queues.push_back(forget_queue);
+  return {.queues = std::move(queues),
           .concurrency = options_.capacity,
           .until_empty = options_.until_empty,
           .tells = [this] {

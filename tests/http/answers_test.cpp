@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "http/compression.hpp"
 #include "http/processor_scenario.hpp"
 
 namespace holdfast::http {
@@ -32,6 +33,48 @@ TEST_F(Answers, TheLengthOfWhatWasNotSentIsNoReasonToRefuseIt) {
   EXPECT_EQ(told.responses["/unchanged"].status, 304);
   EXPECT_EQ(told.responses["/moved"].body, "there");
   EXPECT_EQ(told.responses["/trailer"].body, "x");
+}
+
+TEST_F(Answers, WhatIsCompressedIsDecodedAndNothingSpeaksOfThatAnyMore) {
+  HttpServer server{[](const ServedRequest& request) {
+    EXPECT_EQ(request.headers.at("accept-encoding"), "gzip, br, deflate");
+    return answer(200, compress("hello", true), "Content-Encoding: gzip\r\n");
+  }};
+  client_.get(server.url(), call("x"));
+  auto told = perform();
+  EXPECT_EQ(told.responses["x"].body, "hello");
+  EXPECT_EQ(told.responses["x"].header("content-encoding"), "");
+  EXPECT_EQ(told.responses["x"].header("content-length"), "");
+}
+
+TEST_F(Answers, OfTwoPlacesToGoToTheFirstCounts) {
+  HttpServer server{[](const ServedRequest& request) {
+    return request.target == "/" ? answer(302, "", "Location: /one\r\nLocation: /two\r\n")
+                                 : answer(200, request.target);
+  }};
+  client_.get(server.url(), call("x"));
+  EXPECT_EQ(perform().responses["x"].body, "/one");
+}
+
+TEST_F(Answers, ABodyOfControlCharactersDoesNotBecomeManyTimesAsLarge) {
+  HttpServer server{[](const ServedRequest&) { return answer(200, std::string(300'000, '\0')); }};
+  client_.get(server.url(), call("x"));
+  EXPECT_EQ(perform().responses["x"].body, std::string(300'000, '\0'));
+}
+
+TEST_F(Answers, BlobsAreRemovedWhateverQueuesAProcessorHas) {
+  HttpServer server{[](const ServedRequest&) { return answer(200, std::string(200'000, 'x')); }};
+  auto options = lenient();
+  options.queues = {"web"};
+  options.payloads.blobs = open_blobs("dir:" + (store_.folder() / "blobs").string());
+  ClientOptions client;
+  client.task.queue = "web";
+  client.payloads = options.payloads;
+  Client{engine_, client}.get(server.url(), call("x"));
+  EXPECT_EQ(perform(options).responses["x"].body.size(), 200'000u);
+  EXPECT_EQ(options.payloads.blobs->list("").size(), 1u);
+  Processor{engine_, options}.run();
+  EXPECT_TRUE(options.payloads.blobs->list("").empty());
 }
 
 TEST_F(Answers, ARedirectThatIsNotFollowedIsAnAnswerWithItsPage) {

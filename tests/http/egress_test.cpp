@@ -97,7 +97,7 @@ class HostsTest : public testing::Test {
   Entry enter(Millis now = Millis{0}) { return hosts_.enter(origin_, now); }
 
   Origin origin_ = origin_of("https://192.0.2.1/");
-  Hosts hosts_{2, {.failures = 3, .pause = Millis{1'000}}, Millis{100}};
+  Hosts hosts_{2, {.failures = 3, .pause = Millis{1'000}, .patience = Millis{5'000}}, Millis{100}};
 };
 
 TEST_F(HostsTest, LetsSoManyInAtOnce) {
@@ -119,6 +119,11 @@ TEST_F(HostsTest, OneLooksUpTheNameAndTheOthersWaitForThat) {
   hosts_.leave(origin_, false, Millis{0}, Millis{0});
   EXPECT_EQ(enter(Millis{200}), Entry::go);
   EXPECT_EQ(enter(Millis{200}), Entry::wait) << "the name is not known any more";
+  EXPECT_TRUE(hosts_.is_resolving(origin_, Millis{300}));
+  EXPECT_FALSE(hosts_.is_resolving(origin_, Millis{1'300})) << "that is not for a moment";
+  hosts_.connected(origin_, Millis{300});
+  EXPECT_FALSE(hosts_.is_resolving(origin_, Millis{300}));
+  EXPECT_EQ(enter(Millis{399}), Entry::go);
 }
 
 TEST_F(HostsTest, AHostThatFailsAllTheTimeIsLeftAloneAndThenTriedByOne) {
@@ -136,6 +141,20 @@ TEST_F(HostsTest, AHostThatFailsAllTheTimeIsLeftAloneAndThenTriedByOne) {
   hosts_.leave(origin_, false, Millis{2'000}, Millis{2'000});
   EXPECT_EQ(enter(Millis{2'000}), Entry::go);
   EXPECT_EQ(enter(Millis{2'000}), Entry::go);
+}
+
+TEST_F(HostsTest, OneThatStaysDownIsGivenUpUntilItIsBack) {
+  auto fail = [&](Millis now) {
+    ASSERT_EQ(enter(now), Entry::go);
+    hosts_.leave(origin_, true, now, now);
+  };
+  for (int i = 0; i < 3; ++i) fail(Millis{0});
+  EXPECT_FALSE(hosts_.is_given_up(origin_, Millis{4'999}));
+  for (int i = 1; i < 5; ++i) fail(Millis{i * 1'000});
+  EXPECT_TRUE(hosts_.is_given_up(origin_, Millis{5'000}));
+  ASSERT_EQ(enter(Millis{5'000}), Entry::go);
+  hosts_.leave(origin_, false, Millis{5'000}, Millis{5'000});
+  EXPECT_FALSE(hosts_.is_given_up(origin_, Millis{5'000}));
 }
 
 TEST_F(HostsTest, WhoFindsNoPlaceComesBackAboutWhenThereIsOne) {

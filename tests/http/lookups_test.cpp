@@ -6,6 +6,8 @@
 
 #include <future>
 
+#include <fmt/format.h>
+
 #include "http/processor_scenario.hpp"
 
 namespace {
@@ -60,6 +62,33 @@ TEST_F(Lookups, OneThatHangsHoldsUpNobodyElse) {
   auto told = call_back();
   EXPECT_EQ(told.errors["slow"].type, ErrorType::timeout) << told.errors["slow"].message;
   EXPECT_EQ(told.responses.size(), 3u);
+}
+
+TEST_F(Lookups, NobodyWaitsForANameThatIsNotLookedUp) {
+  test::HttpServer server{[](const test::ServedRequest& request) {
+    auto reply = test::answer(200, "x");
+    reply.waits = request.target == "/slow";
+    return reply;
+  }};
+  auto url = fmt::format("http://localhost:{}/", server.port());
+  auto options = lenient();
+  options.until_empty = false;
+  options.dns_cache = Millis{1};
+  Processor processor{engine_, options};
+  std::jthread running{[&] { processor.run(); }};
+  client_.get(url + "first", call("first"));
+  EXPECT_TRUE(test::eventually([&] { return server.served() == 1; }));
+  // Its connection is used again, so nobody looks the name up, although it is not known any more.
+  EXPECT_TRUE(test::eventually([&] { return processor.in_flight() == 0; }));
+  client_.get(url + "slow", call("slow"));
+  EXPECT_TRUE(test::eventually([&] { return server.served() == 2; }));
+  client_.get(url + "quick", call("quick"));
+  EXPECT_TRUE(test::eventually([&] { return server.served() == 3; }))
+      << "it waits for the slow one";
+  server.release();
+  processor.quiet();
+  running.join();
+  EXPECT_EQ(call_back().responses.size(), 3u);
 }
 
 }  // namespace

@@ -21,10 +21,12 @@ struct EgressOptions {
   std::vector<std::string> allow{};
 };
 
-/// A host that fails again and again is left alone for a while; its requests wait, uncharged.
+/// A host that fails again and again is left alone for a while; its requests wait, uncharged, but
+/// not for ever: then they fail as the last one did that was sent, until one gets through.
 struct BreakerOptions {
   int failures = 10;  ///< in a row, after which it is left alone; 0: never
   Millis pause{15'000};
+  Millis patience = std::chrono::minutes{10};
 };
 
 /// `automatic`: HTTP/2 where a server offers it over TLS. Some proxies cannot bear that.
