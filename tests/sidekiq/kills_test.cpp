@@ -36,14 +36,72 @@ TEST_P(SidekiqKillPoints, DyingThereLosesNoRequestAndPushesEachCallbackOnce) {
 std::vector<std::string_view> points() {
   std::vector<std::string_view> points{"http_before_send", "http_after_answer"};
   for (auto name : kill_point_names)
-    if (name.starts_with("http_sidekiq")) points.push_back(name);
+    if (name.starts_with("http_sidekiq") && !name.ends_with("_sending")) points.push_back(name);
   return points;
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, SidekiqKillPoints, testing::ValuesIn(points()),
                          [](const auto& point) { return std::string{point.param}; });
 
+/// The same with a request that must not be sent twice: before and after the note that it may have
+/// been sent, and when it has been.
+struct Sending {
+  std::string_view point;
+  int sent;   ///< by the one that dies
+  bool dies;  ///< the job: nobody sends it again
+};
+
+class SidekiqKillPointsOfSending : public SidekiqProgram,
+                                   public testing::WithParamInterface<Sending> {};
+
+TEST_P(SidekiqKillPointsOfSending, WhatMayHaveBeenSentIsNotSentAgainAndTheRestIs) {
+  auto [point, sent, dies] = GetParam();
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  push({.url = server.url(), .method = "post", .body = "x"});
+  auto died = run_program(std::string{point}, {"--hold-ambiguous"});
+  ASSERT_EQ(died.ending.signal, SIGKILL) << point << " was not reached\n" << died.err;
+  EXPECT_EQ(server.served(), sent);
+  auto finished = run_program({}, {"--hold-ambiguous"});
+  ASSERT_TRUE(finished.ending.ok()) << finished.err;
+  EXPECT_EQ(server.served(), dies ? sent : sent + 1);
+  EXPECT_EQ(set("dead").size(), dies ? 1u : 0u);
+  expect_each_told_once(dies ? 0 : 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, SidekiqKillPointsOfSending,
+                         testing::Values(Sending{"http_sidekiq_before_sending", 0, false},
+                                         Sending{"http_sidekiq_after_sending", 0, true},
+                                         Sending{"http_before_send", 0, true},
+                                         Sending{"http_after_answer", 1, true}),
+                         [](const auto& point) { return std::string{point.param.point}; });
+
 class SidekiqKills : public SidekiqProgram {};
+
+TEST_F(SidekiqKills, OnlyWhatHadAPlaceAtItsHostMayHaveBeenSent) {
+  constexpr int posts = 4;
+  std::atomic<bool> silent = true;
+  HttpServer server{[&](const ServedRequest&) {
+    auto reply = answer(200);
+    reply.never = silent;
+    return reply;
+  }};
+  for (int i = 0; i < posts; ++i)
+    push({.url = server.url(), .method = "post", .body = "x", .id = std::to_string(i)});
+  test::Process first{run_command({"--per-host", "1", "--hold-ambiguous"})};
+  ASSERT_TRUE(test::eventually([&] {
+    return server.served() == 1 && number({"HLEN", key("holdfast:leases")}) == posts;
+  }));
+  first.kill();
+  silent = false;
+  auto second = run_program({}, {"--hold-ambiguous"});
+  ASSERT_TRUE(second.ending.ok()) << second.err;
+  EXPECT_EQ(server.served(), posts);
+  auto dead = set("dead");
+  ASSERT_EQ(dead.size(), 1u);
+  EXPECT_EQ(dead[0].at("args").at(4), "0");
+  EXPECT_EQ(dead[0].at("error_class"), "Holdfast::NotSentAgain");
+  expect_each_told_once(posts - 1);
+}
 
 TEST_F(SidekiqKills, KilledInTheMiddleAnotherFinishesEveryOneSoon) {
   constexpr int many = 500;

@@ -15,10 +15,11 @@ class SidekiqProgram : public SidekiqScenario {
     line.insert(line.end(), more.begin(), more.end());
     return line;
   }
-  test::Finished run_program(const std::string& kill_at = {}) const {
+  test::Finished run_program(const std::string& kill_at = {},
+                             const std::vector<std::string>& more = {}) const {
     test::Environment extra;
     if (!kill_at.empty()) extra.emplace_back("HOLDFAST_KILL_AT", kill_at);
-    return test::run(run_command(), extra);
+    return test::run(run_command(more), extra);
   }
 
   /// Every request has one callback.

@@ -100,7 +100,7 @@ TEST_F(SidekiqRecovery, WhatMayHaveBeenSentIsNotSentAgainWhereThatWasAskedFor) {
                  .heartbeat_interval = Millis{60'000},
                  .orphan_threshold = Millis{300'000}}};
   auto hold = gone.take(1).at(0).hold;
-  ASSERT_TRUE(gone.begin_sending(hold));
+  ASSERT_TRUE(gone.begin_sending(std::array{hold}).at(0));
   gone.beat(std::array{hold});
   // Its connection is gone from this server, which proves its death.
   auto run = redis_.call({"INFO", "server"}).string();

@@ -29,7 +29,8 @@ struct SidekiqOptions {
   /// POST or PATCH may have been sent.
   int retries = 3;
   int max_recoveries = 3;  ///< a request that died with its process more often becomes a dead job
-  /// `hold`: a POST or PATCH whose process died when it may have been sent becomes a dead job.
+  /// `hold`: a POST or PATCH that may have been sent when its process died, or when it was broken
+  /// off, becomes a dead job. Costs a write to Redis right before it is sent.
   OnAmbiguous on_ambiguous = OnAmbiguous::retry;
   /// What is worth knowing, one sentence at a time.
   std::function<void(Severity, const std::string&)> log{};
@@ -73,7 +74,7 @@ class SidekiqProcessor {
   void rest();
   /// Takes nothing more, gives what is in flight the shutdown timeout, and ends.
   void quiet();
-  /// The same at once: what is in flight goes back to its queue.
+  /// The same at once: what is in flight goes back to its queue (but see `on_ambiguous`).
   void stop();
 
   ProcessorState state() const;

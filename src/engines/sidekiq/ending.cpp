@@ -6,6 +6,7 @@
 
 #include "engines/sidekiq/jobs.hpp"
 #include "engines/sidekiq/result.hpp"
+#include "http/phase.hpp"
 
 namespace holdfast::sidekiq {
 
@@ -64,6 +65,8 @@ class Deciding {
   }
 
   Ending operator()(const http::Postponed& postponed) const {
+    // After a redirect, to a host that is left alone.
+    if (may_not_be_repeated()) return not_sent_again("the host it led to is left alone");
     return {.kind = EndKind::postponed,
             .effects = {{.what = "later",
                          .where = "schedule",
@@ -71,9 +74,22 @@ class Deciding {
                          .text = origin_.text}}};
   }
 
-  Ending operator()(const http::Cancelled&) const { return give_back(origin_); }
+  Ending operator()(const http::Cancelled&) const {
+    return may_not_be_repeated() ? not_sent_again("it was broken off") : give_back(origin_);
+  }
 
  private:
+  bool may_not_be_repeated() const {
+    return answer_.maybe_sent && http::is_only_once(job_.request);
+  }
+
+  Ending not_sent_again(std::string_view what) const {
+    auto why = fmt::format("it may have been sent when {}, and is not sent again by itself", what);
+    return {.kind = EndKind::died,
+            .effects = {{.what = "dead", .text = not_sent_again_text(job_.job, why, now_)}},
+            .why = why};
+  }
+
   Ending deliver(const RequestError& error) const {
     auto ending = callback(error_data(error, answer_.location, dialect_), "error");
     if (error.response) {

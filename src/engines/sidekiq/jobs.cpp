@@ -60,6 +60,11 @@ std::string failed_text(const boost::json::object& job, std::string_view error_c
   return ruby_text(failed);
 }
 
+std::string not_sent_again_text(const boost::json::object& job, const std::string& why,
+                                SystemTime now) {
+  return failed_text(job, "Holdfast::NotSentAgain", why, now);
+}
+
 std::string again_text(const boost::json::object& job, SystemTime now) {
   auto again = job;
   again["enqueued_at"] = time_in_style_of(job, now);

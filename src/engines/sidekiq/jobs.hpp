@@ -17,6 +17,10 @@ std::string callback_text(const RequestJob& of, const boost::json::value& result
 std::string failed_text(const boost::json::object& job, std::string_view error_class,
                         const std::string& message, SystemTime now);
 
+/// The same job as one that may have been sent, or killed its processes, and is not sent again.
+std::string not_sent_again_text(const boost::json::object& job, const std::string& why,
+                                SystemTime now);
+
 /// The same job once more on its queue.
 std::string again_text(const boost::json::object& job, SystemTime now);
 

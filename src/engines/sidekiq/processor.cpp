@@ -146,7 +146,6 @@ void SidekiqProcessor::State::begin(sidekiq::TakenJob taken) {
   try {
     read(*held);
     auto job = job_for(held);
-    if (is_only_once(job.request)) registry_.begin_sending(held->hold);
     std::lock_guard lock{mutex_};
     held->ticket = loop_->perform(std::move(job));
   } catch (const InvalidRequest& error) {
@@ -193,6 +192,8 @@ Job SidekiqProcessor::State::job_for(const HeldPtr& held) {
     kill_point(KillPoint::http_after_answer);
     put_on_desk(held);
   };
+  if (is_only_once(job.request))
+    job.about_to_send = [this, held](Ticket ticket) { put_on_desk(AboutToSend{held, ticket}); };
   return job;
 }
 

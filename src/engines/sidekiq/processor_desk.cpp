@@ -7,7 +7,7 @@ namespace holdfast::http {
 
 namespace {
 
-constexpr std::size_t settled_at_once = 100;
+constexpr std::size_t most_at_once = 100;
 constexpr Millis first_pause{50};
 constexpr Millis longest_pause{2'000};
 
@@ -27,7 +27,16 @@ void hide_secrets(Result& result, const std::string& sent, const std::string& as
 void SidekiqProcessor::State::put_on_desk(HeldPtr held) {
   {
     std::lock_guard lock{mutex_};
+    held->ended = true;
     desk_.push_back(std::move(held));
+  }
+  changed_.notify_all();
+}
+
+void SidekiqProcessor::State::put_on_desk(AboutToSend request) {
+  {
+    std::lock_guard lock{mutex_};
+    about_to_send_.push_back(std::move(request));
   }
   changed_.notify_all();
 }
@@ -36,19 +45,19 @@ void SidekiqProcessor::State::work_at_desk(std::stop_token stop) {
   Millis pause{0};
   std::vector<HeldPtr> ended;
   while (true) {
+    std::vector<AboutToSend> about_to_send;
     {
       std::unique_lock lock{mutex_};
       // What is there when it is told to stop is still done, unless Redis cannot be reached.
-      changed_.wait(lock, stop, [&] { return !desk_.empty() || !ended.empty(); });
+      changed_.wait(lock, stop,
+                    [&] { return !desk_.empty() || !ended.empty() || !about_to_send_.empty(); });
       if (pause > Millis{0}) changed_.wait_for(lock, stop, pause, [] { return false; });
       if (stop.stop_requested() && (pause > Millis{0} || (desk_.empty() && ended.empty()))) return;
-      while (!desk_.empty() && ended.size() < settled_at_once) {
-        ended.push_back(std::move(desk_.front()));
-        desk_.pop_front();
-      }
+      about_to_send = take_from_desk(ended);
     }
+    announce(about_to_send);
     try {
-      settle(ended);
+      if (!ended.empty()) settle(ended);
       pause = ended.empty() ? Millis{0} : first_pause;
     } catch (const StoreError& error) {
       // The answers are kept until they can be delivered, or others have the requests.
@@ -56,6 +65,37 @@ void SidekiqProcessor::State::work_at_desk(std::stop_token stop) {
       log_trouble(fmt::format("cannot settle {} requests yet: {}", ended.size(), error.what()));
     }
   }
+}
+
+std::vector<SidekiqProcessor::State::AboutToSend> SidekiqProcessor::State::take_from_desk(
+    std::vector<HeldPtr>& ended) {
+  while (!desk_.empty() && ended.size() < most_at_once) {
+    ended.push_back(std::move(desk_.front()));
+    desk_.pop_front();
+  }
+  std::vector<AboutToSend> requests;
+  while (!about_to_send_.empty() && requests.size() < most_at_once) {
+    // One that was broken off meanwhile was not sent, and nobody is to think so.
+    if (!about_to_send_.front().held->ended) requests.push_back(std::move(about_to_send_.front()));
+    about_to_send_.pop_front();
+  }
+  return requests;
+}
+
+void SidekiqProcessor::State::announce(const std::vector<AboutToSend>& requests) {
+  if (requests.empty()) return;
+  std::vector<sidekiq::Hold> holds;
+  for (const auto& [held, ticket] : requests) holds.push_back(held->hold);
+  std::vector<bool> noted(requests.size(), false);
+  try {
+    noted = registry_.begin_sending(holds);
+  } catch (const StoreError& error) {
+    log_trouble(fmt::format("{} requests go back: {}", requests.size(), error.what()));
+  }
+  std::lock_guard lock{mutex_};
+  if (!loop_) return;
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    noted[i] ? loop_->go_on(requests[i].ticket) : loop_->cancel(requests[i].ticket);
 }
 
 /// Leaves those in `ended` that are to be tried again.

@@ -23,7 +23,8 @@ namespace holdfast::http {
 ///
 ///     run      takes jobs and hands them to the loop
 ///     loop     performs
-///     desk     settles what has ended, many at a time, for as long as it takes
+///     desk     settles what has ended, many at a time, for as long as it takes; notes what is
+///              about to be sent and must not be sent twice
 ///     monitor  heartbeats, signals, recovery; ends last
 class SidekiqProcessor::State {
  public:
@@ -44,10 +45,16 @@ class SidekiqProcessor::State {
     sidekiq::RequestJob job{};
     std::string sent_url{};  ///< with secret parameters, which nobody is to see
     Loop::Ticket ticket = 0;
+    bool ended = false;  ///< it is on the desk, and not to be sent any more
     Answer answer{};
     std::optional<sidekiq::Ending> ending{};  ///< decided before it was performed
   };
   using HeldPtr = std::shared_ptr<Held>;
+  /// Has a place at its host, and waits for the note that it may have been sent.
+  struct AboutToSend {
+    HeldPtr held;
+    Loop::Ticket ticket;
+  };
   using Steady = std::chrono::steady_clock;
 
   void check_server();
@@ -71,7 +78,12 @@ class SidekiqProcessor::State {
 
   // desk
   void put_on_desk(HeldPtr held);
+  void put_on_desk(AboutToSend request);
   void work_at_desk(std::stop_token stop);
+  /// What is on the desk now, as far as it goes at once.
+  std::vector<AboutToSend> take_from_desk(std::vector<HeldPtr>& ended);
+  /// Those that cannot be noted are not sent.
+  void announce(const std::vector<AboutToSend>& requests);
   void settle(std::vector<HeldPtr>& ended);
   void count(const sidekiq::Ending& ending, const Held& held);
   void let_go(const std::vector<HeldPtr>& gone);
@@ -108,6 +120,7 @@ class SidekiqProcessor::State {
   std::condition_variable_any pauses_;   // of the monitor, which only its end cuts short
   std::map<std::string, HeldPtr> held_;  // by token
   std::deque<HeldPtr> desk_;
+  std::deque<AboutToSend> about_to_send_;
 
   std::unique_ptr<Loop> loop_;
   std::jthread desk_thread_;

@@ -36,8 +36,7 @@ Verdict judge(const std::string& text, const std::string& phase, int max_recover
     why = "it may have been sent when its process died, and is not sent again by itself";
   else if (recoveries > max_recoveries)
     why = fmt::format("its process has died {} times while it was in flight", recoveries);
-  if (!why.empty())
-    return {{.what = "dead", .text = failed_text(job, "Holdfast::NotSentAgain", why, now())}, why};
+  if (!why.empty()) return {{.what = "dead", .text = not_sent_again_text(job, why, now())}, why};
   return {{.what = "push", .where = queue_of(job), .text = again_text(job, now())}};
 }
 

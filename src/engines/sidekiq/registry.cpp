@@ -121,12 +121,16 @@ std::vector<std::string> Registry::beat(std::span<const Hold> holds) {
   return lost;
 }
 
-bool Registry::begin_sending(const Hold& hold) {
-  redis::Command command;
-  add(command, hold);
-  command.push_back(std::to_string(options_.orphan_threshold.count()));
-  command.push_back(std::to_string(options_.ttl_seconds()));
-  return run(scripts::sending, std::move(command)).number() == 1;
+std::vector<bool> Registry::begin_sending(std::span<const Hold> holds) {
+  redis::Command command{std::to_string(options_.orphan_threshold.count()),
+                         std::to_string(options_.ttl_seconds()), std::to_string(holds.size())};
+  for (const auto& hold : holds) add(command, hold);
+  kill_point(KillPoint::http_sidekiq_before_sending);
+  auto reply = run(scripts::sending, std::move(command));
+  kill_point(KillPoint::http_sidekiq_after_sending);
+  std::vector<bool> held;
+  for (std::size_t i = 0; i < reply.size(); ++i) held.push_back(reply[i].number() == 1);
+  return held;
 }
 
 std::vector<std::string> Registry::put_back_strays(std::span<const Hold> known) {

@@ -72,8 +72,8 @@ class Registry {
   std::vector<Settled> settle(std::span<const Settling> requests);
   /// The tokens of those that are not held any more.
   std::vector<std::string> beat(std::span<const Hold> holds);
-  /// False: it is not held any more.
-  bool begin_sending(const Hold& hold);
+  /// The durable step between "not sent" and "maybe sent". False: it is not held any more.
+  std::vector<bool> begin_sending(std::span<const Hold> holds);
   /// After an answer was lost: what was taken and never heard of goes back. Returns the ids.
   std::vector<std::string> put_back_strays(std::span<const Hold> known);
   /// Jobs that wait for a time that has come go on their queues. Returns how many.

@@ -1,8 +1,16 @@
--- Notes that a request may have been sent from now on.
+-- Notes that requests may have been sent from now on.
 --
--- ARGV    its id and token, the orphan threshold in milliseconds, the registry's time to live.
--- Result  1, or 0: it is not held any more.
-local id, token, threshold, ttl = take(), take(), take_number(), take()
-if not holds(id, token, threshold, ttl) then return 0 end
-call('HSET', LEASES, id, token .. ' sending')
-return 1
+-- ARGV    the orphan threshold in milliseconds, the registry's time to live in seconds, how many
+--         requests, and of each its id and token.
+-- Result  for each: 1, or 0: it is not held any more.
+local threshold, ttl = take_number(), take()
+local results = {}
+for number = 1, take_number() do
+  local id, token = take(), take()
+  results[number] = holds(id, token, threshold, ttl) and 1 or 0
+  if results[number] == 1 then
+    local lease = call('HGET', LEASES, id)
+    call('HSET', LEASES, id, (string.gsub(lease, '%a+$', 'sending')))
+  end
+end
+return results
