@@ -85,6 +85,7 @@ std::string status_json(const http::SidekiqStatus& status) {
                             .text("state", one.state)
                             .number("capacity", one.capacity)
                             .number("in_flight", one.in_flight)
+                            .number("waiting", one.waiting)
                             .str());
   for (const auto& host : status.left_alone) hosts.push_back(left_alone_json(host));
   return JsonObject{}
@@ -100,9 +101,11 @@ std::string status_json(const http::SidekiqStatus& status) {
 std::string sentence_of_process(const http::SidekiqProcess& one) {
   if (one.capacity == 0)
     return fmt::format("{}: not heard of any more, {} in flight", one.id, one.in_flight);
-  return fmt::format("{}{}: {} of {} in flight ({} %)", one.id,
-                     one.state.empty() ? "" : fmt::format(" is {}", one.state), one.in_flight,
-                     one.capacity, percent(one));
+  return fmt::format(
+      "{}{}: {} of {} in flight ({} %){}", one.id,
+      one.state.empty() ? "" : fmt::format(" is {}", one.state), one.in_flight, one.capacity,
+      percent(one),
+      one.waiting == 0 ? "" : fmt::format(", {} wait for a place at their host", one.waiting));
 }
 
 void print_status(const Context& context, const http::SidekiqStatus& status) {

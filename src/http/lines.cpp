@@ -6,14 +6,13 @@ namespace holdfast::http {
 
 namespace {
 
-/// So much of the capacity may wait, and so much of that for one host.
-constexpr std::size_t part = 4;
+constexpr std::size_t part_of_one = 4;
 
 }  // namespace
 
-Lines::Lines(int capacity)
-    : most_{static_cast<std::size_t>(std::max(capacity, 0)) / part},
-      most_of_one_{(most_ + part - 1) / part} {}
+Lines::Lines(std::size_t most) : most_{most}, most_of_one_{most_of_one(most)} {}
+
+std::size_t Lines::most_of_one(std::size_t most) { return (most + part_of_one - 1) / part_of_one; }
 
 void Lines::join(const Origin& origin, Ticket ticket) {
   lines_[origin].push_back(ticket);

@@ -10,12 +10,15 @@
 
 namespace holdfast::http {
 
-/// Who waits for a place at which host, in order. Each of them takes up one of the capacity, which
-/// others could use for hosts that have places. So lines are short: long enough that a place is
-/// taken again at once, and whoever is beyond that should wait elsewhere.
+/// Who waits for a place at which host, in order. Each of them takes up room that others could use
+/// for hosts that have places. So lines are short: long enough that a place is taken again at once,
+/// and whoever is beyond that should wait elsewhere.
 class Lines {
  public:
-  explicit Lines(int capacity);
+  /// So many at most should wait in all lines.
+  explicit Lines(std::size_t most);
+  /// And so many of them in one.
+  static std::size_t most_of_one(std::size_t most);
 
   void join(const Origin& origin, Ticket ticket);
   void leave(const Origin& origin, Ticket ticket);

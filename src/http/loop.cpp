@@ -42,7 +42,7 @@ int checked(int descriptor) {
 
 }  // namespace
 
-Loop::Loop(const ProcessorOptions& options)
+Loop::Loop(const ProcessorOptions& options, int most_waiting)
     : options_{options},
       egress_{options_.egress},
       epoll_{checked(::epoll_create1(EPOLL_CLOEXEC))},
@@ -50,7 +50,7 @@ Loop::Loop(const ProcessorOptions& options)
       handles_{[this](CURL* handle) { Transfer::set_constants(handle, site_); }},
       site_{options_, egress_, sockets_, handles_},
       hosts_{options_.per_host, options_.breaker, options_.dns_cache},
-      lines_{options_.capacity} {
+      lines_{static_cast<std::size_t>(most_waiting)} {
   static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
   multi_ = curl_multi_init();
   if (initialised != CURLE_OK || !multi_) throw Error{"libcurl could not be set up"};

@@ -20,7 +20,9 @@ namespace holdfast::http {
 /// Performs jobs: one thread around libcurl's multi interface and epoll. Knows nothing of stores.
 class Loop {
  public:
-  explicit Loop(const ProcessorOptions& options);
+  /// A quarter of the capacity waits for places at hosts (see `Job::gives_way`).
+  explicit Loop(const ProcessorOptions& options) : Loop{options, options.capacity / 4} {}
+  Loop(const ProcessorOptions& options, int most_waiting);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;

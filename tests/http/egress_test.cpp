@@ -176,21 +176,21 @@ TEST_F(HostsTest, WhoFindsNoPlaceComesBackAboutWhenThereIsOne) {
 }
 
 TEST(Lines, AreShortBecauseWhoWaitsTakesUpRoomForOthers) {
-  Lines lines{32};
+  Lines lines{8};
   const auto a = origin_of("http://a.example/"), b = origin_of("http://b.example/");
   EXPECT_FALSE(lines.first(a) || lines.last(a) || lines.too_long(a));
   lines.join(a, 1);
   lines.join(a, 2);
   EXPECT_FALSE(lines.too_long(a));
   lines.join(a, 3);
-  EXPECT_TRUE(lines.too_long(a)) << "a sixteenth for one host";
+  EXPECT_TRUE(lines.too_long(a)) << "a quarter for one host";
   EXPECT_EQ(lines.first(a), 1u);
   EXPECT_EQ(lines.last(a), 3u);
   lines.join(b, 4);
   EXPECT_FALSE(lines.too_long(b));
   for (Ticket ticket = 5; ticket < 10; ++ticket)
     lines.join(origin_of(fmt::format("http://{}.example/", ticket)), ticket);
-  EXPECT_TRUE(lines.too_long(b)) << "a quarter for all";
+  EXPECT_TRUE(lines.too_long(b)) << "all of them for all";
   EXPECT_EQ(lines.everybody().size(), 9u);
   lines.leave(a, 2);
   EXPECT_FALSE(lines.too_long(b));
@@ -200,7 +200,7 @@ TEST(Lines, AreShortBecauseWhoWaitsTakesUpRoomForOthers) {
   lines.leave(a, 3);
   EXPECT_FALSE(lines.first(a));
   EXPECT_FALSE(lines.empty());
-  EXPECT_FALSE(Lines{1}.first(a));
+  EXPECT_FALSE(Lines{0}.first(a));
 }
 
 TEST_F(HostsTest, OneThatTurnsBackLeavesAHostThatFailsAsItIs) {

@@ -38,7 +38,7 @@ class SidekiqHold : public SidekiqScenario {
   }
   std::string phase_of(const std::string& request) {
     auto lease = redis_.call({"HGET", key("holdfast:leases"), id_of(request)}).string();
-    return lease.substr(lease.find(' ') + 1);
+    return lease.substr(lease.rfind(' ') + 1);
   }
 
   HttpServer server_{[](const ServedRequest&) {

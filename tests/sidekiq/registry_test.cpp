@@ -81,6 +81,41 @@ TEST_F(SidekiqRegistry, JobsOfOtherClassesStayInTheirOrder) {
   EXPECT_EQ(texts({"LRANGE", "queue:default", "0", "-1"}), others);
 }
 
+TEST_F(SidekiqRegistry, NoRequestOvertakesAnOlderOneToItsHost) {
+  auto push_to = [&](const std::string& host, const std::string& id) {
+    push({.url = fmt::format("http://{}/", host), .id = id});
+  };
+  auto one = registry("host:1:a");
+  AtHosts in_hand{16, 1};
+  auto take = [&] {
+    std::vector<std::string> ids;
+    for (const auto& job : one.take(10, in_hand)) {
+      in_hand.came(job.host);
+      ids.push_back(job.hold.id.substr(job.hold.id.find('/') + 1));
+    }
+    return ids;
+  };
+  for (int i = 0; i < 9; ++i) push_to(i % 2 == 0 ? "A.example" : "a.example:80", std::to_string(i));
+  EXPECT_THAT(take(), ElementsAre("0", "1", "2", "3", "4")) << "one is sent, and four wait";
+  EXPECT_EQ(in_hand.counts(), (std::map<std::string, int>{{"http://a.example", 5}}));
+  in_hand.went("http://a.example");
+  push_to("a.example", "9");
+  push_to("b.example", "another");
+  EXPECT_THAT(take(), ElementsAre("another")) << "there is room, but older ones wait for it";
+  EXPECT_TRUE(one.left_some());
+  in_hand.went("http://a.example");
+  in_hand.went("http://a.example");
+  EXPECT_THAT(take(), ElementsAre("5", "6", "7"));
+  for (int i = 0; i < 5; ++i) in_hand.went("http://a.example");
+  std::vector<std::string> last;
+  ASSERT_TRUE(test::eventually([&] {
+    for (auto& id : take()) last.push_back(std::move(id));
+    return !one.left_some();
+  }));
+  EXPECT_THAT(last, ElementsAre("8", "9"));
+  EXPECT_EQ(number({"LLEN", "queue:default"}), 0);
+}
+
 TEST_F(SidekiqRegistry, SettlingHappensOnceAndOnlyForWhoeverHoldsTheRequest) {
   push({});
   auto one = registry("host:1:a");

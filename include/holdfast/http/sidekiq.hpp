@@ -78,7 +78,7 @@ class SidekiqProcessor {
   void stop();
 
   ProcessorState state() const;
-  int in_flight() const;
+  int in_flight() const;  ///< without those that wait for a place at their host
 
  private:
   class State;
@@ -98,7 +98,8 @@ struct SidekiqProcess {
   std::string id;
   int capacity = 0;  ///< 0: not heard of any more
   std::int64_t in_flight = 0;
-  std::string state{};  ///< see `ProcessorState`; empty: not one of ours
+  std::int64_t waiting = 0;  ///< in its hands, for a place at their host; not in flight
+  std::string state{};       ///< see `ProcessorState`; empty: not one of ours
 };
 
 /// What Sidekiq's Redis says about requests.

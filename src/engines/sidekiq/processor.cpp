@@ -60,7 +60,8 @@ SidekiqProcessor::State::State(std::string_view address, SidekiqOptions options)
                 options_.log},
       lives_{server_, *address_.dialect, registry_.options().process},
       presence_{server_, options_.processor.capacity, options_.processor.queues},
-      watch_{server_, options_.processor.queues} {
+      watch_{server_, options_.processor.queues},
+      at_hosts_{options_.processor.capacity, options_.processor.per_host} {
   check_server();
 }
 
@@ -79,7 +80,7 @@ SidekiqSummary SidekiqProcessor::State::run() {
   allow_descriptors_for(options_.processor);
   registry_.beat({});
   lives_.keep();
-  loop_ = std::make_unique<Loop>(options_.processor);
+  loop_ = std::make_unique<Loop>(options_.processor, options_.processor.capacity);
   desk_thread_ = std::jthread{[this](std::stop_token stop) { work_at_desk(std::move(stop)); }};
   monitor_thread_ = std::jthread{[this](std::stop_token stop) { monitor(std::move(stop)); }};
   if (!ending_ && !resting_) state_ = ProcessorState::running;
@@ -104,8 +105,9 @@ void SidekiqProcessor::State::take_jobs() {
       log_trouble(fmt::format("cannot take requests: {}", error.what()));
     }
     if (options_.processor.until_empty && !trouble && nothing_is_left()) return;
-    bool short_wait = trouble || options_.processor.until_empty;
-    watch_.wait(short_wait ? trouble_pause : look_again, std::exchange(found, false));
+    auto wait = trouble || options_.processor.until_empty ? trouble_pause : look_again;
+    if (auto rest = registry_.rests_for(); rest > Millis{0}) wait = std::min(wait, rest);
+    watch_.wait(wait, std::exchange(found, false));
   }
 }
 
@@ -117,9 +119,13 @@ SidekiqProcessor::State::Look SidekiqProcessor::State::take_some() {
                                       id));
     an_answer_was_lost_ = false;
   }
-  auto room = options_.processor.capacity - in_flight();
+  auto in_hand = [this] {
+    std::lock_guard lock{mutex_};
+    return at_hosts_;
+  }();
+  auto room = options_.processor.capacity - in_hand.in_flight();
   if (room <= 0) return Look::nothing;
-  auto jobs = registry_.take(std::min(room, 500));
+  auto jobs = registry_.take(std::min(room, 500), in_hand);
   for (const auto& [queue, jid] : registry_.buried()) {
     ++unreadable_;
     log(Severity::error, fmt::format("job {} of queue {} is not valid JSON, and is in the dead set "
@@ -132,16 +138,19 @@ SidekiqProcessor::State::Look SidekiqProcessor::State::take_some() {
 }
 
 bool SidekiqProcessor::State::nothing_is_left() {
-  return in_flight() == 0 && looks_ >= looks_until_nobody_is_dead && registry_.saw_everything();
+  return in_flight() == 0 && looks_ >= looks_until_nobody_is_dead && registry_.saw_everything() &&
+         !registry_.left_some();
 }
 
 void SidekiqProcessor::State::begin(sidekiq::TakenJob taken) {
   auto held = std::make_shared<Held>();
   held->hold = std::move(taken.hold);
   held->origin = {std::move(taken.queue), std::move(taken.text)};
+  held->host = std::move(taken.host);
   {
     std::lock_guard lock{mutex_};
     held_[held->hold.token] = held;
+    at_hosts_.came(held->host);
   }
   try {
     read(*held);
@@ -187,6 +196,7 @@ Job SidekiqProcessor::State::job_for(const HeldPtr& held) {
     secrets.emplace_back(name, secret_named(secret, options_.processor));
   if (!secrets.empty()) request.url = held->sent_url = with_parameters(request.url, secrets);
   auto job = make_job(std::move(request), held->job.id, options_.processor);
+  job.gives_way = true;
   job.done = [this, held](Answer answer) {
     held->answer = std::move(answer);
     kill_point(KillPoint::http_after_answer);
@@ -231,7 +241,7 @@ void SidekiqProcessor::State::wind_down() {
 
 int SidekiqProcessor::State::in_flight() const {
   std::lock_guard lock{mutex_};
-  return static_cast<int>(held_.size());
+  return at_hosts_.in_flight();
 }
 
 void SidekiqProcessor::State::rest() {

@@ -167,7 +167,8 @@ void SidekiqProcessor::State::count(const sidekiq::Ending& ending, const Held& h
 void SidekiqProcessor::State::let_go(const std::vector<HeldPtr>& gone) {
   {
     std::lock_guard lock{mutex_};
-    for (const auto& held : gone) held_.erase(held->hold.token);
+    for (const auto& held : gone)
+      if (held_.erase(held->hold.token) > 0) at_hosts_.went(held->host);
   }
   changed_.notify_all();
   watch_.interrupt();

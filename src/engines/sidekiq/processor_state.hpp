@@ -42,6 +42,7 @@ class SidekiqProcessor::State {
   struct Held {
     sidekiq::Hold hold;
     sidekiq::Origin origin;
+    std::string host{};  ///< see `sidekiq::TakenJob`
     sidekiq::RequestJob job{};
     std::string sent_url{};  ///< with secret parameters, which nobody is to see
     Loop::Ticket ticket = 0;
@@ -119,6 +120,7 @@ class SidekiqProcessor::State {
   std::condition_variable_any changed_;
   std::condition_variable_any pauses_;   // of the monitor, which only its end cuts short
   std::map<std::string, HeldPtr> held_;  // by token
+  sidekiq::AtHosts at_hosts_;            // the same by host
   std::deque<HeldPtr> desk_;
   std::deque<AboutToSend> about_to_send_;
 

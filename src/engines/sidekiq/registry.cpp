@@ -21,10 +21,21 @@ void add(redis::Command& command, const Hold& hold) {
   command.push_back(hold.token);
 }
 
-std::vector<std::string> texts(const redis::Reply& reply) {
+std::vector<std::string> texts(const redis::Value& reply) {
   std::vector<std::string> list;
   for (std::size_t i = 0; i < reply.size(); ++i) list.push_back(reply[i].string());
   return list;
+}
+
+std::vector<TakenJob> taken_jobs(const redis::Value& reply) {
+  std::vector<TakenJob> jobs;
+  constexpr std::size_t values_each = 5;
+  for (std::size_t i = 0; i + values_each <= reply.size(); i += values_each)
+    jobs.push_back({{reply[i].string(), reply[i + 1].string()},
+                    reply[i + 2].string(),
+                    reply[i + 3].string(),
+                    reply[i + 4].string()});
+  return jobs;
 }
 
 }  // namespace
@@ -43,42 +54,77 @@ std::int64_t RegistryOptions::ttl_seconds() const {
 }
 
 Registry::Registry(redis::Server& server, const Dialect& dialect, RegistryOptions options)
-    : server_{server}, dialect_{dialect}, options_{std::move(options)} {
-  for (const auto& queue : options_.queues) places_[queue] = 0;
-}
+    : server_{server},
+      dialect_{dialect},
+      options_{std::move(options)},
+      walks_(options_.queues.size()) {}
 
 redis::Reply Registry::run(const redis::Script& script, redis::Command arguments) {
   arguments.insert(arguments.begin(), std::string{dialect_.prefix});
   return server_.run(script, arguments);
 }
 
-std::vector<TakenJob> Registry::take(int room) {
-  redis::Command command{
-      options_.process, std::to_string(room), std::to_string(options_.ttl_seconds()),
-      std::string{dialect_.request_class}, std::to_string(options_.queues.size())};
-  for (const auto& queue : options_.queues) {
-    command.push_back(queue);
-    command.push_back(std::to_string(places_[queue]));
+std::vector<TakenJob> Registry::take(int room, const AtHosts& in_hand) {
+  const auto has_room = [&](const std::string& host) { return in_hand.wants_more(host); };
+  const auto began = Walk::Clock::now();
+  redis::Command command{options_.process,
+                         std::to_string(room),
+                         std::to_string(options_.ttl_seconds()),
+                         std::string{dialect_.request_class},
+                         std::to_string(in_hand.per_host()),
+                         std::to_string(in_hand.line()),
+                         std::to_string(in_hand.room_to_wait()),
+                         std::to_string(in_hand.counts().size())};
+  for (const auto& [host, count] : in_hand.counts()) {
+    command.push_back(host);
+    command.push_back(std::to_string(count));
+  }
+  command.push_back(std::to_string(options_.queues.size()));
+  for (std::size_t i = 0; i < walks_.size(); ++i) {
+    walks_[i].begin(has_room, began);
+    command.push_back(options_.queues[i]);
+    command.push_back(std::to_string(walks_[i].place()));
+    const auto closed = walks_[i].closed();
+    command.push_back(std::to_string(closed.size()));
+    command.insert(command.end(), closed.begin(), closed.end());
   }
   kill_point(KillPoint::http_sidekiq_before_take);
   auto reply = run(scripts::take, std::move(command));
   kill_point(KillPoint::http_sidekiq_after_take);
-  std::vector<TakenJob> jobs;
-  constexpr std::size_t values_each = 4;
-  for (std::size_t i = 0; i + values_each <= reply[0].size(); i += values_each)
-    jobs.push_back({{reply[0][i].string(), reply[0][i + 1].string()},
-                    reply[0][i + 2].string(),
-                    reply[0][i + 3].string()});
   buried_.clear();
   for (std::size_t i = 0; i + 2 <= reply[2].size(); i += 2)
     buried_.emplace_back(reply[2][i].string(), reply[2][i + 1].string());
-  saw_everything_ = true;
-  for (std::size_t i = 0; i < options_.queues.size(); ++i) {
-    auto place = reply[1][i].number();
-    saw_everything_ = saw_everything_ && place < 0;
-    places_[options_.queues[i]] = std::max<std::int64_t>(place, 0);
-  }
+  auto jobs = taken_jobs(reply[0]);
+  note_steps(reply[1], jobs, began);
   return jobs;
+}
+
+void Registry::note_steps(const redis::Value& places, const std::vector<TakenJob>& jobs,
+                          Walk::Time began) {
+  const auto now = Walk::Clock::now();
+  for (std::size_t i = 0; i < walks_.size(); ++i) {
+    const auto& queue = options_.queues[i];
+    auto gone = std::ranges::count(jobs, queue, &TakenJob::queue) +
+                std::ranges::count(buried_, queue, &Buried::first);
+    Walk::Step step{.passed = places[i][1].number(),
+                    .taken = gone,
+                    .at_end = places[i][0].number() == 1,
+                    .took = now - began};
+    for (std::size_t k = 2; k + 2 <= places[i].size(); k += 2)
+      step.hosts[places[i][k].string()] = places[i][k + 1].number();
+    walks_[i].stepped(step, now);
+  }
+}
+
+bool Registry::saw_everything() const { return std::ranges::all_of(walks_, &Walk::at_end); }
+
+bool Registry::left_some() const { return std::ranges::any_of(walks_, &Walk::left_some); }
+
+Millis Registry::rests_for() const {
+  const auto now = Walk::Clock::now();
+  auto longest = Walk::Duration{0};
+  for (const auto& walk : walks_) longest = std::max(longest, walk.rests_until() - now);
+  return std::chrono::ceil<Millis>(longest);
 }
 
 std::vector<Settled> Registry::settle(std::span<const Settling> requests) {

@@ -9,7 +9,9 @@
 #include <holdfast/task.hpp>
 
 #include "engines/redis/server.hpp"
+#include "engines/sidekiq/at_hosts.hpp"
 #include "engines/sidekiq/dialect.hpp"
+#include "engines/sidekiq/walk.hpp"
 
 namespace holdfast::sidekiq {
 
@@ -23,6 +25,7 @@ struct TakenJob {
   Hold hold;
   std::string queue;
   std::string text;
+  std::string host{};  ///< where hosts have a limit; empty: its job does not say
 };
 
 /// Something that becomes of a job: `push` to a queue, `return` to where it is taken next, `later`
@@ -61,13 +64,19 @@ class Registry {
  public:
   Registry(redis::Server& server, const Dialect& dialect, RegistryOptions options);
 
-  /// At most `room` requests, the oldest of their queues first. A part of each queue is looked at,
-  /// and the next call goes on there.
-  std::vector<TakenJob> take(int room);
+  /// At most `room` requests to be sent, the oldest of their queues first, and some that wait for a
+  /// place at their host; others for such a host stay in their queue. A part of each queue is
+  /// looked at, and the next call goes on there: see `Walk`.
+  std::vector<TakenJob> take(int room, const AtHosts& in_hand = {});
   /// Queue and jid of what the last call could not read; it is in the dead set.
-  const std::vector<std::pair<std::string, std::string>>& buried() const { return buried_; }
+  using Buried = std::pair<std::string, std::string>;
+  const std::vector<Buried>& buried() const { return buried_; }
   /// Whether the last call looked at the end of every queue.
-  bool saw_everything() const { return saw_everything_; }
+  bool saw_everything() const;
+  /// Whether requests were left in a queue for want of room at their host.
+  bool left_some() const;
+  /// How long there is no use in looking again for those.
+  Millis rests_for() const;
 
   std::vector<Settled> settle(std::span<const Settling> requests);
   /// The tokens of those that are not held any more.
@@ -86,13 +95,13 @@ class Registry {
 
  private:
   redis::Reply run(const redis::Script& script, redis::Command arguments);
+  void note_steps(const redis::Value& places, const std::vector<TakenJob>& jobs, Walk::Time began);
 
   redis::Server& server_;
   const Dialect& dialect_;
   RegistryOptions options_;
-  std::map<std::string, std::int64_t> places_;
-  std::vector<std::pair<std::string, std::string>> buried_;
-  bool saw_everything_ = false;
+  std::vector<Walk> walks_;  // one for each queue
+  std::vector<Buried> buried_;
 };
 
 void add(redis::Command& command, const Effect& effect);

@@ -1,5 +1,7 @@
-#include <array>
-#include <charconv>
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
@@ -26,46 +28,82 @@ void add_target(SidekiqRequest& request, const std::string& text) {
   }
 }
 
-std::vector<SidekiqRequest> in_flight(redis::Server& server, const std::string& prefix, int most) {
+/// Those of whatever process, the ones that were heard of longest ago first.
+std::vector<SidekiqRequest> requests_in_hand(redis::Server& server, const std::string& prefix) {
   std::vector<SidekiqRequest> requests;
   auto time = server.call({"TIME"});
   auto now = time[0].number() * 1'000 + time[1].number() / 1'000;
-  auto entries = server.call(
-      {"ZRANGE", prefix + ":inflight_index", "0", std::to_string(most - 1), "WITHSCORES"});
-  if (entries.size() == 0) return requests;
-  redis::Command wanted{"HMGET", prefix + ":inflight_jobs"};
+  auto entries = server.call({"ZRANGE", prefix + ":inflight_index", "0", "-1", "WITHSCORES"});
   for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
     SidekiqRequest request;
     request.id = entries[i].string();
     request.process = request.id.substr(0, request.id.find('/'));
     request.silence = Millis{now - static_cast<std::int64_t>(entries[i + 1].real())};
-    wanted.push_back(request.id);
     requests.push_back(std::move(request));
   }
-  auto jobs = server.call(wanted);
-  for (std::size_t i = 0; i < requests.size(); ++i) add_target(requests[i], jobs[i].string());
   return requests;
 }
 
-/// Also what those of ours tell of themselves.
-std::vector<SidekiqProcess> processes(redis::Server& server, const sidekiq::Dialect& dialect,
-                                      std::vector<Standing>& standings) {
-  std::string prefix{dialect.prefix};
-  std::map<std::string, std::int64_t> held;
-  auto ids = server.call({"ZRANGE", prefix + ":inflight_index", "0", "-1"});
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    auto id = ids[i].text();
-    ++held[std::string{id.substr(0, id.find('/'))}];
+/// What those of ours tell of themselves.
+std::map<std::string, Standing> standings(redis::Server& server, const sidekiq::Dialect& dialect,
+                                          const std::vector<SidekiqRequest>& requests) {
+  std::map<std::string, Standing> told;
+  for (const auto& request : requests) told[request.process];
+  auto members = server.call({"SMEMBERS", fmt::format("{}:processes", dialect.prefix)});
+  for (std::size_t i = 0; i < members.size(); ++i) told[members[i].string()];
+  for (auto& [process, standing] : told)
+    standing =
+        Standing::parse(server.call({"GET", sidekiq::standing_key(dialect, process)}).string());
+  return told;
+}
+
+/// The ids of requests that wait in a process for a place at their host: those that it took after
+/// as many as it sends there at once.
+std::set<std::string> waiting_ids(redis::Server& server, const std::string& prefix,
+                                  const std::map<std::string, Standing>& told) {
+  struct Lease {
+    std::int64_t token = 0;
+    std::string host{}, id{};
+  };
+  std::map<std::string, std::vector<Lease>> limited;
+  auto leases = server.call({"HGETALL", prefix + ":holdfast:leases"});
+  for (std::size_t i = 0; i + 1 < leases.size(); i += 2) {
+    auto id = leases[i].string();
+    auto process = told.find(id.substr(0, id.find('/')));
+    std::istringstream words{leases[i + 1].string()};
+    Lease lease{.id = std::move(id)};
+    std::string phase;
+    if (process != told.end() && process->second.per_host > 0 &&
+        words >> lease.token >> lease.host >> phase)
+      limited[process->first].push_back(std::move(lease));
   }
-  auto members = server.call({"SMEMBERS", prefix + ":processes"});
-  for (std::size_t i = 0; i < members.size(); ++i) held.try_emplace(members[i].string(), 0);
+  std::set<std::string> waiting;
+  for (auto& [process, list] : limited) {
+    std::ranges::sort(list, {}, &Lease::token);
+    std::map<std::string, int> at_host;
+    for (const auto& lease : list)
+      if (++at_host[lease.host] > told.at(process).per_host) waiting.insert(lease.id);
+  }
+  return waiting;
+}
+
+void add_targets(redis::Server& server, const std::string& prefix,
+                 std::vector<SidekiqRequest>& requests) {
+  if (requests.empty()) return;
+  redis::Command wanted{"HMGET", prefix + ":inflight_jobs"};
+  for (const auto& request : requests) wanted.push_back(request.id);
+  auto jobs = server.call(wanted);
+  for (std::size_t i = 0; i < requests.size(); ++i) add_target(requests[i], jobs[i].string());
+}
+
+std::vector<SidekiqProcess> processes(redis::Server& server, const std::string& prefix,
+                                      const std::map<std::string, Standing>& told) {
   std::vector<SidekiqProcess> all;
-  for (const auto& [process, count] : held) {
+  for (const auto& [process, standing] : told) {
     auto capacity =
         server.call({"GET", fmt::format("{}:processes:{}:max_connections", prefix, process)});
-    standings.push_back(
-        Standing::parse(server.call({"GET", sidekiq::standing_key(dialect, process)}).string()));
-    all.push_back({process, static_cast<int>(capacity.number()), count, standings.back().state});
+    all.push_back(
+        {.id = process, .capacity = static_cast<int>(capacity.number()), .state = standing.state});
   }
   return all;
 }
@@ -77,11 +115,23 @@ SidekiqStatus sidekiq_status(std::string_view address, int most_in_flight) {
   redis::Server server{parsed.redis};
   std::string prefix{parsed.dialect->prefix};
   SidekiqStatus status;
-  status.in_flight = in_flight(server, prefix, most_in_flight);
-  status.in_flight_count = server.call({"ZCARD", prefix + ":inflight_index"}).number();
-  std::vector<Standing> standings;
-  status.processes = processes(server, *parsed.dialect, standings);
-  status.left_alone = left_alone_by_any(standings, system_clock().wall());
+  auto& requests = status.in_flight;
+  requests = requests_in_hand(server, prefix);
+  const auto told = standings(server, *parsed.dialect, requests);
+  const auto waiting = waiting_ids(server, prefix, told);
+  status.processes = processes(server, prefix, told);
+  for (const auto& request : requests) {
+    auto process = std::ranges::find(status.processes, request.process, &SidekiqProcess::id);
+    ++(waiting.contains(request.id) ? process->waiting : process->in_flight);
+  }
+  std::erase_if(requests, [&](const auto& request) { return waiting.contains(request.id); });
+  status.in_flight_count = std::ssize(requests);
+  if (std::ssize(requests) > most_in_flight)
+    requests.resize(static_cast<std::size_t>(most_in_flight));
+  add_targets(server, prefix, requests);
+  std::vector<Standing> all;
+  for (const auto& [process, standing] : told) all.push_back(standing);
+  status.left_alone = left_alone_by_any(all, system_clock().wall());
   auto queues = server.call({"SMEMBERS", "queues"});
   for (std::size_t i = 0; i < queues.size(); ++i)
     status.queues[queues[i].string()] =

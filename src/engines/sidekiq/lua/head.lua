@@ -6,7 +6,8 @@
 --
 -- The gem's registry: an index (when each request was last heard of) and the jobs, both with a time
 -- to live. Ours beside it, without one, is the truth: the lease of each request that a Holdfast
--- process holds ("token phase"), its job, and when its process was last heard of.
+-- process holds ("token phase", or "token host phase" where hosts have a limit), its job, and when its
+-- process was last heard of.
 local call = redis.call
 local P = KEYS[1]
 local INDEX, JOBS = P .. ':inflight_index', P .. ':inflight_jobs'
