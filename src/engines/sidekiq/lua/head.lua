@@ -26,11 +26,20 @@ local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local now_text = digits(now)
 
-local function next_token()
+-- The first of so many, which follow each other.
+local function next_tokens(count)
   local last = tonumber(call('GET', P .. ':holdfast:token') or '0')
-  local token = digits(math.max(last + 1, time[1] * 1000000 + time[2]))
-  call('SET', P .. ':holdfast:token', token)
-  return token
+  local first = math.max(last + 1, time[1] * 1000000 + time[2])
+  call('SET', P .. ':holdfast:token', digits(first + count - 1))
+  return first
+end
+
+-- One command for many values: most of what a script costs is the number of its commands. Of more
+-- than some thousand, Lua could not hand over all at once.
+local function in_portions(command, key, values)
+  for from = 1, #values, 1000 do
+    call(command, key, unpack(values, from, math.min(from + 999, #values)))
+  end
 end
 
 local function process_of(id) return string.match(id, '^([^/]*)/') or '' end
@@ -38,20 +47,23 @@ local function is_alive(process)
   return call('EXISTS', P .. ':processes:' .. process .. ':max_connections') == 1
 end
 
-local function register(id, text, ttl)
-  call('ZADD', INDEX, now_text, id)
-  call('HSET', JOBS, id, text)
+-- `scores` has the time and the id of each, `texts` the id and the job.
+local function register_all(scores, texts, ttl)
+  in_portions('ZADD', INDEX, scores)
+  in_portions('HSET', JOBS, texts)
   call('EXPIRE', INDEX, ttl)
   call('EXPIRE', JOBS, ttl)
 end
+local function register(id, text, ttl) register_all({now_text, id}, {id, text}, ttl) end
 
-local function forget(id)
-  call('ZREM', INDEX, id)
-  call('HDEL', JOBS, id)
-  call('HDEL', LEASES, id)
-  call('HDEL', OURS, id)
-  call('ZREM', BEATS, id)
+local function forget_all(ids)
+  in_portions('ZREM', INDEX, ids)
+  in_portions('HDEL', JOBS, ids)
+  in_portions('HDEL', LEASES, ids)
+  in_portions('HDEL', OURS, ids)
+  in_portions('ZREM', BEATS, ids)
 end
+local function forget(id) forget_all({id}) end
 
 local function token_of(id)
   local lease = call('HGET', LEASES, id)
@@ -82,21 +94,20 @@ end
 
 -- One thing that becomes of a job: ARGV is what (push, return, later, dead, forget), where, when,
 -- and the text.
-local function take_effect()
-  local what, where, when, text = take(), take(), take(), take()
-  return function()
-    if what == 'push' then
-      call('SADD', 'queues', where)
-      call('LPUSH', 'queue:' .. where, text)
-    elseif what == 'return' then
-      call('SADD', 'queues', where)
-      call('RPUSH', 'queue:' .. where, text)
-    elseif what == 'later' then
-      call('ZADD', where, when, text)
-    elseif what == 'dead' then
-      kill(text)
-    elseif what == 'forget' then
-      call('DEL', where)
-    end
+local function take_effect() return {take(), take(), take(), take()} end
+local function apply(effect)
+  local what, where, when, text = unpack(effect)
+  if what == 'push' then
+    call('SADD', 'queues', where)
+    call('LPUSH', 'queue:' .. where, text)
+  elseif what == 'return' then
+    call('SADD', 'queues', where)
+    call('RPUSH', 'queue:' .. where, text)
+  elseif what == 'later' then
+    call('ZADD', where, when, text)
+  elseif what == 'dead' then
+    kill(text)
+  elseif what == 'forget' then
+    call('DEL', where)
   end
 end

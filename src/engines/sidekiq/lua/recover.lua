@@ -23,6 +23,6 @@ if score == 0 and now - beat < ttl * 1000 and call('EXISTS', INDEX, JOBS) > 0 th
   forget(id)
   return 'elsewhere'
 end
-effect()
+apply(effect)
 forget(id)
 return 'recovered'

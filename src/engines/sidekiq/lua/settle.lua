@@ -6,23 +6,56 @@
 --         totals and of each its name and how much.
 -- Result  for each: 1 done, 0 no longer held, or a text that says what went wrong.
 local threshold, ttl = take_number(), take()
-local results = {}
+local requests, results, pushed = {}, {}, {}
+
+-- Most requests do nothing but push a callback, and are done at once for each queue.
+local function push_later(number, effect)
+  local where = effect[2]
+  pushed[where] = pushed[where] or {numbers = {}, texts = {}}
+  table.insert(pushed[where].numbers, number)
+  table.insert(pushed[where].texts, effect[4])
+end
+
+-- One that cannot be (a queue that is no list) must not keep the others from being settled.
+local function attempt(step)
+  local good, why = pcall(step)
+  return good and 1 or (type(why) == 'table' and why.err or tostring(why))
+end
+
 for number = 1, take_number() do
   local id, token = take(), take()
   local effects, totals = {}, {}
   for one = 1, take_number() do effects[one] = take_effect() end
-  for one = 1, take_number() do totals[one] = {take(), take()} end
-  if holds(id, token, threshold, ttl) then
-    -- One that cannot be (a queue that is no list) must not keep the others from being settled.
-    local good, why = pcall(function() for _, effect in ipairs(effects) do effect() end end)
-    if good then
-      forget(id)
-      for _, total in ipairs(totals) do call('HINCRBYFLOAT', P .. ':totals', total[1], total[2]) end
-      if #totals > 0 then call('EXPIRE', P .. ':totals', 30 * 86400) end
-    end
-    results[number] = good and 1 or (type(why) == 'table' and why.err or tostring(why))
-  else
+  for one = 1, take_number() do totals[one] = {take(), take_number()} end
+  requests[number] = {id = id, totals = totals}
+  if not holds(id, token, threshold, ttl) then
     results[number] = 0
+  elseif #effects == 1 and effects[1][1] == 'push' then
+    push_later(number, effects[1])
+  else
+    results[number] = attempt(function() for _, effect in ipairs(effects) do apply(effect) end end)
   end
 end
+for where, all in pairs(pushed) do
+  local result = attempt(function()
+    call('SADD', 'queues', where)
+    in_portions('LPUSH', 'queue:' .. where, all.texts)
+  end)
+  for _, number in ipairs(all.numbers) do results[number] = result end
+end
+
+local done, sums = {}, {}
+for number, request in ipairs(requests) do
+  if results[number] == 1 then
+    done[#done + 1] = request.id
+    for _, total in ipairs(request.totals) do
+      sums[total[1]] = (sums[total[1]] or 0) + total[2]
+    end
+  end
+end
+forget_all(done)
+for name, sum in pairs(sums) do
+  call('HINCRBYFLOAT', P .. ':totals', name, string.format('%.17g', sum))
+end
+if next(sums) then call('EXPIRE', P .. ':totals', 30 * 86400) end
 return results

@@ -56,35 +56,60 @@ local function let_in(host)
   return true
 end
 
-local jobs, buried = {}, {}
-local function register_taken(queue, text, request, host)
-  local id, token = process .. '/' .. request, next_token()
-  -- Whoever names requests may give two of them one name; each has its own entry.
-  if call('HEXISTS', LEASES, id) == 1 then id = id .. '/' .. token end
-  call('HSET', LEASES, id, token .. (host == '' and '' or ' ' .. host) .. ' taken')
-  call('HSET', OURS, id, text)
-  call('ZADD', BEATS, now_text, id)
-  register(id, text, ttl)
-  for _, value in ipairs({id, token, queue, text, host}) do jobs[#jobs + 1] = value end
+-- Those that are taken, each with its id, queue, text and host.
+local found, buried = {}, {}
+local function register_found()
+  if #found == 0 then return {} end
+  local ids = {}
+  for number, one in ipairs(found) do ids[number] = one[1] end
+  local first = next_tokens(#found)
+  local known = {}
+  for from = 1, #ids, 1000 do
+    local some = call('HMGET', LEASES, unpack(ids, from, math.min(from + 999, #ids)))
+    for number, lease in ipairs(some) do known[ids[from + number - 1]] = lease end
+  end
+  local jobs, leases, scores, texts = {}, {}, {}, {}
+  for number, one in ipairs(found) do
+    local id, queue, text, host = unpack(one)
+    local token = digits(first + number - 1)
+    -- Whoever names requests may give two of them one name; each has its own entry.
+    if known[id] then id = id .. '/' .. token end
+    known[id] = token
+    local place = 2 * number
+    leases[place - 1], leases[place] = id, token .. (host == '' and '' or ' ' .. host) .. ' taken'
+    scores[place - 1], scores[place] = now_text, id
+    texts[place - 1], texts[place] = id, text
+    for _, value in ipairs({id, token, queue, text, host}) do jobs[#jobs + 1] = value end
+  end
+  in_portions('HSET', LEASES, leases)
+  in_portions('HSET', OURS, texts)
+  in_portions('ZADD', BEATS, scores)
+  register_all(scores, texts, ttl)
+  return jobs
+end
+
+-- Places count from the end, which is -1.
+local function remove_all(key, places)
+  if #places == 0 then return end
+  if places[#places] == -#places then return call('LTRIM', key, 0, -#places - 1) end
+  -- Removing one costs as much as there are older ones; so it is done at once for all.
+  local mark = process .. ' has it'
+  for _, place in ipairs(places) do call('LSET', key, place, mark) end
+  call('LREM', key, -#places, mark)
 end
 
 local function look_at(queue, offset, closed)
   local key = 'queue:' .. queue
   -- Sidekiq pushes at the left and takes from the right.
   local texts = call('LRANGE', key, -offset - window, -offset - 1)
-  local place, passed, gone = #texts, 0, 0
+  local place, passed, gone = #texts, 0, {}
   local no_room = {}
-  -- Removing one costs as much as there are older ones; so it is done at once for all.
-  local mark = process .. ' has it'
-  local function remove()
-    gone = gone + 1
-    call('LSET', key, place - #texts - 1 - offset, mark)
-  end
+  local function remove() gone[#gone + 1] = place - #texts - 1 - offset end
   while place > 0 and room > 0 do
     local text = texts[place]
     local request, host, broken = request_of(text)
     if request and not closed[host] and let_in(host) then
-      register_taken(queue, text, request, host)
+      found[#found + 1] = {process .. '/' .. request, queue, text, host}
       remove()
     elseif broken then
       -- Nobody can run what is not JSON; Sidekiq takes it for dead, too.
@@ -98,7 +123,7 @@ local function look_at(queue, offset, closed)
     end
     place = place - 1
   end
-  if gone > 0 then call('LREM', key, -gone, mark) end
+  remove_all(key, gone)
   local result = {#texts < window and place == 0 and 1 or 0, passed}
   for host, before in pairs(no_room) do
     result[#result + 1] = host
@@ -113,4 +138,4 @@ for number = 1, take_number() do
   for _ = 1, take_number() do closed[take()] = true end
   places[number] = look_at(queue, offset, closed)
 end
-return {jobs, places, buried}
+return {register_found(), places, buried}
