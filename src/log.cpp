@@ -8,6 +8,7 @@
 #include "documents/log_json.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/patient.hpp"
+#include "recovery/plain_text.hpp"
 
 namespace holdfast {
 
@@ -38,14 +39,20 @@ std::string json_log_line(const Event& event, int kept_back, const std::string& 
   return line.str();
 }
 
-}  // namespace
-
-void log_to_stderr(const Engine& engine, Severity least, LogFormat format) {
+/// Lines of JSON have everything in them; others begin with time and severity.
+std::shared_ptr<spdlog::logger> stderr_logger(Severity least, LogFormat format) {
   auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
   auto logger = std::make_shared<spdlog::logger>("holdfast", sink);
   logger->set_level(level_of(least));
+  if (format == LogFormat::json) logger->set_pattern("%v");
+  return logger;
+}
+
+}  // namespace
+
+void log_to_stderr(const Engine& engine, Severity least, LogFormat format) {
+  auto logger = stderr_logger(least, format);
   const bool json = format == LogFormat::json;
-  if (json) logger->set_pattern("%v");
   auto patient = std::make_shared<Patient>();
   engine.events().subscribe([=, store = engine.name()](const Event& event) {
     auto level = level_of(severity(event));
@@ -56,6 +63,18 @@ void log_to_stderr(const Engine& engine, Severity least, LogFormat format) {
     logger->log(level, "{}",
                 json ? json_log_line(event, *kept_back, store) : text_line(event, *kept_back));
   });
+}
+
+std::function<void(Severity, const std::string&)> sentences_to_stderr(std::string event,
+                                                                      Severity least,
+                                                                      LogFormat format) {
+  return [=, logger = stderr_logger(least, format)](Severity severity, const std::string& text) {
+    if (!logger->should_log(level_of(severity))) return;
+    logger->log(level_of(severity), "{}",
+                format == LogFormat::json
+                    ? log_line_json(system_clock().wall(), severity, event, text).str()
+                    : plain(text));
+  };
 }
 
 void log_to_stderr(const Engine& engine, Severity least) {

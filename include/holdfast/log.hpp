@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,11 @@ std::string_view to_string(Severity severity);
 /// docs/operations.md says what the JSON has in it. Control characters are escaped in both formats,
 /// so a line is always one line.
 void log_to_stderr(const Engine& engine, Severity least, LogFormat format);
+
+/// The same for what tells sentences and no events, such as `http::SidekiqOptions::log`. `event` is
+/// the name of all of them in JSON.
+std::function<void(Severity, const std::string&)> sentences_to_stderr(std::string event,
+                                                                      Severity least,
+                                                                      LogFormat format);
 
 }  // namespace holdfast

@@ -19,7 +19,6 @@
 #include "documents/http_health.hpp"
 #include "documents/http_target.hpp"
 #include "documents/json.hpp"
-#include "recovery/plain_text.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {
@@ -167,14 +166,8 @@ Exit run_sidekiq(Context& context, const http::ProcessorOptions& processing,
   set(options.heartbeat_interval, flags.heartbeat, "--heartbeat-interval");
   set(options.orphan_threshold, flags.orphans, "--orphan-threshold");
   set(options.shutdown_timeout, flags.shutdown, "--shutdown-timeout");
-  const auto least = context.quiet ? Severity::warning : Severity::info;
-  options.log = [least, &context](Severity severity, const std::string& sentence) {
-    if (severity < least) return;
-    if (context.log_format == LogFormat::json)
-      log_line(context, severity, "sidekiq", sentence);
-    else
-      fmt::print(stderr, "{}: {}\n", to_string(severity), plain(sentence));
-  };
+  options.log = sentences_to_stderr("sidekiq", context.quiet ? Severity::warning : Severity::info,
+                                    context.log_format);
   Interrupts interrupts{Interrupts::Of::ends_and_rest};
   http::SidekiqProcessor processor{context.store_address(), options};
   const InterruptWatch watch{interrupts, [&](int count) { wind_down(processor, context, count); },

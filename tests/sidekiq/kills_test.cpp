@@ -120,7 +120,8 @@ TEST_F(SidekiqKills, KilledInTheMiddleAnotherFinishesEveryOneSoon) {
   // Without a word about thresholds: the server knows that the process is gone.
   auto second = test::run(run_command({"--capacity", "1000"}));
   ASSERT_TRUE(second.ending.ok()) << second.err;
-  EXPECT_THAT(second.err, testing::HasSubstr("recovered request"));
+  EXPECT_THAT(second.err, testing::ContainsRegex(
+                              "\\[[0-9 .:-]+\\] \\[holdfast\\] \\[info\\] recovered request"));
   EXPECT_EQ(server.served(), 2 * many) << "each was in flight, so each was sent again";
   expect_each_told_once(many);
 }
