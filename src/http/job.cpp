@@ -5,6 +5,7 @@
 #include <holdfast/http/signature.hpp>
 
 #include "http/headers.hpp"
+#include "http/url_characters.hpp"
 
 namespace holdfast::http {
 
@@ -61,6 +62,7 @@ void unsign(Job& job) {
 Job make_job(Request request, std::string id, const ProcessorOptions& options) {
   Job job;
   job.request = std::move(request);
+  job.request.url = escaped(job.request.url);
   job.id = std::move(id);
   job.timeout = job.request.timeout.value_or(options.request_timeout);
   job.max_redirects = job.request.max_redirects.value_or(options.max_redirects);

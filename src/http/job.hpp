@@ -46,8 +46,9 @@ struct Job {
   std::function<void(Answer)> done{};
 };
 
-/// The job for a request: with its identity in headers, the values of its secrets, and a signature.
-/// Throws `InvalidRequest` for secrets and keys that the options do not have.
+/// The job for a request: with its URL as it is sent, its identity in headers, the values of its
+/// secrets, and a signature. Throws `InvalidRequest` for secrets and keys that the options do not
+/// have.
 Job make_job(Request request, std::string id, const ProcessorOptions& options);
 
 /// Signs what is to be sent now, if its request asks for that. Throws `InvalidRequest` for a key

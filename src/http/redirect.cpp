@@ -11,17 +11,21 @@ namespace holdfast::http {
 
 namespace {
 
-/// Many servers write spaces and letters of other alphabets as they are.
-std::string escaped(std::string_view location) {
+/// Many servers write spaces as they are, and nobody is there to correct them.
+std::string without_spaces(std::string_view location) {
   std::string text;
   for (char c : location) {
     auto byte = static_cast<unsigned char>(c);
-    if (byte > 0x20 && byte < 0x7f)
+    if (byte > 0x20 && byte != 0x7f)
       text += c;
     else
       text += fmt::format("%{:02X}", byte);
   }
   return text;
+}
+
+std::string unfollowed(const InvalidRequest& why) {
+  return fmt::format("it was redirected to what cannot be followed: {}", why.what());
 }
 
 }  // namespace
@@ -45,10 +49,11 @@ std::variant<Stay, Follow, WrongTurn> decide_redirect(int status, const std::str
                                  without_query(location))};
   std::string next;
   try {
-    next = resolve(url, escaped(location));
+    next = resolve(url, without_spaces(location));
+  } catch (const NotAUrl& error) {
+    return WrongTurn{ErrorType::unknown, unfollowed(error)};
   } catch (const InvalidRequest& error) {
-    return WrongTurn{ErrorType::blocked_address,
-                     fmt::format("it was redirected to what cannot be followed: {}", error.what())};
+    return WrongTurn{ErrorType::blocked_address, unfollowed(error)};
   }
   bool seen = next == url || std::ranges::count(redirects, next) > 0;
   if (seen)

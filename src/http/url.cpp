@@ -8,6 +8,7 @@
 
 #include "http/address.hpp"
 #include "http/headers.hpp"
+#include "http/url_characters.hpp"
 #include "recovery/plain_text.hpp"
 
 namespace holdfast::http {
@@ -16,12 +17,17 @@ namespace {
 
 namespace urls = boost::urls;
 
-urls::url_view parse(std::string_view text) {
-  auto parsed = urls::parse_uri_reference({text.data(), text.size()});
-  if (parsed.has_error())
-    throw InvalidRequest{
-        fmt::format("'{}' is not a URL: {}", plain(without_query(text)), parsed.error().message())};
-  return *parsed;
+urls::url parse(std::string_view text) {
+  const auto whole = escaped(text);
+  auto parsed = urls::parse_uri_reference(whole);
+  // Of a port with letters in it, Boost takes the rest for the path.
+  const bool good =
+      parsed.has_value() && (!parsed->has_authority() || parsed->encoded_path().empty() ||
+                             parsed->encoded_path().front() == '/');
+  if (!good)
+    throw NotAUrl{fmt::format("'{}' is not a URL: {}", plain(without_query(text)),
+                              what_is_wrong_with(whole))};
+  return urls::url{*parsed};
 }
 
 std::string text_of(const urls::url& url) { return {url.buffer().data(), url.buffer().size()}; }
@@ -130,7 +136,7 @@ std::string join_url(std::string_view base, std::string_view path) {
 
 std::string with_parameters(std::string_view text, const Parameters& params) {
   if (params.empty()) return std::string{text};
-  urls::url url{parse(text)};
+  auto url = parse(text);
   std::string query{url.encoded_query().data(), url.encoded_query().size()};
   // Boost.URL leaves a plus sign as it is, which servers read as a space.
   for (const auto& [name, value] : params)
@@ -143,10 +149,9 @@ std::string with_parameters(std::string_view text, const Parameters& params) {
 
 std::string resolve(std::string_view text, std::string_view location) {
   urls::url resolved;
-  auto result = urls::resolve(urls::url{parse(text)}, parse(location), resolved);
+  auto result = urls::resolve(parse(text), parse(location), resolved);
   if (result.has_error())
-    throw InvalidRequest{fmt::format("'{}' leads nowhere: {}", plain(without_query(location)),
-                                     result.error().message())};
+    throw NotAUrl{fmt::format("'{}' leads nowhere", plain(without_query(location)))};
   resolved.remove_fragment();
   auto answer = text_of(resolved);
   origin_of(answer);

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include <holdfast/error.hpp>
 #include <holdfast/http/client.hpp>
 
 namespace holdfast::http {
@@ -14,6 +15,11 @@ struct Origin {
   int port = 0;
   bool is_address = false;  ///< not a name
   auto operator<=>(const Origin&) const = default;
+};
+
+/// Thrown for a text that nobody can read as a URL, in contrast to one that is not for us.
+class NotAUrl : public InvalidRequest {
+  using InvalidRequest::InvalidRequest;
 };
 
 /// Throws `InvalidRequest` for what is not an absolute http or https URL with a host and without a
@@ -36,7 +42,7 @@ std::string join_url(std::string_view base, std::string_view path);
 std::string with_parameters(std::string_view url, const Parameters& params);
 
 /// Where a `Location` leads to that was found at `url`; fragments are dropped. Throws
-/// `InvalidRequest` for one that leads nowhere.
+/// `InvalidRequest` for one that leads nowhere, `NotAUrl` if that is because of how it is written.
 std::string resolve(std::string_view url, std::string_view location);
 
 /// The URL without what may be secret (its query), for messages.

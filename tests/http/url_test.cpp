@@ -1,11 +1,13 @@
 #include "http/url.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <holdfast/error.hpp>
 
+#include "http/job.hpp"
 #include "http/redirect.hpp"
 #include "http/retry_after.hpp"
+#include "http/url_characters.hpp"
 
 namespace holdfast::http {
 namespace {
@@ -44,7 +46,7 @@ TEST(Url, IsNotTakenForTheOneBeforeIt) {
   EXPECT_EQ(after("http://a.example:81/"), (Origin{"http", "a.example", 81}));
   EXPECT_EQ(after("https://a.example/x"), (Origin{"https", "a.example", 443}));
   for (auto bad : {"http://a.example@b/", "http://a.example/ ", "http://a.example/\r\nX: y",
-                   "http://a.example/%", "http://a.example/\\"})
+                   "http://a.example/\\"})
     EXPECT_THROW(after(bad), InvalidRequest) << bad;
 }
 
@@ -64,6 +66,50 @@ TEST(Url, RefusesWhatIsNoPlainWebAddress) {
                    "https://user:pw@a/", "https://a:0/", "https://a:99999/", "https://a b/",
                    "http://a\\@b/", "https://a/\r\nX: y", ""})
     EXPECT_THROW(origin_of(bad), InvalidRequest) << bad;
+}
+
+TEST(Url, WritesWhatMayNotStandInItAsServersReadIt) {
+  EXPECT_EQ(escaped("http://a/x?ids[]=1|2&f={\"q\":1}^`<>"),
+            "http://a/x?ids%5B%5D=1%7C2&f=%7B%22q%22:1%7D%5E%60%3C%3E");
+  EXPECT_EQ(escaped("http://a/100%?b=%4&c=%zz&d=%5b"), "http://a/100%25?b=%254&c=%25zz&d=%5b");
+  EXPECT_EQ(escaped("http://a/\xc3\xa9#b#[c]"), "http://a/%C3%A9#b%23%5Bc%5D");
+  for (auto fine : {"https://[::1]:8443/a;b/c,d?e=f/g?h&i=%20+(j)*!$'@k:~_-.#l", "http://a", "",
+                    "//[::1]/x", "http://a b|c/"})
+    EXPECT_EQ(escaped(fine), fine) << "and nothing in its host";
+  for (auto relative : {"x[1]", "/x[1]", "?x[1]", "//a/x[1]", "a:x[1]"})
+    EXPECT_THAT(escaped(relative), testing::EndsWith("x%5B1%5D"));
+  auto twice = escaped("http://a/%?[%5D]");
+  EXPECT_EQ(escaped(twice), twice);
+}
+
+TEST(Url, IsSentInTheFormThatServersRead) {
+  Request request;
+  request.url = "http://a.example/x?filter[name]=50%";
+  validate(request);
+  EXPECT_EQ(make_job(request, "id", {}).request.url, "http://a.example/x?filter%5Bname%5D=50%25");
+  EXPECT_EQ(with_parameters(request.url, {{"q", "1"}}),
+            "http://a.example/x?filter%5Bname%5D=50%25&q=1");
+}
+
+TEST(Url, SaysWhichCharacterIsWrong) {
+  auto said = [](std::string_view url) -> std::string {
+    try {
+      origin_of(url);
+      return "nothing";
+    } catch (const NotAUrl& error) {
+      return error.what();
+    }
+  };
+  using testing::HasSubstr;
+  EXPECT_EQ(said("http://a/x?secret=1 2"),
+            "'http://a/x' is not a URL: it has a space in it, to be written as %20");
+  EXPECT_THAT(said("http://a/x\\y"), HasSubstr("the character \\ in it, to be written as %5C"));
+  EXPECT_THAT(said("http://a/\r\n"), HasSubstr("the control character 0x0d"));
+  EXPECT_THAT(said("http://a|b/"), HasSubstr("the character | in its host"));
+  EXPECT_THAT(said("http://\xc3\xa9.example/"), HasSubstr("xn--"));
+  EXPECT_THAT(said("http://[::1/"), HasSubstr("its host and port cannot be read"));
+  for (auto port : {"http://a:b/", "http://a:80b/", "http://a:8x0"})
+    EXPECT_THAT(said(port), HasSubstr("its host and port cannot be read"));
 }
 
 TEST(Url, ResolvesLocations) {
@@ -102,6 +148,8 @@ TEST(Redirect, BecomesAGetUnlessTheServerSaysOtherwise) {
 
 TEST(Redirect, WhatServersForgetToEscapeIsFollowed) {
   EXPECT_EQ(std::get<Follow>(redirect(302, "/a b?c=\xe9#d")).url, "https://a/a%20b?c=%E9");
+  EXPECT_EQ(std::get<Follow>(redirect(302, "/y?a[]=1|2&b=100%#{c}")).url,
+            "https://a/y?a%5B%5D=1%7C2&b=100%25");
 }
 
 TEST(Redirect, CredentialsStayAtTheirOrigin) {
@@ -117,6 +165,8 @@ TEST(Redirect, WrongTurnsAreErrors) {
   EXPECT_EQ(type(redirect(302, "/1", Method::get, {"https://a/1"})), ErrorType::recursive_redirect);
   for (auto bad : {"http://a/y", "file:///etc/passwd", "gopher://a", "https://u:p@a/"})
     EXPECT_EQ(type(redirect(302, bad)), ErrorType::blocked_address) << bad;
+  for (auto unreadable : {"https://a|b/", "https://[::1/", "/a\\b", "http://\xc3\xa9.example/"})
+    EXPECT_EQ(type(redirect(302, unreadable)), ErrorType::unknown) << unreadable;
 }
 
 TEST(RetryAfter, IsSecondsOrADate) {

@@ -65,6 +65,17 @@ TEST_F(SidekiqProcessor, TakesHeadersAsApplicationsSetThem) {
   EXPECT_EQ(seen.body, "order");
 }
 
+TEST_F(SidekiqProcessor, TakesAddressesAsRubyTakesThem) {
+  ServedRequest seen;
+  HttpServer server{[&](const ServedRequest& request) {
+    seen = request;
+    return answer(200);
+  }};
+  push({.url = server.url("/x?filter[name]=a|b&ids[]=1")});
+  EXPECT_EQ(perform().answered, 1);
+  EXPECT_EQ(seen.target, "/x?filter%5Bname%5D=a%7Cb&ids%5B%5D=1");
+}
+
 TEST_F(SidekiqProcessor, TakesManyFromSeveralQueuesAndNothingElse) {
   HttpServer server{[](const ServedRequest&) { return answer(200, "x"); }};
   for (int i = 0; i < 600; ++i)
