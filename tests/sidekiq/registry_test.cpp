@@ -116,6 +116,49 @@ TEST_F(SidekiqRegistry, NoRequestOvertakesAnOlderOneToItsHost) {
   EXPECT_EQ(number({"LLEN", "queue:default"}), 0);
 }
 
+/// Jobs that nobody runs, in both sets.
+class SidekiqRegistryBacklog : public SidekiqRegistry {
+ protected:
+  void add(const std::string& set, double due, const Pushed& job) {
+    redis_.call({"ZADD", set, fmt::format("{}", due), boost::json::serialize(job_of(job))});
+  }
+  void add_others(const std::string& set, int count) {
+    for (int i = 0; i < count; ++i)
+      add(set, 1'000 + i, {.id = std::to_string(i), .type = "MailJob"});
+  }
+};
+
+TEST_F(SidekiqRegistryBacklog, DoesNotHideARequestThatHasJustBecomeDue) {
+  const double later = 4e9;
+  for (const auto* set : {"retry", "schedule"}) {
+    add_others(set, 1'200);
+    add(set, 10'000, {.id = std::string{"due in "} + set});
+    add(set, later, {.id = "not due"});
+  }
+  auto one = registry("host:1:a");
+  EXPECT_EQ(one.move_due(), 2);
+  EXPECT_THAT(queue(), SizeIs(2));
+  EXPECT_EQ(number({"ZCARD", "retry"}), 1'201);
+  EXPECT_EQ(number({"ZCARD", "schedule"}), 1'201);
+}
+
+TEST_F(SidekiqRegistryBacklog, IsLookedThroughByAndByAndFromItsEndAgain) {
+  add_others("retry", 3'500);
+  auto one = registry("host:1:a");
+  auto calls_until_moved = [&](double due) {
+    add("retry", due, {});
+    for (int calls = 1; calls <= 10; ++calls)
+      if (one.move_due() > 0) return calls;
+    return 0;
+  };
+  EXPECT_EQ(calls_until_moved(1), 4) << "a thousand further each time";
+  EXPECT_EQ(calls_until_moved(1), 4) << "and from the end again";
+  one.move_due();
+  EXPECT_EQ(calls_until_moved(2'600), 1) << "in the next part";
+  EXPECT_EQ(number({"ZCARD", "retry"}), 3'500) << "the others stay";
+  EXPECT_THAT(queue(), SizeIs(3));
+}
+
 TEST_F(SidekiqRegistry, SettlingHappensOnceAndOnlyForWhoeverHoldsTheRequest) {
   push({});
   auto one = registry("host:1:a");

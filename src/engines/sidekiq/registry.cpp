@@ -186,7 +186,11 @@ std::vector<std::string> Registry::put_back_strays(std::span<const Hold> known) 
 }
 
 std::int64_t Registry::move_due() {
-  return run(scripts::due, {std::string{dialect_.request_class}}).number();
+  redis::Command command{std::string{dialect_.request_class}};
+  for (auto place : due_places_) command.push_back(std::to_string(place));
+  auto reply = run(scripts::due, std::move(command));
+  for (std::size_t i = 0; i < due_places_.size(); ++i) due_places_[i] = reply[i + 1].number();
+  return reply[0].number();
 }
 
 void Registry::tell(const std::string& standing) {

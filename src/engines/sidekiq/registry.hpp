@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <span>
 #include <string>
@@ -85,7 +86,9 @@ class Registry {
   std::vector<bool> begin_sending(std::span<const Hold> holds);
   /// After an answer was lost: what was taken and never heard of goes back. Returns the ids.
   std::vector<std::string> put_back_strays(std::span<const Hold> known);
-  /// Jobs that wait for a time that has come go on their queues. Returns how many.
+  /// Requests that wait for a time that has come go on their queues. Returns how many. Among many
+  /// thousands of other jobs that is so of those that have just become due, and of the others after
+  /// several calls, each of which goes on where the last one stopped.
   std::int64_t move_due();
   /// For those who look: see `http::Standing`.
   void tell(const std::string& standing);
@@ -100,7 +103,8 @@ class Registry {
   redis::Server& server_;
   const Dialect& dialect_;
   RegistryOptions options_;
-  std::vector<Walk> walks_;  // one for each queue
+  std::vector<Walk> walks_;                   // one for each queue
+  std::array<std::int64_t, 2> due_places_{};  // in the sets retry and schedule
   std::vector<Buried> buried_;
 };
 
