@@ -117,13 +117,13 @@ _holdfast() {
     "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --blobs --payload-key --otlp --log-format --store --config --version --json --quiet" ;;
     "worker list") words="--help --show-heartbeat --state --store --config --version --json --quiet" ;;
     "http") words="get post put patch delete head run list stats --help --store --config --version --json --quiet" ;;
-    "http get") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --store --config --version --json --quiet" ;;
-    "http post") words="--help --header --secret-header --param --data --data-file --hold --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --store --config --version --json --quiet" ;;
-    "http put") words="--help --header --secret-header --param --data --data-file --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --store --config --version --json --quiet" ;;
-    "http patch") words="--help --header --secret-header --param --data --data-file --hold --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --store --config --version --json --quiet" ;;
-    "http delete") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --store --config --version --json --quiet" ;;
-    "http head") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --store --config --version --json --quiet" ;;
-    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --user-agent --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --hold-ambiguous --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
+    "http get") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
+    "http post") words="--help --header --secret-header --param --data --data-file --hold --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
+    "http put") words="--help --header --secret-header --param --data --data-file --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
+    "http patch") words="--help --header --secret-header --param --data --data-file --hold --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
+    "http delete") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
+    "http head") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
+    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --raise --user-agent --http1 --idle-timeout --idle-connections --dns-cache --host-failures --host-pause --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --max-recoveries --hold-ambiguous --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
     "http list") words="--help --limit --store --config --version --json --quiet" ;;
     "http stats") words="--help --newest --store --config --version --json --quiet" ;;
     "tx") words="start list show cancel retry cleanup --help --store --config --version --json --quiet" ;;
@@ -250,6 +250,7 @@ _holdfast() {
     "http get "--signing-key) return ;;
     "http get "--blobs) return ;;
     "http get "--payload-key) return ;;
+    "http get "--blob-threshold) return ;;
     "http post "--header) return ;;
     "http post "--secret-header) return ;;
     "http post "--param) return ;;
@@ -273,6 +274,7 @@ _holdfast() {
     "http post "--signing-key) return ;;
     "http post "--blobs) return ;;
     "http post "--payload-key) return ;;
+    "http post "--blob-threshold) return ;;
     "http put "--header) return ;;
     "http put "--secret-header) return ;;
     "http put "--param) return ;;
@@ -296,6 +298,7 @@ _holdfast() {
     "http put "--signing-key) return ;;
     "http put "--blobs) return ;;
     "http put "--payload-key) return ;;
+    "http put "--blob-threshold) return ;;
     "http patch "--header) return ;;
     "http patch "--secret-header) return ;;
     "http patch "--param) return ;;
@@ -319,6 +322,7 @@ _holdfast() {
     "http patch "--signing-key) return ;;
     "http patch "--blobs) return ;;
     "http patch "--payload-key) return ;;
+    "http patch "--blob-threshold) return ;;
     "http delete "--header) return ;;
     "http delete "--secret-header) return ;;
     "http delete "--param) return ;;
@@ -340,6 +344,7 @@ _holdfast() {
     "http delete "--signing-key) return ;;
     "http delete "--blobs) return ;;
     "http delete "--payload-key) return ;;
+    "http delete "--blob-threshold) return ;;
     "http head "--header) return ;;
     "http head "--secret-header) return ;;
     "http head "--param) return ;;
@@ -361,6 +366,7 @@ _holdfast() {
     "http head "--signing-key) return ;;
     "http head "--blobs) return ;;
     "http head "--payload-key) return ;;
+    "http head "--blob-threshold) return ;;
     "http run "--queue) return ;;
     "http run "--capacity) return ;;
     "http run "--per-host) return ;;
@@ -369,6 +375,11 @@ _holdfast() {
     "http run "--max-redirects) return ;;
     "http run "--max-response) return ;;
     "http run "--user-agent) return ;;
+    "http run "--idle-timeout) return ;;
+    "http run "--idle-connections) return ;;
+    "http run "--dns-cache) return ;;
+    "http run "--host-failures) return ;;
+    "http run "--host-pause) return ;;
     "http run "--allow) return ;;
     "http run "--proxy) return ;;
     "http run "--ca-file) compopt -o default; return ;;
@@ -376,11 +387,13 @@ _holdfast() {
     "http run "--signing-key) return ;;
     "http run "--blobs) return ;;
     "http run "--payload-key) return ;;
+    "http run "--blob-threshold) return ;;
     "http run "--callback-queue) return ;;
     "http run "--heartbeat-interval) return ;;
     "http run "--orphan-threshold) return ;;
     "http run "--shutdown-timeout) return ;;
     "http run "--retries) return ;;
+    "http run "--max-recoveries) return ;;
     "http run "--otlp) return ;;
     "http run "--log-format) words="text json" ;;
     "http list "--limit) return ;;

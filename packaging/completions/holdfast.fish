@@ -201,6 +201,7 @@ complete -c holdfast -n '__holdfast_at \'http get\'' -l secrets -d 'Folder with 
 complete -c holdfast -n '__holdfast_at \'http get\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l header -d 'Header \'Name: value\'; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
@@ -229,6 +230,7 @@ complete -c holdfast -n '__holdfast_at \'http post\'' -l secrets -d 'Folder with
 complete -c holdfast -n '__holdfast_at \'http post\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l header -d 'Header \'Name: value\'; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
@@ -256,6 +258,7 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l secrets -d 'Folder with 
 complete -c holdfast -n '__holdfast_at \'http put\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l header -d 'Header \'Name: value\'; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
@@ -284,6 +287,7 @@ complete -c holdfast -n '__holdfast_at \'http patch\'' -l secrets -d 'Folder wit
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l header -d 'Header \'Name: value\'; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
@@ -309,6 +313,7 @@ complete -c holdfast -n '__holdfast_at \'http delete\'' -l secrets -d 'Folder wi
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http head\'' -l header -d 'Header \'Name: value\'; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
@@ -334,15 +339,23 @@ complete -c holdfast -n '__holdfast_at \'http head\'' -l secrets -d 'Folder with
 complete -c holdfast -n '__holdfast_at \'http head\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l queue -d 'Take from this queue only; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l capacity -d 'Requests in flight; default: 256' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l per-host -d 'Of them to one host; default: 0, no limit' -x
-complete -c holdfast -n '__holdfast_at \'http run\'' -l timeout -d 'For each hop, such as 5s; default: 60s' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l timeout -d 'For each hop of a request that does not say, as those of \'http get\' and clients do; default: 60s' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l connect-timeout -d 'Default: 10s' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l max-redirects -d 'Follow so many; default: 5, 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l max-response -d 'Largest answer in bytes, decoded; default: 1048576' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l raise -d 'Take answers of 400 and more for errors where the request does not say'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l user-agent -d 'Who we say that we are; default: holdfast' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l http1 -d 'Speak HTTP/1.1 only, for proxies that cannot bear HTTP/2'
+complete -c holdfast -n '__holdfast_at \'http run\'' -l idle-timeout -d 'Use a connection again that was idle for so long; default: 60s' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l idle-connections -d 'Keep so many open, or as many as the capacity if that is more; default: 100' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l dns-cache -d 'Know the address of a host for so long; default: 60s' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l host-failures -d 'Leave a host alone that failed so often in a row; default: 10, 0: never' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l host-pause -d 'Leave it alone for so long; default: 15s' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
@@ -351,11 +364,13 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l secrets -d 'Folder with 
 complete -c holdfast -n '__holdfast_at \'http run\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l callback-queue -d 'Sidekiq: where callbacks go; default: the queue of the request' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l heartbeat-interval -d 'Sidekiq: how often requests in flight are vouched for; default: 60s' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l orphan-threshold -d 'Sidekiq: after so long a silence requests are taken over; default: 300s' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l shutdown-timeout -d 'Sidekiq: so long may requests in flight take at the end; default: 23s' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l retries -d 'Sidekiq: try connections that fail again; default: 3 times' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l max-recoveries -d 'Sidekiq: a request that died with its process more often becomes a dead job; default: 3 times' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l hold-ambiguous -d 'Sidekiq: do not send a POST or PATCH again whose process died meanwhile'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l until-empty -d 'End when no request is left'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x

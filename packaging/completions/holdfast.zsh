@@ -177,6 +177,7 @@ _holdfast() {
     "http get --signing-key") return ;;
     "http get --blobs") return ;;
     "http get --payload-key") return ;;
+    "http get --blob-threshold") return ;;
     "http post --header") return ;;
     "http post --secret-header") return ;;
     "http post --param") return ;;
@@ -200,6 +201,7 @@ _holdfast() {
     "http post --signing-key") return ;;
     "http post --blobs") return ;;
     "http post --payload-key") return ;;
+    "http post --blob-threshold") return ;;
     "http put --header") return ;;
     "http put --secret-header") return ;;
     "http put --param") return ;;
@@ -223,6 +225,7 @@ _holdfast() {
     "http put --signing-key") return ;;
     "http put --blobs") return ;;
     "http put --payload-key") return ;;
+    "http put --blob-threshold") return ;;
     "http patch --header") return ;;
     "http patch --secret-header") return ;;
     "http patch --param") return ;;
@@ -246,6 +249,7 @@ _holdfast() {
     "http patch --signing-key") return ;;
     "http patch --blobs") return ;;
     "http patch --payload-key") return ;;
+    "http patch --blob-threshold") return ;;
     "http delete --header") return ;;
     "http delete --secret-header") return ;;
     "http delete --param") return ;;
@@ -267,6 +271,7 @@ _holdfast() {
     "http delete --signing-key") return ;;
     "http delete --blobs") return ;;
     "http delete --payload-key") return ;;
+    "http delete --blob-threshold") return ;;
     "http head --header") return ;;
     "http head --secret-header") return ;;
     "http head --param") return ;;
@@ -288,6 +293,7 @@ _holdfast() {
     "http head --signing-key") return ;;
     "http head --blobs") return ;;
     "http head --payload-key") return ;;
+    "http head --blob-threshold") return ;;
     "http run --queue") return ;;
     "http run --capacity") return ;;
     "http run --per-host") return ;;
@@ -296,6 +302,11 @@ _holdfast() {
     "http run --max-redirects") return ;;
     "http run --max-response") return ;;
     "http run --user-agent") return ;;
+    "http run --idle-timeout") return ;;
+    "http run --idle-connections") return ;;
+    "http run --dns-cache") return ;;
+    "http run --host-failures") return ;;
+    "http run --host-pause") return ;;
     "http run --allow") return ;;
     "http run --proxy") return ;;
     "http run --ca-file") _files; return ;;
@@ -303,11 +314,13 @@ _holdfast() {
     "http run --signing-key") return ;;
     "http run --blobs") return ;;
     "http run --payload-key") return ;;
+    "http run --blob-threshold") return ;;
     "http run --callback-queue") return ;;
     "http run --heartbeat-interval") return ;;
     "http run --orphan-threshold") return ;;
     "http run --shutdown-timeout") return ;;
     "http run --retries") return ;;
+    "http run --max-recoveries") return ;;
     "http run --otlp") return ;;
     "http run --log-format") compadd -- text json; return ;;
     "http list --limit") return ;;
@@ -702,7 +715,8 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
-        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
     "http post")
       commands=()
@@ -734,7 +748,8 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
-        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
     "http put")
       commands=()
@@ -765,7 +780,8 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
-        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
     "http patch")
       commands=()
@@ -797,7 +813,8 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
-        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
     "http delete")
       commands=()
@@ -826,7 +843,8 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
-        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
     "http head")
       commands=()
@@ -855,7 +873,8 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name'
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
-        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
     "http run")
       commands=()
@@ -864,11 +883,18 @@ _holdfast() {
         '--queue:Take from this queue only; repeatable'
         '--capacity:Requests in flight; default\: 256'
         '--per-host:Of them to one host; default\: 0, no limit'
-        '--timeout:For each hop, such as 5s; default\: 60s'
+        '--timeout:For each hop of a request that does not say, as those of '\''http get'\'' and clients do; default\: 60s'
         '--connect-timeout:Default\: 10s'
         '--max-redirects:Follow so many; default\: 5, 0 follows none'
         '--max-response:Largest answer in bytes, decoded; default\: 1048576'
+        '--raise:Take answers of 400 and more for errors where the request does not say'
         '--user-agent:Who we say that we are; default\: holdfast'
+        '--http1:Speak HTTP/1.1 only, for proxies that cannot bear HTTP/2'
+        '--idle-timeout:Use a connection again that was idle for so long; default\: 60s'
+        '--idle-connections:Keep so many open, or as many as the capacity if that is more; default\: 100'
+        '--dns-cache:Know the address of a host for so long; default\: 60s'
+        '--host-failures:Leave a host alone that failed so often in a row; default\: 10, 0\: never'
+        '--host-pause:Leave it alone for so long; default\: 15s'
         '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
         '--proxy:Connect through this proxy (http\:// or https\://)'
@@ -877,11 +903,13 @@ _holdfast() {
         '--signing-key:File with a key that requests are signed with by name; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--blob-threshold:Keep in blobs what is larger; default\: 65536'
         '--callback-queue:Sidekiq\: where callbacks go; default\: the queue of the request'
         '--heartbeat-interval:Sidekiq\: how often requests in flight are vouched for; default\: 60s'
         '--orphan-threshold:Sidekiq\: after so long a silence requests are taken over; default\: 300s'
         '--shutdown-timeout:Sidekiq\: so long may requests in flight take at the end; default\: 23s'
         '--retries:Sidekiq\: try connections that fail again; default\: 3 times'
+        '--max-recoveries:Sidekiq\: a request that died with its process more often becomes a dead job; default\: 3 times'
         '--hold-ambiguous:Sidekiq\: do not send a POST or PATCH again whose process died meanwhile'
         '--until-empty:End when no request is left'
         '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'

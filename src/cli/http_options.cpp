@@ -13,6 +13,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "cli/duration.hpp"
 #include "http/base64.hpp"
 
 namespace holdfast::cli {
@@ -98,6 +99,12 @@ void add_egress_flags(CLI::App& command, EgressFlags& flags) {
       ->allow_extra_args(false)
       ->type_name("NAME=FILE");
   add_payload_flags(command, flags.payloads);
+  command
+      .add_option("--blob-threshold", flags.payloads.threshold,
+                  "Keep in blobs what is larger; default: 65536")
+      ->check(CLI::Range(0, 1'000'000))
+      ->needs("--blobs")
+      ->type_name("BYTES");
 }
 
 void add_payload_flags(CLI::App& command, PayloadFlags& flags) {
@@ -116,6 +123,7 @@ void add_payload_flags(CLI::App& command, PayloadFlags& flags) {
 
 http::PayloadOptions payloads_of(const PayloadFlags& flags) {
   http::PayloadOptions payloads;
+  payloads.threshold = flags.threshold;
   if (!flags.blobs.empty()) payloads.blobs = open_blobs(flags.blobs);
   for (const auto& flag : flags.keys) {
     auto [name, content] = key_in(flag, "--payload-key");
@@ -148,6 +156,10 @@ void apply(const EgressFlags& flags, http::ProcessorOptions& options) {
     options.secrets = [folder = flags.secrets_folder](const std::string& name) {
       return secret_in(folder, name);
     };
+}
+
+void set_duration(Millis& value, const std::string& text, const std::string& option) {
+  if (!text.empty()) value = parse_duration(text, option);
 }
 
 std::pair<std::string, std::string> name_and_value(const std::string& text, char between,

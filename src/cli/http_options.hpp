@@ -15,6 +15,7 @@ namespace holdfast::cli {
 struct PayloadFlags {
   std::string blobs{};
   std::vector<std::string> keys{};  ///< NAME=FILE, the current one first
+  std::size_t threshold = http::PayloadOptions{}.threshold;
 };
 
 /// What the commands that perform requests have in common.
@@ -29,11 +30,15 @@ struct EgressFlags {
 
 /// Those of the payloads, too.
 void add_egress_flags(CLI::App& command, EgressFlags& flags);
+/// What it takes to read them.
 void add_payload_flags(CLI::App& command, PayloadFlags& flags);
 void apply(const EgressFlags& flags, http::ProcessorOptions& options);
 /// For those who only enqueue or read answers, too. Throws `ConfigError` for files that have no key
 /// in them.
 http::PayloadOptions payloads_of(const PayloadFlags& flags);
+
+/// Nothing changes where the option was not given.
+void set_duration(Millis& value, const std::string& text, const std::string& option);
 
 /// `Name: value` apart. Throws `InvalidRequest` naming `option`.
 std::pair<std::string, std::string> name_and_value(const std::string& text, char between,

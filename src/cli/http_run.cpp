@@ -26,7 +26,8 @@ namespace {
 
 struct Options {
   http::ProcessorOptions processor;
-  std::string timeout, connect_timeout;
+  std::string timeout, connect_timeout, idle_timeout, dns_cache, host_pause;
+  bool http1 = false;
   EgressFlags egress;
   SidekiqFlags sidekiq;
   LogOptions log;
@@ -58,15 +59,27 @@ void wind_down(http::Processor& processor, const Context& context, int count) {
   count == 1 ? processor.quiet() : processor.stop();
 }
 
-Exit run(Context& context, const Options& options) {
-  begin_log(context, options.log);
+http::ProcessorOptions processing_of(const Options& options) {
   auto processing = options.processor;
   apply(options.egress, processing);
-  if (!options.timeout.empty())
-    processing.request_timeout = parse_duration(options.timeout, "--timeout");
-  if (!options.connect_timeout.empty())
-    processing.connect_timeout = parse_duration(options.connect_timeout, "--connect-timeout");
-  if (is_sidekiq(context)) return run_sidekiq(context, processing, options.sidekiq);
+  set_duration(processing.request_timeout, options.timeout, "--timeout");
+  set_duration(processing.connect_timeout, options.connect_timeout, "--connect-timeout");
+  set_duration(processing.idle_timeout, options.idle_timeout, "--idle-timeout");
+  set_duration(processing.dns_cache, options.dns_cache, "--dns-cache");
+  set_duration(processing.breaker.pause, options.host_pause, "--host-pause");
+  if (options.http1) processing.version = http::HttpVersion::http1;
+  return processing;
+}
+
+Exit run(Context& context, const Options& options) {
+  begin_log(context, options.log);
+  const auto processing = processing_of(options);
+  if (is_sidekiq(context)) {
+    if (!options.traces.endpoint.empty())
+      throw InvalidRequest{
+          "--otlp: spans are of attempts of tasks, which Sidekiq's requests are not"};
+    return run_sidekiq(context, processing, options.sidekiq);
+  }
   if (options.sidekiq.any())
     throw InvalidRequest{
         "an option for Sidekiq was given, and the store is not Sidekiq's Redis (sidekiq+redis://)"};
@@ -103,7 +116,10 @@ void add_limits(CLI::App& command, Options& options) {
       ->check(CLI::Range(1, 16'384));
   command.add_option("--per-host", processor.per_host, "Of them to one host; default: 0, no limit")
       ->check(CLI::Range(0, 16'384));
-  command.add_option("--timeout", options.timeout, "For each hop, such as 5s; default: 60s")
+  command
+      .add_option("--timeout", options.timeout,
+                  "For each hop of a request that does not say, as those of 'http get' and clients "
+                  "do; default: 60s")
       ->type_name("TIME");
   command.add_option("--connect-timeout", options.connect_timeout, "Default: 10s")
       ->type_name("TIME");
@@ -115,9 +131,36 @@ void add_limits(CLI::App& command, Options& options) {
       .add_option("--max-response", processor.max_response_bytes,
                   "Largest answer in bytes, decoded; default: 1048576")
       ->check(CLI::Range(1, 1 << 30));
+  command.add_flag("--raise", processor.raise_error_responses,
+                   "Take answers of 400 and more for errors where the request does not say");
   command
       .add_option("--user-agent", processor.user_agent, "Who we say that we are; default: holdfast")
       ->type_name("TEXT");
+}
+
+void add_connections(CLI::App& command, Options& options) {
+  auto& processor = options.processor;
+  command.add_flag("--http1", options.http1,
+                   "Speak HTTP/1.1 only, for proxies that cannot bear HTTP/2");
+  command
+      .add_option("--idle-timeout", options.idle_timeout,
+                  "Use a connection again that was idle for so long; default: 60s")
+      ->type_name("TIME");
+  command
+      .add_option("--idle-connections", processor.idle_connections,
+                  "Keep so many open, or as many as the capacity if that is more; default: 100")
+      ->check(CLI::Range(0, 16'384));
+  command
+      .add_option("--dns-cache", options.dns_cache,
+                  "Know the address of a host for so long; default: 60s")
+      ->type_name("TIME");
+  command
+      .add_option("--host-failures", processor.breaker.failures,
+                  "Leave a host alone that failed so often in a row; default: 10, 0: never")
+      ->check(CLI::Range(0, 1'000'000));
+  command
+      .add_option("--host-pause", options.host_pause, "Leave it alone for so long; default: 15s")
+      ->type_name("TIME");
 }
 
 }  // namespace
@@ -129,6 +172,7 @@ void add_http_run(CLI::App& parent, Context& context) {
       ->allow_extra_args(false)
       ->type_name("QUEUE");
   add_limits(*command, *options);
+  add_connections(*command, *options);
   add_egress_flags(*command, options->egress);
   add_sidekiq_flags(*command, options->sidekiq);
   command->add_flag("--until-empty", options->processor.until_empty, "End when no request is left");

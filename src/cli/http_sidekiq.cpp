@@ -12,7 +12,7 @@
 #include <holdfast/error.hpp>
 #include <holdfast/http/sidekiq.hpp>
 
-#include "cli/duration.hpp"
+#include "cli/http_options.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/log.hpp"
 #include "cli/table.hpp"
@@ -24,10 +24,6 @@
 namespace holdfast::cli {
 
 namespace {
-
-void set(Millis& value, const std::string& text, const char* option) {
-  if (!text.empty()) value = parse_duration(text, option);
-}
 
 void wind_down(http::SidekiqProcessor& processor, const Context& context, int count) {
   if (count > 2) ::_exit(static_cast<int>(Exit::interrupted));
@@ -127,7 +123,7 @@ void print_status(const Context& context, const http::SidekiqStatus& status) {
 bool is_sidekiq(Context& context) { return http::is_sidekiq_address(context.store_address()); }
 
 bool SidekiqFlags::any() const {
-  return hold || retries >= 0 || !callback_queue.empty() || !heartbeat.empty() ||
+  return hold || retries >= 0 || recoveries >= 0 || !callback_queue.empty() || !heartbeat.empty() ||
          !orphans.empty() || !shutdown.empty();
 }
 
@@ -152,6 +148,11 @@ void add_sidekiq_flags(CLI::App& command, SidekiqFlags& flags) {
       .add_option("--retries", flags.retries,
                   "Sidekiq: try connections that fail again; default: 3 times")
       ->check(CLI::Range(0, 100));
+  command
+      .add_option("--max-recoveries", flags.recoveries,
+                  "Sidekiq: a request that died with its process more often becomes a dead job; "
+                  "default: 3 times")
+      ->check(CLI::Range(0, 1'000));
   command.add_flag("--hold-ambiguous", flags.hold,
                    "Sidekiq: do not send a POST or PATCH again whose process died meanwhile");
 }
@@ -162,10 +163,11 @@ Exit run_sidekiq(Context& context, const http::ProcessorOptions& processing,
   options.processor = processing;
   options.callback_queue = flags.callback_queue;
   if (flags.retries >= 0) options.retries = flags.retries;
+  if (flags.recoveries >= 0) options.max_recoveries = flags.recoveries;
   if (flags.hold) options.on_ambiguous = http::OnAmbiguous::hold;
-  set(options.heartbeat_interval, flags.heartbeat, "--heartbeat-interval");
-  set(options.orphan_threshold, flags.orphans, "--orphan-threshold");
-  set(options.shutdown_timeout, flags.shutdown, "--shutdown-timeout");
+  set_duration(options.heartbeat_interval, flags.heartbeat, "--heartbeat-interval");
+  set_duration(options.orphan_threshold, flags.orphans, "--orphan-threshold");
+  set_duration(options.shutdown_timeout, flags.shutdown, "--shutdown-timeout");
   options.log = sentences_to_stderr("sidekiq", context.quiet ? Severity::warning : Severity::info,
                                     context.log_format);
   Interrupts interrupts{Interrupts::Of::ends_and_rest};

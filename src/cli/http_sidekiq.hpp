@@ -17,7 +17,7 @@ namespace holdfast::cli {
 struct SidekiqFlags {
   std::string callback_queue{};
   std::string heartbeat{}, orphans{}, shutdown{};
-  int retries = -1;  ///< not given
+  int retries = -1, recoveries = -1;  ///< not given
   bool hold = false;
 
   bool any() const;

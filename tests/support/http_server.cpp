@@ -149,6 +149,7 @@ void HttpServer::accept_all() {
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     clients_[fd] = std::make_shared<Client>();
     clients_[fd]->fd = fd;
+    ++connections_;
     epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
     ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
   }

@@ -51,6 +51,7 @@ class HttpServer {
   int port() const { return port_; }
   int served() const { return served_; }              ///< requests that were read to their end
   int most_at_once() const { return most_at_once_; }  ///< of them waiting for an answer
+  int connections() const { return connections_; }    ///< that were made, ever
 
  private:
   struct Client;
@@ -72,7 +73,7 @@ class HttpServer {
   int listener_ = -1, epoll_ = -1, wake_ = -1, port_ = 0;
   std::map<int, std::shared_ptr<Client>> clients_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
-  std::atomic<int> served_ = 0, most_at_once_ = 0;
+  std::atomic<int> served_ = 0, most_at_once_ = 0, connections_ = 0;
   int waiting_ = 0;
   std::vector<std::weak_ptr<Client>> held_;
   std::atomic<bool> ends_ = false, released_ = false;

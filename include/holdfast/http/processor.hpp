@@ -36,7 +36,7 @@ struct ProcessorOptions {
   std::vector<std::string> queues{};  ///< empty: all
   int capacity = 256;                 ///< requests in flight; more wait in the store
   int per_host = 0;                   ///< of them to one host; 0: as many as there are
-  int idle_connections = 100;         ///< kept open for the next request
+  int idle_connections = 100;         ///< kept open for the next request; at least `capacity`
   Millis idle_timeout{60'000};        ///< so long
   Millis connect_timeout{10'000};
   Millis request_timeout{60'000};  ///< for each hop, where the request does not say
