@@ -140,9 +140,6 @@ http::PayloadOptions payloads_of(const PayloadFlags& flags) {
 
 void apply(const EgressFlags& flags, http::ProcessorOptions& options) {
   options.egress = flags.egress;
-  // Found out now, not by every request.
-  if (!flags.ca_file.empty() && !content_of(flags.ca_file))
-    throw ConfigError{fmt::format("--ca-file {} cannot be read", flags.ca_file)};
   if (!flags.secrets_folder.empty() && !std::filesystem::is_directory(flags.secrets_folder))
     throw ConfigError{fmt::format("--secrets {} is not a folder", flags.secrets_folder)};
   options.ca_file = flags.ca_file;

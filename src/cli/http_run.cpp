@@ -68,6 +68,7 @@ http::ProcessorOptions processing_of(const Options& options) {
   set_duration(processing.dns_cache, options.dns_cache, "--dns-cache");
   set_duration(processing.breaker.pause, options.host_pause, "--host-pause");
   if (options.http1) processing.version = http::HttpVersion::http1;
+  validate(processing);
   return processing;
 }
 

@@ -1,3 +1,9 @@
+#include <openssl/err.h>
+#include <openssl/x509.h>
+#include <unistd.h>
+
+#include <memory>
+
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
 #include <holdfast/http/processor.hpp>
@@ -39,6 +45,29 @@ void check_proxy(const std::string& proxy) {
         "here because there may be a password in it)"};
 }
 
+/// Found out now, not by every request. It is read as libcurl reads it.
+void check_ca_file(const std::string& path) {
+  if (path.empty()) return;
+  if (::access(path.c_str(), R_OK) != 0)
+    throw ConfigError{fmt::format("the file of trusted certificates {} cannot be read", path)};
+  const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> store{X509_STORE_new(),
+                                                                      &X509_STORE_free};
+  if (X509_STORE_load_file(store.get(), path.c_str()) == 1) return;
+  ERR_clear_error();
+  throw ConfigError{
+      fmt::format("{} is to have trusted certificates, and has none in it (in PEM)", path)};
+}
+
+void check_user_agent(const std::string& text) {
+  if (text.find_first_not_of(" \t") == text.npos)
+    throw ConfigError{"the user agent is empty; servers turn such requests away"};
+  try {
+    check_header("user-agent", text);
+  } catch (const InvalidRequest& error) {
+    throw ConfigError{error.what()};
+  }
+}
+
 }  // namespace
 
 void validate(const ProcessorOptions& options) {
@@ -55,11 +84,8 @@ void validate(const ProcessorOptions& options) {
   check_range("failures before a host is left alone", options.breaker.failures, 0, 1'000'000);
   check_time("the pause of a host", options.breaker.pause, Millis{1}, day);
   check_proxy(options.proxy);
-  try {
-    check_header("user-agent", options.user_agent);
-  } catch (const InvalidRequest& error) {
-    throw ConfigError{error.what()};
-  }
+  check_ca_file(options.ca_file);
+  check_user_agent(options.user_agent);
   Egress{options.egress};
   for (const auto& [name, keys] : options.signing_keys) {
     if (keys.empty()) throw ConfigError{fmt::format("signing key '{}' has no key", name)};

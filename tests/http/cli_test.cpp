@@ -359,6 +359,15 @@ TEST_F(HttpCommands, RefuseWhatMakesNoSense) {
   EXPECT_THAT(refusal({"run", "--blobs", "ftp:x"}), HasSubstr("dir:FOLDER"));
   EXPECT_THAT(refusal({"run", "--ca-file", "/nowhere"}), HasSubstr("/nowhere cannot be read"));
   EXPECT_THAT(refusal({"run", "--secrets", "/nowhere"}), HasSubstr("is not a folder"));
+  const auto key = (store_.folder() / "key").string();
+  std::ofstream{key} << std::string(32, 'k');
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{"run"}, {"get", "http://a/", "--print"}}) {
+    auto with_key = words;
+    with_key.insert(with_key.end(), {"--ca-file", key});
+    EXPECT_THAT(refusal(with_key), HasSubstr("has none in it"));
+  }
+  EXPECT_THAT(refusal({"run", "--user-agent", ""}), HasSubstr("the user agent is empty"));
   EXPECT_THAT(refusal({"run", "--dns-cache", "2d"}), HasSubstr("the time that names are kept"));
   EXPECT_THAT(refusal({"run", "--blob-threshold", "9"}), HasSubstr("--blobs"));
   EXPECT_THAT(refusal({"run", "--max-recoveries", "1"}), HasSubstr("option for Sidekiq"));

@@ -203,6 +203,10 @@ TEST(HttpOptions, AreCheckedByName) {
     EXPECT_THAT(said, testing::Not(HasSubstr("s3c"))) << "it is a secret";
   }
   EXPECT_THAT(refusal([](auto& o) { o.user_agent = "a\nb"; }), HasSubstr("user-agent"));
+  EXPECT_THAT(refusal([](auto& o) { o.user_agent = " "; }), HasSubstr("user agent is empty"));
+  EXPECT_THAT(refusal([](auto& o) { o.ca_file = "/nowhere"; }), HasSubstr("/nowhere cannot be"));
+  for (const auto* none : {"/dev/null", "/proc/self/exe", "/"})
+    EXPECT_THAT(refusal([&](auto& o) { o.ca_file = none; }), HasSubstr("has none in it"));
   EXPECT_THAT(refusal([](auto& o) { o.egress.allow = {"10/8/"}; }), HasSubstr("10/8/"));
   EXPECT_THAT(refusal([](auto& o) { o.signing_keys["a"] = {"x"}; }), HasSubstr("24 to 64"));
 }
