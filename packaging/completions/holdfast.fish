@@ -492,6 +492,8 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l behind-proxy -d 'A proxy do
 complete -c holdfast -n '__holdfast_at \'serve\'' -l allow-host -d 'A name by which the server may be called; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for token and audit log; default: beside the store' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l output -d 'Where output files of batches are, such as dir:FOLDER; default: beside the store' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'user\'' -a add -d 'Let somebody log in; reads the password from standard input'

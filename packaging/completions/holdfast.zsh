@@ -385,6 +385,8 @@ _holdfast() {
     "serve --allow-host") return ;;
     "serve --state") return ;;
     "serve --output") return ;;
+    "serve --blobs") return ;;
+    "serve --payload-key") return ;;
     "serve --otlp") return ;;
     "serve --log-format") compadd -- text json; return ;;
     "user add --users") _files; return ;;
@@ -1127,6 +1129,8 @@ _holdfast() {
         '--allow-host:A name by which the server may be called; repeatable'
         '--state:Folder for token and audit log; default\: beside the store'
         '--output:Where output files of batches are, such as dir\:FOLDER; default\: beside the store'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;

@@ -18,6 +18,7 @@
 
 #include "cli/batch_text.hpp"
 #include "cli/command.hpp"
+#include "cli/http_options.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/log.hpp"
 #include "cli/trace_options.hpp"
@@ -34,6 +35,7 @@ struct Options {
   std::string output;
   LogOptions log;
   TraceFlags traces;
+  PayloadFlags payloads;
 };
 
 /// Beside the file of a SQLite store, whose owner is the server's; else where programs of a user
@@ -179,6 +181,7 @@ Exit run(Context& context, const Options& options) {
   if (serve.folder.empty()) serve.folder = folder_for(addresses.front());
   server::check(serve);
   serve.traces = trace_options(context, options.traces);
+  serve.payloads = payloads_of(options.payloads);
   context.config();       // read now: stores are opened by threads of their own
   Interrupts interrupts;  // before the stores, which start threads
   std::vector<server::StoreToServe> stores;
@@ -241,6 +244,7 @@ void add_serve(CLI::App& parent, Context& context) {
                    "Where output files of batches are, such as dir:FOLDER; default: beside the "
                    "store")
       ->type_name("URL");
+  add_payload_flags(*command, options->payloads);
   add_trace_flags(*command, options->traces);
   add_log_options(*command, options->log);
   chosen(*command, context, options, run);

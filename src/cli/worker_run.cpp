@@ -2,9 +2,6 @@
 
 #include <optional>
 
-#include <fmt/format.h>
-#include <boost/json/serialize.hpp>
-
 #include <holdfast/error.hpp>
 #include <holdfast/metrics.hpp>
 #include <holdfast/worker.hpp>
@@ -17,6 +14,7 @@
 #include "cli/worker_service.hpp"
 #include "exec/exec_handler.hpp"
 #include "http/forget.hpp"
+#include "http/plain_payload.hpp"
 
 namespace holdfast::cli {
 
@@ -54,15 +52,9 @@ std::vector<std::string> command_of(const Options& options, const Context& conte
 /// What the program is to read. The answer to a request may be encrypted or kept elsewhere, as its
 /// processor was told; a program that was given the wrapping would take it for the answer.
 std::string input_of(Attempt& attempt, const http::PayloadOptions& payloads) {
-  if (!http::is_sealed(attempt.payload())) return attempt.payload();
-  try {
-    const auto unsealed = http::unseal(attempt.payload(), payloads);
-    if (!unsealed.blob.empty()) http::forget_when_done(attempt, unsealed.blob);
-    return boost::json::serialize(unsealed.document);
-  } catch (const InvalidRequest& error) {
-    throw UnfitPayload{fmt::format(
-        "{}; give this worker the --blobs and --payload-key of the processor", error.what())};
-  }
+  auto plain = http::plain_payload(attempt.payload(), payloads, "this worker");
+  if (!plain.blob.empty()) http::forget_when_done(attempt, plain.blob);
+  return std::move(plain.text);
 }
 
 Handler program_handler(const Options& options, Context& context) {

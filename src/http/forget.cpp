@@ -14,8 +14,13 @@ std::string blobs_of(const Engine& engine) { return store_id(engine) + "."; }
 
 }  // namespace
 
+NewTask forgetting(const std::string& blob) {
+  return {forget_kind, to_payload(blob), {.queue = forget_queue, .max_attempts = attempts}};
+}
+
 void forget_when_done(Attempt& attempt, const std::string& blob) {
-  attempt.then(forget_kind, blob, {.queue = forget_queue, .max_attempts = attempts});
+  auto task = forgetting(blob);
+  attempt.then_json(std::move(task.kind), std::move(task.payload), std::move(task.options));
 }
 
 std::string forget(std::string_view payload, BlobStore& blobs) {

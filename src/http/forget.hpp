@@ -18,6 +18,8 @@ inline constexpr const char* forget_queue = "holdfast.http";
 /// several stores can have their blobs in one place.
 std::string blob_key(const Engine& engine, TaskId task);
 
+/// The task that removes one, to be added where an attempt completes.
+NewTask forgetting(const std::string& blob);
 void forget_when_done(Attempt& attempt, const std::string& blob);
 /// Does it; returns the blob's key.
 std::string forget(std::string_view payload, BlobStore& blobs);

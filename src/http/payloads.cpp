@@ -13,6 +13,8 @@ namespace holdfast::http {
 
 namespace {
 
+constexpr std::string_view blob_begins = R"({"$blob":)";
+
 const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
@@ -86,7 +88,14 @@ std::string seal_text(std::string text, const std::string& key, const PayloadOpt
 }
 
 bool is_sealed(std::string_view payload) {
-  return payload.starts_with(R"({"$blob":)") || payload.starts_with(R"({"$encrypted":)");
+  return payload.starts_with(blob_begins) || payload.starts_with(R"({"$encrypted":)");
+}
+
+std::string blob_of(std::string_view payload) {
+  if (!payload.starts_with(blob_begins)) return {};
+  const auto json = parse_json(payload);
+  const auto* key = wrapped(json, "$blob");
+  return key && key->is_string() ? std::string{key->get_string()} : "";
 }
 
 Unsealed unseal(std::string_view payload, const PayloadOptions& options) {

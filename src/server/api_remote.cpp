@@ -8,6 +8,7 @@
 #include "server/problem.hpp"
 #include "server/service.hpp"
 #include "server/task_filter.hpp"
+#include "server/unsealing.hpp"
 #include "tasks/json_text.hpp"
 #include "tasks/names.hpp"
 
@@ -62,13 +63,31 @@ std::string claimed_json(const Claimed& task) {
       .str();
 }
 
-Response claim(WatchedStore& store, const Request& request) {
+/// Of what was claimed, what the worker can be given. The rest ends here.
+std::vector<Claimed> opened(std::vector<Claimed> claimed, Unsealing& unsealing,
+                            RemoteWorkers& remote, WorkerId worker) {
+  std::vector<Claimed> readable;
+  std::vector<RemoteEnd> unread;
+  for (auto& task : claimed) {
+    if (auto instead = unsealing.open(task))
+      unread.push_back(
+          {.id = task.lease.id, .token = task.lease.token, .outcome = std::move(*instead)});
+    else
+      readable.push_back(std::move(task));
+  }
+  if (!unread.empty()) remote.settle(worker, unread);
+  return readable;
+}
+
+Response claim(WatchedStore& store, Unsealing& unsealing, const Request& request) {
   const auto fields = Fields::of_body(request.body);
   fields.only({"limit", "wait_ms"});
   const auto limit = static_cast<int>(fields.number("limit", 1, at_once).value_or(1));
   const Millis wait{fields.number("wait_ms", 0, longest_wait_ms).value_or(0)};
   const auto waited = system_clock().steady() - request.since;
-  const auto claimed = store.remote.claim(worker_id(request), limit, waited > look_again);
+  const auto worker = worker_id(request);
+  const auto claimed = opened(store.remote.claim(worker, limit, waited > look_again), unsealing,
+                              store.remote, worker);
   if (claimed.empty() && waited < wait) {
     Response later;
     later.again_in = std::min(look_again, wait - waited);
@@ -168,20 +187,24 @@ Response retire(WatchedStore& store, const Request& request) {
 }  // namespace
 
 void add_remote_routes(Routes& routes, Service& service) {
-  auto add = [&](const char* path, Response (*handler)(WatchedStore&, const Request&),
-                 std::size_t largest = small_body) {
+  using Handler = std::function<Response(WatchedStore&, const Request&)>;
+  auto add = [&](const char* path, Handler handler, std::size_t largest = small_body) {
     routes.add({.method = "POST",
                 .pattern = path,
                 .access = Access::operates,
                 .handler =
-                    [&service, handler](const Request& request) {
+                    [&service, handler = std::move(handler)](const Request& request) {
                       request.query.only({"store"});
                       return handler(service.store(request), request);
                     },
                 .largest_body = largest});
   };
   add("/v1/remote/workers", enlist);
-  add("/v1/remote/workers/{worker}/claim", claim);
+  add("/v1/remote/workers/{worker}/claim",
+      [unsealing = std::make_shared<Unsealing>(service.options().payloads)](
+          WatchedStore& store, const Request& request) {
+        return claim(store, *unsealing, request);
+      });
   add("/v1/remote/workers/{worker}/heartbeat", heartbeat);
   add("/v1/remote/workers/{worker}/settle", settle, large_body);
   add("/v1/remote/workers/{worker}/note", note);

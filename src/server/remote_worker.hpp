@@ -8,6 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include <holdfast/http/payloads.hpp>
+
+#include "http/forget.hpp"
 #include "recovery/worker_registry.hpp"
 #include "server/remote_workers.hpp"
 #include "tasks/figures.hpp"
@@ -52,10 +55,20 @@ struct RemoteWorker {
       stops = now;
     }
     Settlement ends(const Outcome& outcome, const Settings& settings) const {
-      return settle_for(claimed, outcome,
-                        {.cancel_requested = cancelled,
-                         .timed_out = timed_out,
-                         .result_bytes = settings.limits.result_bytes});
+      auto settlement = settle_for(claimed, outcome,
+                                   {.cancel_requested = cancelled,
+                                    .timed_out = timed_out,
+                                    .result_bytes = settings.limits.result_bytes});
+      if (settlement.to == TaskState::completed) forget_blob(settlement);
+      return settlement;
+    }
+    /// Nobody needs any more what its payload was kept in.
+    void forget_blob(Settlement& settlement) const {
+      const auto blob = http::blob_of(claimed.payload);
+      if (blob.empty()) return;
+      settlement.follow_ups.push_back(http::forgetting(blob));
+      settlement.follow_ups.back().options.id = TaskId::make();
+      settlement.have_new_ids = true;
     }
   };
   struct Ended {

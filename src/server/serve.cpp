@@ -169,7 +169,8 @@ void serve(const ServeOptions& options, std::vector<StoreToServe> stores,
   Service service{{.folder = options.folder,
                    .gate = gate_options(options, address.host, listener->port()),
                    .shown = shown(options, url),
-                   .traces = options.traces},
+                   .traces = options.traces,
+                   .payloads = options.payloads},
                   std::move(stores)};
   Started how{.url = url + "/", .token_file = options.folder + "/token"};
   for (const auto& store : service.stores()) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <holdfast/http/payloads.hpp>
 #include <holdfast/traces.hpp>
 
 #include "server/store_place.hpp"
@@ -24,6 +25,7 @@ struct ServeOptions {
   std::vector<std::string> host_names{};  ///< by which it may be called, beside its address
   std::string folder{};                   ///< for its token and its audit log
   std::optional<TraceOptions> traces{};   ///< of attempts of remote workers
+  http::PayloadOptions payloads{};        ///< to read what remote workers get
 };
 
 /// What to tell whoever started it.

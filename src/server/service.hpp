@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <holdfast/http/payloads.hpp>
 #include <holdfast/inspector.hpp>
 #include <holdfast/traces.hpp>
 
@@ -22,6 +23,7 @@ struct ServiceOptions {
   /// Shown by /v1/settings: how it was started.
   std::vector<std::pair<std::string, std::string>> shown{};
   std::optional<TraceOptions> traces{};
+  http::PayloadOptions payloads{};  ///< to read what remote workers get
 };
 
 /// Everything that answers requests, without the network: what comes in is a `Request`, whatever

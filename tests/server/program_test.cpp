@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <boost/json/parse.hpp>
 
+#include <holdfast/http/payloads.hpp>
+
 #include "server/serving.hpp"
 
 namespace holdfast::test {
@@ -193,6 +195,24 @@ TEST_F(Serve, TellsWhatARemoteWorkerWasRunningWhenItWasKilled) {
   const std::string reason{history.back().at("reason").as_string()};
   EXPECT_THAT(reason, HasSubstr("The server of remote worker " + worker + " ended"));
   EXPECT_THAT(reason, HasSubstr("no attempt is charged"));
+}
+
+TEST_F(Serve, OpensForRemoteWorkersWhatItHasTheKeyOf) {
+  const auto key = "a=" + (store_.folder() / "key").string();
+  std::ofstream{store_.folder() / "key"} << std::string(32, 'k');
+  const http::PayloadOptions payloads{
+      .keyring = {.current = "a", .keys = {{"a", std::string(32, 'k')}}}};
+  http::validate(payloads);
+  const auto sealed = http::seal({{"response", {{"status", 200}}}}, "", payloads);
+  test::run({HOLDFAST_PROGRAM, "--store", store_.address(), "task", "add", "keep", sealed});
+  EXPECT_THAT(refusal({"--payload-key", "a=/no/such/file"}), HasSubstr("cannot be read"));
+  auto running = start({"--payload-key", key});
+  const auto post = [&](const std::string& target, const std::string& body) {
+    return call(running.port, "POST", target, body, {{"Authorization", "Bearer " + running.token}});
+  };
+  const auto worker = post("/v1/remote/workers", R"({"kinds":["keep"]})").json().at("worker");
+  const auto claim = "/v1/remote/workers/" + std::string{worker.as_string()} + "/claim";
+  EXPECT_THAT(post(claim, "{}").body, HasSubstr(R"("payload":{"response":{"status":200}})"));
 }
 
 TEST_F(Serve, SaysWhichStoresAreNew) {

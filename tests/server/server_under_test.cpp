@@ -32,11 +32,12 @@ ServerUnderTest::ServerUnderTest(const Options& options)
       engine_{open(store_.address(), options.settings)},
       token_{server::random_secret()} {
   server::make_private_folder(folder_);
-  listener_ = std::make_unique<server::Listener>(server::ListenOptions{.threads = 4});
+  listener_ = std::make_unique<server::Listener>(server::ListenOptions{.threads = options.threads});
   port_ = listener_->port();
   service_ = std::make_unique<server::Service>(
       server::ServiceOptions{.folder = folder_,
-                             .gate = gate_options(options, store_, token_, port_)},
+                             .gate = gate_options(options, store_, token_, port_),
+                             .payloads = options.payloads},
       std::vector<server::StoreToServe>{server::at_hand(engine_, output())});
   thread_ = std::thread{[this] { listener_->run(*service_); }};
 }

@@ -28,6 +28,8 @@ class ServerUnderTest {
     bool no_auth = false;
     bool read_only = false;
     std::string users{};  ///< the content of the file; empty: none
+    http::PayloadOptions payloads{};
+    int threads = 4;
   };
   ServerUnderTest();
   explicit ServerUnderTest(const Options& options);

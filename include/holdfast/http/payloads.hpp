@@ -42,6 +42,9 @@ std::string seal_text(std::string document, const std::string& key, const Payloa
 /// Whether it is what `seal` makes where it encrypts or puts elsewhere.
 bool is_sealed(std::string_view payload);
 
+/// The blob that it was put into; empty: none.
+std::string blob_of(std::string_view payload);
+
 struct Unsealed {
   boost::json::value document;
   std::string blob{};  ///< where it was; empty: in the payload itself

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <holdfast/http/payloads.hpp>
+
+namespace holdfast::http {
+
+/// A payload as somebody reads it who is no callback of ours: a program, or a remote worker.
+struct PlainPayload {
+  std::string text{};
+  std::string blob{};  ///< where it was kept; empty: in the store itself
+};
+
+/// What was not sealed is left as it is. Throws `UnfitPayload` for what cannot be read with these
+/// options, saying that `who` needs others, and `BlobError` where blobs cannot be reached.
+PlainPayload plain_payload(const std::string& payload, const PayloadOptions& options,
+                           std::string_view who);
+
+}  // namespace holdfast::http

@@ -1,0 +1,40 @@
+#include "server/unsealing.hpp"
+
+#include <holdfast/error.hpp>
+
+#include "http/plain_payload.hpp"
+
+namespace holdfast::server {
+
+namespace {
+
+/// Blobs that do not answer must not take all threads of a store from those who ask for something
+/// else.
+constexpr int most_reading = 4;
+constexpr std::chrono::milliseconds until_there_is_room{1'000};
+
+}  // namespace
+
+std::optional<Outcome> Unsealing::open(Claimed& task) {
+  if (http::blob_of(task.payload).empty()) return read(task);
+  struct Place {
+    std::atomic<int>& taken;
+    int others = taken++;
+    ~Place() { --taken; }
+  } const place{reading_};
+  if (place.others >= most_reading) return snooze(until_there_is_room);
+  return read(task);
+}
+
+std::optional<Outcome> Unsealing::read(Claimed& task) const {
+  try {
+    task.payload = http::plain_payload(task.payload, payloads_, "this server").text;
+    return {};
+  } catch (const UnfitPayload& error) {
+    return fail(error.what());
+  } catch (const BlobError& error) {
+    return retry(error.what());
+  }
+}
+
+}  // namespace holdfast::server
