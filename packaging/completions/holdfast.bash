@@ -90,7 +90,7 @@ _holdfast() {
     "task") words="add list show explain logs retry cancel --help --store --config --version --json --quiet" ;;
     "task add") words="--help --queue --priority --unique --limit-key --tag --max-attempts --delay --at --timeout --after --traceparent --count --file --store --config --version --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --version --json --quiet" ;;
-    "task show") words="--help --store --config --version --json --quiet" ;;
+    "task show") words="--help --blobs --payload-key --store --config --version --json --quiet" ;;
     "task explain") words="--help --store --config --version --json --quiet" ;;
     "task logs") words="--help --store --config --version --json --quiet" ;;
     "task retry") words="--help --status --state --queue --kind --tag --priority --since --all --yes --store --config --version --json --quiet" ;;
@@ -190,6 +190,8 @@ _holdfast() {
     "task list "--since) return ;;
     "task list "--limit) return ;;
     "task list "--offset) return ;;
+    "task show "--blobs) return ;;
+    "task show "--payload-key) return ;;
     "task retry "--status) words="pending running completed failed cancelled blocked held" ;;
     "task retry "--state) words="pending running completed failed cancelled blocked held" ;;
     "task retry "--queue) return ;;

@@ -71,6 +71,8 @@ complete -c holdfast -n '__holdfast_at \'task list\'' -l limit -d 'At most so ma
 complete -c holdfast -n '__holdfast_at \'task list\'' -l offset -d 'Skip so many; default: 0' -x
 complete -c holdfast -n '__holdfast_at \'task list\'' -l reverse -d 'Oldest first'
 complete -c holdfast -n '__holdfast_at \'task show\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'task show\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'task show\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'task explain\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'task logs\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'task retry\'' -l help -d 'Print this help message and exit'

@@ -117,6 +117,8 @@ _holdfast() {
     "task list --since") return ;;
     "task list --limit") return ;;
     "task list --offset") return ;;
+    "task show --blobs") return ;;
+    "task show --payload-key") return ;;
     "task retry --status") compadd -- pending running completed failed cancelled blocked held; return ;;
     "task retry --state") compadd -- pending running completed failed cancelled blocked held; return ;;
     "task retry --queue") return ;;
@@ -483,7 +485,9 @@ _holdfast() {
     "task show")
       commands=()
       options=(
-        '--help:Print this help message and exit')
+        '--help:Print this help message and exit'
+        '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "task explain")
       commands=()

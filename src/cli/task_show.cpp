@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <holdfast/http/client.hpp>
+
 #include "cli/command.hpp"
+#include "cli/http_options.hpp"
 #include "cli/table.hpp"
 #include "cli/task_text.hpp"
 #include "documents/task_json.hpp"
+#include "http/plain_payload.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {
@@ -13,7 +17,17 @@ namespace {
 
 struct Options {
   std::string id;
+  PayloadFlags payloads;
 };
+
+/// A request, or its answer, is shown as it is in the store, unless somebody says how to open it.
+void unseal(TaskRecord& task, const PayloadFlags& flags) {
+  if (flags.blobs.empty() && flags.keys.empty()) return;
+  const auto payloads = payloads_of(flags);
+  task.payload = http::plain_payload(task.payload, payloads, "this command").text;
+  if (task.kind == http::request_kind)
+    task.result = http::plain_result(task.result, payloads, "this command");
+}
 
 class Sheet {
  public:
@@ -77,7 +91,8 @@ void print_history(Context& context, const std::vector<Transition>& history) {
 Exit run(Context& context, const Options& options) {
   const TaskId id = parse_task_id(options.id);
   const Inspector inspector = context.inspector();
-  const TaskRecord task = require_task(inspector, id);
+  TaskRecord task = require_task(inspector, id);
+  unseal(task, options.payloads);
   const auto history = inspector.history(id);
   if (context.json) {
     context.print_json(task_json(task, history));
@@ -94,6 +109,7 @@ void add_task_show(CLI::App& parent, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = parent.add_subcommand("show", "Show everything about a task");
   command->add_option("ID", options->id, "The task")->required()->type_name("");
+  add_payload_flags(*command, options->payloads);
   chosen(*command, context, options, run);
 }
 

@@ -1,9 +1,11 @@
 #include <holdfast/http/client.hpp>
 
 #include <holdfast/http/processor.hpp>
+#include <holdfast/inspector.hpp>
 
 #include "http/forget.hpp"
 #include "http/headers.hpp"
+#include "http/plain_payload.hpp"
 #include "http/url.hpp"
 
 namespace holdfast::http {
@@ -67,6 +69,15 @@ std::vector<TaskId> Client::enqueue_all(const std::vector<Request>& requests) {
   tasks.reserve(requests.size());
   for (const auto& request : requests) tasks.push_back(task_for(request, {}));
   return tasks_.enqueue_all(std::move(tasks));
+}
+
+std::optional<Response> Client::answer(TaskId id) const {
+  const auto task = Inspector{tasks_.engine()}.task(id);
+  if (!task || task->kind != request_kind || task->result.empty()) return {};
+  const auto json = parse_json(plain_result(task->result, options_.payloads, "this client"));
+  const auto* response = json.is_object() ? json.get_object().if_contains("response") : nullptr;
+  if (!response) return {};
+  return response_from_json(*response);
 }
 
 TaskId Client::get(std::string_view url, Call call) {

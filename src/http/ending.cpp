@@ -32,6 +32,15 @@ bool is_passing(ErrorType type) {
   return type == ErrorType::timeout || type == ErrorType::connection || type == ErrorType::unknown;
 }
 
+/// What is counted, and nothing of what it says.
+Writing summary_of(const Response& response) {
+  Writing summary;
+  summary.number("status", response.status)
+      .fraction("duration", response.duration)
+      .number("bytes", std::ssize(response.body));
+  return summary;
+}
+
 class Deciding {
  public:
   Deciding(const Request& request, const AttemptFacts& facts, bool maybe_sent)
@@ -45,12 +54,7 @@ class Deciding {
     if (response.status >= 400 && facts_.raise_error_responses) return deliver(raised(response));
     auto document = Writing{}.json("response", json_text(response)).str();
     if (request_.callback.empty()) return {Done{.text = std::move(document)}, {}};
-    auto summary = Writing{}
-                       .number("status", response.status)
-                       .fraction("duration", response.duration)
-                       .number("bytes", std::ssize(response.body))
-                       .str();
-    return {Done{.text = std::move(summary)}, std::move(document)};
+    return {Done{.text = summary_of(response).str()}, std::move(document)};
   }
 
   Ending operator()(const RequestError& error) const {
@@ -112,6 +116,10 @@ class Deciding {
 
 Ending decide_ending(const Request& request, const Answer& answer, const AttemptFacts& facts) {
   return std::visit(Deciding{request, facts, answer.maybe_sent}, answer.what);
+}
+
+std::string sealed_result(const Response& response, std::string_view sealed) {
+  return summary_of(response).json("sealed", sealed).str();
 }
 
 }  // namespace holdfast::http

@@ -26,4 +26,8 @@ struct AttemptFacts {
 /// result of the request's task.
 Ending decide_ending(const Request& request, const Answer& answer, const AttemptFacts& facts);
 
+/// The result for an answer without a callback that was sealed: with what is counted of it, for
+/// those who cannot open it.
+std::string sealed_result(const Response& response, std::string_view sealed);
+
 }  // namespace holdfast::http

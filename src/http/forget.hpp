@@ -17,6 +17,9 @@ inline constexpr const char* forget_queue = "holdfast.http";
 /// What the blob with the payload of a task is called. It begins with the id of the store, because
 /// several stores can have their blobs in one place.
 std::string blob_key(const Engine& engine, TaskId task);
+/// One for its result, which is another for each attempt: these may get different answers. It stays
+/// as long as the task does.
+std::string result_key(const Engine& engine, TaskId task);
 
 /// The task that removes one, to be added where an attempt completes.
 NewTask forgetting(const std::string& blob);
@@ -26,6 +29,7 @@ std::string forget(std::string_view payload, BlobStore& blobs);
 
 /// Removes blobs of this store older than `least_age` whose task is gone or completed: those of a
 /// process that died between writing the blob and the task, and of tasks that history has let go.
+/// Of results, those that are of no task any more.
 /// Not while the store is being moved away or after that: its tasks are elsewhere. Returns how
 /// many.
 int sweep(const Engine& engine, BlobStore& blobs, std::chrono::seconds least_age);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <boost/json/serialize.hpp>
 
+#include <holdfast/payload.hpp>
+
 namespace holdfast::http {
 
 PlainPayload plain_payload(const std::string& payload, const PayloadOptions& options,
@@ -15,6 +17,15 @@ PlainPayload plain_payload(const std::string& payload, const PayloadOptions& opt
     throw UnfitPayload{fmt::format("{}; give {} the --blobs and --payload-key of the processor",
                                    error.what(), who)};
   }
+}
+
+std::string plain_result(const std::string& result, const PayloadOptions& options,
+                         std::string_view who) {
+  if (result.empty()) return result;
+  const auto json = parse_json(result);
+  const auto* object = json.if_object();
+  const auto* sealed = object ? object->if_contains("sealed") : nullptr;
+  return sealed ? plain_payload(boost::json::serialize(*sealed), options, who).text : result;
 }
 
 }  // namespace holdfast::http

@@ -18,4 +18,8 @@ struct PlainPayload {
 PlainPayload plain_payload(const std::string& payload, const PayloadOptions& options,
                            std::string_view who);
 
+/// The same for the result of a request, which is `{"response": ...}` where it has no callback.
+std::string plain_result(const std::string& result, const PayloadOptions& options,
+                         std::string_view who);
+
 }  // namespace holdfast::http

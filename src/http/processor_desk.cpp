@@ -116,9 +116,18 @@ void Processor::State::deliver(Held& held, Ending ending) {
       return settle(held);
     }
   }
-  bool completes = std::holds_alternative<Done>(ending.outcome);
+  auto* completes = std::get_if<Done>(&ending.outcome);
+  if (completes && held.request.callback.empty()) seal_result(held, *completes);
   if (completes && !held.blob.empty()) forget_when_done(attempt, held.blob);
   attempt.end(std::move(ending.outcome));
+}
+
+void Processor::State::seal_result(Held& held, Done& done) {
+  const auto& payloads = options_.payloads;
+  auto key = payloads.blobs ? result_key(engine_, held.attempt->task()) : "";
+  auto text = seal_text(std::move(done.text), key, payloads);
+  done.text =
+      is_sealed(text) ? sealed_result(std::get<Response>(held.answer.what), text) : std::move(text);
 }
 
 void Processor::State::sweep_blobs() {

@@ -57,6 +57,8 @@ class Processor::State {
   void end(Held& held);
   void settle(Held& held);
   void deliver(Held& held, Ending ending);
+  /// Without a callback: what is kept with the request itself.
+  void seal_result(Held& held, Done& done);
   void sweep_blobs();
 
   Engine engine_;

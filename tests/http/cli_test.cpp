@@ -344,6 +344,31 @@ TEST_F(HttpCommands, PutIntoBlobsWhatTheyAreToldToPutThere) {
   EXPECT_THAT(payload(), testing::StartsWith("{\"$blob\":"));
 }
 
+TEST_F(HttpCommands, ShowTheAnswerOfARequestWithoutACallbackToWhomeverHasTheKey) {
+  std::ofstream{store_.folder() / "key"} << std::string(32, 'k');
+  const auto key = "a=" + (store_.folder() / "key").string();
+  HttpServer server{[](const ServedRequest&) { return answer(200, "the answer"); }};
+  auto id = cli({"http", "get", server.url("/?private"), "--payload-key", key}).out;
+  id.resize(26);
+  ASSERT_TRUE(cli(run_words({"--until-empty", "--payload-key", key})).ending.ok());
+  const auto sealed = cli({"task", "show", id}).out;
+  EXPECT_THAT(sealed, testing::Not(HasSubstr("the answer")));
+  EXPECT_THAT(sealed, testing::Not(HasSubstr("private")));
+  const auto stats = boost::json::parse(cli({"--json", "http", "stats"}).out);
+  EXPECT_EQ(stats.at("statuses").at("200").as_int64(), 1) << "that is no secret";
+  for (const auto& opened : {cli({"task", "show", id, "--payload-key", key}),
+                             cli({"--json", "task", "show", id, "--payload-key", key})}) {
+    EXPECT_THAT(opened.out, HasSubstr("the answer"));
+    EXPECT_THAT(opened.out, HasSubstr("private"));
+    EXPECT_THAT(opened.out, testing::Not(HasSubstr("$encrypted")));
+  }
+  std::ofstream{store_.folder() / "other"} << std::string(32, 'o');
+  const auto other = "b=" + (store_.folder() / "other").string();
+  const auto refused = cli({"task", "show", id, "--payload-key", other});
+  EXPECT_EQ(refused.ending.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("key 'a', which is not in the keyring; give this command"));
+}
+
 TEST_F(HttpCommands, RefuseWhatMakesNoSense) {
   auto refusal = [&](std::vector<std::string> words) {
     words.insert(words.begin(), "http");

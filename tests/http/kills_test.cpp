@@ -1,6 +1,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "http/forget.hpp"
 #include "http/program_scenario.hpp"
 #include "recovery/kill_point.hpp"
 
@@ -27,6 +28,21 @@ TEST_P(RequestKillPoints, DyingThereLosesNoRequestAndTellsEachCallbackOnce) {
   ASSERT_TRUE(finished.ending.ok()) << finished.err;
   expect_each_told_once(count, {.blobs = open_blobs(blobs)});
   EXPECT_LE(server.served(), 2 * count);
+}
+
+TEST_P(RequestKillPoints, DyingThereLosesNoAnswerThatHasNoCallback) {
+  HttpServer server{[](const ServedRequest&) { return answer(200, std::string(100'000, 'x')); }};
+  auto blobs = "dir:" + (store_.folder() / "blobs").string();
+  Client client{engine_, {.payloads = {.blobs = open_blobs(blobs)}}};
+  std::vector<TaskId> ids{client.get(server.url()), client.get(server.url())};
+  auto words = run_words({"--until-empty", "--blobs", blobs});
+  auto died = test::run(command(words), {{"HOLDFAST_KILL_AT", std::string{GetParam()}}});
+  ASSERT_EQ(died.ending.signal, SIGKILL) << GetParam() << " was not reached\n" << died.err;
+  auto finished = cli(words);
+  ASSERT_TRUE(finished.ending.ok()) << finished.err;
+  sweep(engine_, *open_blobs(blobs), std::chrono::seconds{0});
+  EXPECT_EQ(open_blobs(blobs)->list().size(), ids.size()) << "one each";
+  for (auto id : ids) EXPECT_EQ(client.answer(id)->body.size(), 100'000u);
 }
 
 std::vector<std::string_view> points_of_requests() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 
 #include <holdfast/http/payloads.hpp>
 #include <holdfast/http/request.hpp>
+#include <holdfast/http/response.hpp>
 #include <holdfast/tasks.hpp>
 
 namespace holdfast::http {
@@ -85,6 +87,11 @@ class Client {
   TaskId enqueue(const Request& request, std::optional<TaskId> id = {});
   /// Many in one atomic step: all or none.
   std::vector<TaskId> enqueue_all(const std::vector<Request>& requests);
+
+  /// The answer to a request without a callback, which is kept with its task; nothing: it is not
+  /// there, or not yet. Throws `InvalidRequest` where it was sealed with other options than this
+  /// client's, and `BlobError` where blobs cannot be reached.
+  std::optional<Response> answer(TaskId id) const;
 
  private:
   Tasks tasks_;
