@@ -10,10 +10,28 @@
 
 namespace holdfast::http {
 
+namespace {
+
+/// So many blobs are read at once, and so many written. The others wait for them in memory.
+constexpr int threads_for_blobs = 8;
+
+/// While it waited for a blob. Then it ends with that.
+bool is_broken_off(OpenAttempt& attempt) {
+  if (!attempt.stop_requested()) return false;
+  attempt.end(retry("it was broken off"));
+  return true;
+}
+
+}  // namespace
+
 Processor::State::State(Engine engine, ProcessorOptions options)
     : engine_{engine},
       options_{(validate(options), std::move(options))},
-      worker_{handlers(), worker_options()} {}
+      worker_{handlers(), worker_options()},
+      // Of one attempt, which by letting go of it is tried again.
+      desk_{[this](const auto& error) { tell_trouble("keeping the answer to a request", error); }},
+      readers_{[this](const auto& error) { tell_trouble("reading a request", error); }},
+      writers_{[this](const auto& error) { tell_trouble("keeping what is in blobs", error); }} {}
 
 WorkerOptions Processor::State::worker_options() {
   auto queues = options_.queues;
@@ -29,28 +47,44 @@ WorkerOptions Processor::State::worker_options() {
 
 Tasks Processor::State::handlers() {
   Tasks tasks{engine_};
-  tasks.on_async(request_kind, [this](auto attempt) { begin(std::move(attempt)); });
+  tasks.on_async(request_kind, [this](const auto& attempt) { take(attempt); });
   if (!options_.payloads.blobs) return tasks;
   return tasks.on_async(forget_kind, [this](std::shared_ptr<OpenAttempt> attempt) {
-    put_on_desk([this, attempt] {
+    writers_.put([this, attempt] {
       forget(attempt->payload(), *options_.payloads.blobs);
       attempt->end(done);
     });
   });
 }
 
+void Processor::State::begin_threads() {
+  loop_ = std::make_unique<Loop>(options_);
+  desk_.begin(1);
+  if (!options_.payloads.blobs) return;
+  readers_.begin(threads_for_blobs);
+  writers_.begin(threads_for_blobs);
+  sweeper_ = std::jthread{[this](std::stop_token stop) { sweep_blobs(std::move(stop)); }};
+}
+
+/// Whatever the worker gave up is broken off here, and then nobody is left who could end it. Each
+/// after those who hand something to it.
+void Processor::State::end_threads() {
+  readers_.abandon();
+  if (loop_) loop_->stop();
+  desk_.finish();
+  writers_.abandon();
+  sweeper_ = {};
+}
+
 ProcessorSummary Processor::State::run() {
   if (ran_.exchange(true)) throw InvalidRequest{"a processor runs once; make another one"};
   state_ = ProcessorState::starting;
   allow_descriptors_for(options_);
-  loop_ = std::make_unique<Loop>(options_);
-  desk_thread_ = std::jthread{[this](std::stop_token stop) { work_at_desk(stop); }};
+  begin_threads();
   state_ = ProcessorState::running;
   ProcessorSummary summary;
   summary.tasks = worker_.run();
-  // Whatever the worker gave up is broken off here, and then nobody is left who could end it.
-  loop_->stop();
-  desk_thread_ = {};
+  end_threads();
   loop_.reset();
   state_ = ProcessorState::stopped;
   summary.answered = answered_;
@@ -58,10 +92,24 @@ ProcessorSummary Processor::State::run() {
   return summary;
 }
 
+void Processor::State::take(const std::shared_ptr<OpenAttempt>& attempt) {
+  if (!options_.payloads.blobs || blob_of(attempt->payload()).empty()) return begin(attempt);
+  readers_.put([this, attempt] {
+    try {
+      if (!is_broken_off(*attempt)) begin(attempt);
+    } catch (const UnfitPayload& error) {
+      attempt->end(fail(error.what()));
+    } catch (const std::exception& error) {
+      attempt->end(retry(error.what()));
+    }
+  });
+}
+
 void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
   auto held = std::make_shared<Held>();
   held->attempt = std::move(attempt);
   auto unsealed = unseal(held->attempt->payload(), options_.payloads);
+  if (is_broken_off(*held->attempt)) return;
   held->blob = std::move(unsealed.blob);
   held->request = request_from_json(unsealed.document);
   std::optional<Job> job;
@@ -84,9 +132,9 @@ void Processor::State::refuse(const HeldPtr& held, const std::string& why) {
                      .method = held->request.method,
                      .context = held->request.context};
   held->answer.what = std::move(error);
-  put_on_desk([this, held] {
+  desk_.put([this, held] {
     ++errors_;
-    settle(*held);
+    settle(held);
   });
 }
 
@@ -97,11 +145,11 @@ Job Processor::State::job_for(const HeldPtr& held) const {
   job.done = [self, held](Answer answer) {
     held->answer = std::move(answer);
     kill_point(KillPoint::http_after_answer);
-    self->put_on_desk([self, held] { self->end(*held); });
+    self->desk_.put([self, held] { self->end(held); });
   };
   if (is_only_once(held->request))
     job.about_to_send = [self, held](Ticket ticket) {
-      self->put_on_desk([self, held, ticket] { self->announce(*held, ticket); });
+      self->desk_.put([self, held, ticket] { self->announce(*held, ticket); });
     };
   return job;
 }
