@@ -9,6 +9,7 @@
 #include "http/program_scenario.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/time_text.hpp"
+#include "support/loopback.hpp"
 
 namespace holdfast::http {
 namespace {
@@ -311,11 +312,8 @@ TEST_F(HttpCommands, KeepConnectionsAsTheyAreTold) {
 }
 
 TEST_F(HttpCommands, SpeakTheVersionThatTheyAreTold) {
-  const std::string certificate = store_.folder() / "cert.pem", key = store_.folder() / "key.pem";
-  ASSERT_TRUE(test::run({"/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
-                         "-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-addext",
-                         "subjectAltName=IP:127.0.0.1"})
-                  .ending.ok());
+  test::make_certificate(store_.folder());
+  const std::string certificate = store_.folder() / "ca.crt", key = store_.folder() / "ca.key";
   // It would agree on HTTP/2, which it does not speak.
   test::Process server{{"/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:0", "-cert",
                         certificate, "-key", key, "-alpn", "h2,http/1.1", "-www"}};
