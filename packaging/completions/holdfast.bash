@@ -123,7 +123,7 @@ _holdfast() {
     "http patch") words="--help --header --secret-header --param --data --data-file --hold --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
     "http delete") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
     "http head") words="--help --header --secret-header --param --timeout --attempts --sign-with --raise --callback --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
-    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --raise --user-agent --http1 --idle-timeout --idle-connections --dns-cache --host-failures --host-pause --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --max-recoveries --hold-ambiguous --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
+    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --raise --user-agent --http1 --idle-timeout --idle-connections --dns-cache --host-failures --host-pause --host-patience --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --max-recoveries --hold-ambiguous --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
     "http list") words="--help --limit --store --config --version --json --quiet" ;;
     "http stats") words="--help --newest --store --config --version --json --quiet" ;;
     "tx") words="start list show cancel retry cleanup --help --store --config --version --json --quiet" ;;
@@ -382,6 +382,7 @@ _holdfast() {
     "http run "--dns-cache) return ;;
     "http run "--host-failures) return ;;
     "http run "--host-pause) return ;;
+    "http run "--host-patience) return ;;
     "http run "--allow) return ;;
     "http run "--proxy) return ;;
     "http run "--ca-file) compopt -o default; return ;;

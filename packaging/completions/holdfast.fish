@@ -358,6 +358,7 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l idle-connections -d 'Kee
 complete -c holdfast -n '__holdfast_at \'http run\'' -l dns-cache -d 'Know the address of a host for so long; default: 60s' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l host-failures -d 'Leave a host alone that failed so often in a row; default: 10, 0: never' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l host-pause -d 'Leave it alone for so long; default: 15s' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l host-patience -d 'After so long its requests do not wait any more, but fail; default: 10m' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x

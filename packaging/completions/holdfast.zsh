@@ -309,6 +309,7 @@ _holdfast() {
     "http run --dns-cache") return ;;
     "http run --host-failures") return ;;
     "http run --host-pause") return ;;
+    "http run --host-patience") return ;;
     "http run --allow") return ;;
     "http run --proxy") return ;;
     "http run --ca-file") _files; return ;;
@@ -901,6 +902,7 @@ _holdfast() {
         '--dns-cache:Know the address of a host for so long; default\: 60s'
         '--host-failures:Leave a host alone that failed so often in a row; default\: 10, 0\: never'
         '--host-pause:Leave it alone for so long; default\: 15s'
+        '--host-patience:After so long its requests do not wait any more, but fail; default\: 10m'
         '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
         '--proxy:Connect through this proxy (http\:// or https\://)'

@@ -26,7 +26,7 @@ namespace {
 
 struct Options {
   http::ProcessorOptions processor;
-  std::string timeout, connect_timeout, idle_timeout, dns_cache, host_pause;
+  std::string timeout, connect_timeout, idle_timeout, dns_cache, host_pause, host_patience;
   bool http1 = false;
   EgressFlags egress;
   SidekiqFlags sidekiq;
@@ -67,6 +67,7 @@ http::ProcessorOptions processing_of(const Options& options) {
   set_duration(processing.idle_timeout, options.idle_timeout, "--idle-timeout");
   set_duration(processing.dns_cache, options.dns_cache, "--dns-cache");
   set_duration(processing.breaker.pause, options.host_pause, "--host-pause");
+  set_duration(processing.breaker.patience, options.host_patience, "--host-patience");
   if (options.http1) processing.version = http::HttpVersion::http1;
   validate(processing);
   return processing;
@@ -161,6 +162,10 @@ void add_connections(CLI::App& command, Options& options) {
       ->check(CLI::Range(0, 1'000'000));
   command
       .add_option("--host-pause", options.host_pause, "Leave it alone for so long; default: 15s")
+      ->type_name("TIME");
+  command
+      .add_option("--host-patience", options.host_patience,
+                  "After so long its requests do not wait any more, but fail; default: 10m")
       ->type_name("TIME");
 }
 
