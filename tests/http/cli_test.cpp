@@ -180,7 +180,7 @@ TEST_F(HttpCommands, TakeBodiesFromFilesAndHeadersOfSeveralValues) {
   auto wrong = cli({"http", "post", server.url(), "--data-file", "/no/such/file"});
   EXPECT_THAT(wrong.err, HasSubstr("/no/such/file"));
   auto loop = cli({"http", "get", server.url(), "--callback", "holdfast.http"});
-  EXPECT_THAT(loop.err, HasSubstr("that of requests"));
+  EXPECT_THAT(loop.err, HasSubstr("begin with 'holdfast.'"));
 }
 
 TEST_F(HttpCommands, AProcessorThatIsToRestTakesNoMoreAndStays) {

@@ -6,7 +6,7 @@
 --         totals and of each its name and how much.
 -- Result  for each: 1 done, 0 no longer held, or a text that says what went wrong.
 local threshold, ttl = take_number(), take()
-local requests, results, pushed = {}, {}, {}
+local requests, results, pushed, seen = {}, {}, {}, {}
 
 -- Most requests do nothing but push a callback, and are done at once for each queue.
 local function push_later(number, effect)
@@ -28,13 +28,14 @@ for number = 1, take_number() do
   for one = 1, take_number() do effects[one] = take_effect() end
   for one = 1, take_number() do totals[one] = {take(), take_number()} end
   requests[number] = {id = id, totals = totals}
-  if not holds(id, token, threshold, ttl) then
+  if seen[id] or not holds(id, token, threshold, ttl) then
     results[number] = 0
   elseif #effects == 1 and effects[1][1] == 'push' then
     push_later(number, effects[1])
   else
     results[number] = attempt(function() for _, effect in ipairs(effects) do apply(effect) end end)
   end
+  seen[id] = results[number] ~= 0
 end
 for where, all in pairs(pushed) do
   local result = attempt(function()
