@@ -68,6 +68,8 @@ void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
   try {
     job = job_for(held);
   } catch (const InvalidRequest& error) {
+  } catch (const SecretUnreadable& error) {
+    return refuse(held, error.what(), true);
     return refuse(held, error.what());
   }
   std::lock_guard lock{held->mutex};
@@ -76,7 +78,9 @@ void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
   held->on_stop.emplace(held->attempt->stop_token(), [this, ticket] { loop_->cancel(ticket); });
 }
 
-void Processor::State::refuse(const HeldPtr& held, const std::string& why) {
+void Processor::State::refuse(const HeldPtr& held, const std::string& why, bool passing) {
+  if (passing && held->attempt->number() < held->attempt->max_attempts())
+    held->instead = retry(why);
   RequestError error{.type = ErrorType::missing_secret,
                      .message = why,
                      .request_id = held->attempt->idempotency_key(),
@@ -86,7 +90,7 @@ void Processor::State::refuse(const HeldPtr& held, const std::string& why) {
   held->answer.what = std::move(error);
   put_on_desk([this, held] {
     ++errors_;
-    settle(*held);
+    conclude(*held);
   });
 }
 

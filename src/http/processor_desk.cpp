@@ -67,6 +67,10 @@ void Processor::State::end(Held& held) {
   }
   if (std::holds_alternative<Response>(held.answer.what)) ++answered_;
   if (std::holds_alternative<RequestError>(held.answer.what)) ++errors_;
+  conclude(held);
+}
+
+void Processor::State::conclude(Held& held) {
   held.instead ? held.attempt->end(std::move(*held.instead)) : settle(held);
 }
 

@@ -47,14 +47,15 @@ class Processor::State {
   WorkerOptions worker_options();
   void begin(std::shared_ptr<OpenAttempt> attempt);
   Job job_for(const HeldPtr& held) const;
-  /// Ends a request that can be read, and not sent from here.
-  void refuse(const HeldPtr& held, const std::string& why);
+  /// Ends a request that can be read, and not sent from here; if that may pass, the attempt only.
+  void refuse(const HeldPtr& held, const std::string& why, bool passing);
 
   void work_at_desk(std::stop_token stop);
   void put_on_desk(std::function<void()> work);
   /// Writes down that a request that must not be sent twice may have been sent, and sends it.
   void announce(Held& held, Ticket ticket);
   void end(Held& held);
+  void conclude(Held& held);
   void settle(Held& held);
   void deliver(Held& held, Ending ending);
   void sweep_blobs();

@@ -177,7 +177,7 @@ TEST_F(HttpCommands, TakeBodiesFromFilesAndHeadersOfSeveralValues) {
   auto wrong = cli({"http", "post", server.url(), "--data-file", "/no/such/file"});
   EXPECT_THAT(wrong.err, HasSubstr("/no/such/file"));
   auto loop = cli({"http", "get", server.url(), "--callback", "holdfast.http"});
-  EXPECT_THAT(loop.err, HasSubstr("that of requests"));
+  EXPECT_THAT(loop.err, HasSubstr("are taken"));
 }
 
 TEST_F(HttpCommands, AProcessorThatIsToRestTakesNoMoreAndStays) {
@@ -230,6 +230,29 @@ TEST_F(HttpCommands, SendNoSecretThatCannotBeRead) {
   EXPECT_THAT(refusal("empty"), HasSubstr("is empty"));
   EXPECT_THAT(refusal("none"), HasSubstr("does not have"));
   EXPECT_EQ(server.served(), 0);
+}
+
+TEST_F(HttpCommands, LookAgainForASecretWhoseFileIsJustBeingWritten) {
+  std::filesystem::create_directories(store_.folder() / "secrets");
+  const auto file = store_.folder() / "secrets" / "token";
+  std::ofstream{file}.flush();
+  HttpServer server{[](const ServedRequest& request) {
+    return answer(200, request.headers.at("authorization"));
+  }};
+  auto added = cli({"http", "get", server.url(), "--secret-header", "Authorization: token"});
+  ASSERT_TRUE(added.ending.ok()) << added.err;
+  test::Process processor{
+      command(run_words({"--until-empty", "--secrets", (store_.folder() / "secrets").string()}))};
+  const auto looked_once = [&] {
+    const auto task = inspector_.tasks({}).at(0);
+    return task.state == TaskState::pending && task.attempt == 1;
+  };
+  ASSERT_TRUE(test::eventually(looked_once)) << processor.err();
+  std::ofstream{file} << "s3cret\n";
+  const auto ending = processor.wait();
+  ASSERT_TRUE(ending && ending->ok()) << processor.err();
+  EXPECT_EQ(inspector_.count({.states = {TaskState::completed}}), 1);
+  EXPECT_EQ(server.served(), 1);
 }
 
 TEST_F(HttpCommands, GiveProgramsTheAnswerWhereverItIsKept) {
