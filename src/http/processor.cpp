@@ -6,6 +6,7 @@
 #include "http/forget.hpp"
 #include "http/phase.hpp"
 #include "http/processor_state.hpp"
+#include "http/starting.hpp"
 #include "recovery/kill_point.hpp"
 
 namespace holdfast::http {
@@ -40,10 +41,10 @@ Tasks Processor::State::handlers() {
 }
 
 ProcessorSummary Processor::State::run() {
-  if (ran_.exchange(true)) throw InvalidRequest{"a processor runs once; make another one"};
-  state_ = ProcessorState::starting;
+  Starting starting{ran_, state_};
   allow_descriptors_for(options_);
   loop_ = std::make_unique<Loop>(options_);
+  starting.succeeded();
   desk_thread_ = std::jthread{[this](std::stop_token stop) { work_at_desk(stop); }};
   state_ = ProcessorState::running;
   ProcessorSummary summary;
@@ -67,10 +68,10 @@ void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
   std::optional<Job> job;
   try {
     job = job_for(held);
-  } catch (const InvalidRequest& error) {
   } catch (const SecretUnreadable& error) {
     return refuse(held, error.what(), true);
-    return refuse(held, error.what());
+  } catch (const InvalidRequest& error) {
+    return refuse(held, error.what(), false);
   }
   std::lock_guard lock{held->mutex};
   ++in_flight_;

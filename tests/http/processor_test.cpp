@@ -1,3 +1,7 @@
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <thread>
 
 #include <fmt/format.h>
@@ -47,6 +51,26 @@ TEST_F(ProcessorTest, PerformsEveryMethodAndTellsTheCallback) {
   EXPECT_EQ(told.responses["delete"].body, "DELETE /e ");
   EXPECT_EQ(told.responses["head"].status, 200);
   EXPECT_EQ(told.responses["head"].header("x-kind"), "test");
+}
+
+/// In a process of its own, because it gives its files away for good.
+TEST_F(ProcessorTest, OneThatCouldNotStartIsStoppedAndMayTryAgain) {
+  Processor processor{engine_, lenient()};
+  const auto child = ::fork();
+  if (child == 0) {
+    const rlimit few{64, 64};
+    int refusals = ::setrlimit(RLIMIT_NOFILE, &few) == 0 ? 0 : -1;
+    for (int i = 0; i < 2; ++i) try {
+        processor.run();
+      } catch (const ConfigError&) {
+        if (processor.state() == ProcessorState::stopped) ++refusals;
+      } catch (const InvalidRequest&) {  // that it runs once only
+      }
+    ::_exit(refusals);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 2);
 }
 
 TEST_F(ProcessorTest, WhatCannotBeReadFailsAndSaysWhatIsMissing) {
