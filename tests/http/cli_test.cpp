@@ -232,6 +232,25 @@ TEST_F(HttpCommands, SendNoSecretThatCannotBeRead) {
   EXPECT_EQ(server.served(), 0);
 }
 
+TEST_F(HttpCommands, RefuseAHeaderWithTwoValuesOfWhichOneIsSecret) {
+  const auto refusal = [&](std::vector<std::string> words) {
+    words.insert(words.begin(),
+                 {"http", "get", "http://example.org/", "--secret-header", "Authorization: token"});
+    return cli(words).err;
+  };
+  EXPECT_THAT(refusal({"--header", "authorization: x"}), HasSubstr("has a value and a secret"));
+  EXPECT_THAT(refusal({"--secret-header", "AUTHORIZATION: other"}), HasSubstr("has two secrets"));
+  EXPECT_EQ(inspector_.count({}), 0);
+}
+
+TEST_F(HttpCommands, CountProcessorsOfAStoreWithoutRequests) {
+  test::Process processor{command(run_words())};
+  EXPECT_TRUE(test::eventually([&] {
+    return cli({"http", "stats"}).out.find("is running: 0 of 1000 in flight") != std::string::npos;
+  })) << cli({"http", "stats"}).out
+      << processor.err();
+}
+
 TEST_F(HttpCommands, LookAgainForASecretWhoseFileIsJustBeingWritten) {
   std::filesystem::create_directories(store_.folder() / "secrets");
   const auto file = store_.folder() / "secrets" / "token";
