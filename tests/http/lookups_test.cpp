@@ -194,6 +194,21 @@ TEST_F(Names, ThatLeadInsideTheSecondTimeAreNotFollowedThen) {
   EXPECT_EQ(lookups(), 4);
 }
 
+TEST_F(Names, ThatAreNotAllowedDoNotUseTheConnectionOfOneThatIs) {
+  test::HttpServer inside{[](const test::ServedRequest&) { return test::answer(200, "inside"); }};
+  say("allowed.invalid", {"127.0.0.1"});
+  say("other.invalid", {"127.0.0.1"});
+  auto options = guarded();
+  options.egress.allow = {"allowed.invalid"};
+  options.capacity = 1;  // one after the other
+  for (const auto* name : {"allowed.invalid", "other.invalid"})
+    client_.get(fmt::format("http://{}:{}/", name, inside.port()), call(name));
+  auto told = perform(options);
+  EXPECT_EQ(told.responses["allowed.invalid"].body, "inside");
+  EXPECT_EQ(told.errors["other.invalid"].type, ErrorType::blocked_address);
+  EXPECT_EQ(inside.served(), 1);
+}
+
 TEST_F(Names, AreKeptAsLongAsIsSaid) {
   say("kept.invalid", {"127.0.0.1"});
   for (const auto cache : {Millis{60'000}, Millis{0}}) {
