@@ -375,7 +375,7 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l shutdown-timeout -d 'Sid
 complete -c holdfast -n '__holdfast_at \'http run\'' -l retries -d 'Sidekiq: try connections that fail again; default: 3 times' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l max-recoveries -d 'Sidekiq: a request that died with its process more often becomes a dead job; default: 3 times' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l hold-ambiguous -d 'Sidekiq: do not send a POST or PATCH again whose process died meanwhile'
-complete -c holdfast -n '__holdfast_at \'http run\'' -l until-empty -d 'End when no request is left'
+complete -c holdfast -n '__holdfast_at \'http run\'' -l until-empty -d 'End when no request is left; Sidekiq: on its queues'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'http list\'' -l help -d 'Print this help message and exit'

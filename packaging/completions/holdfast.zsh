@@ -919,7 +919,7 @@ _holdfast() {
         '--retries:Sidekiq\: try connections that fail again; default\: 3 times'
         '--max-recoveries:Sidekiq\: a request that died with its process more often becomes a dead job; default\: 3 times'
         '--hold-ambiguous:Sidekiq\: do not send a POST or PATCH again whose process died meanwhile'
-        '--until-empty:End when no request is left'
+        '--until-empty:End when no request is left; Sidekiq\: on its queues'
         '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;

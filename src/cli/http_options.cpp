@@ -61,17 +61,15 @@ std::string payload_key(const std::string& content) {
 }
 
 /// One file for each secret, as systemd hands out credentials. A name must not lead elsewhere. One
-/// that is there and cannot be read is another thing than one that is not known.
+/// that is there and cannot be read, or is empty, may be just being written: that is another thing
+/// than one that is not known.
 std::optional<std::string> secret_in(const std::string& folder, const std::string& name) {
   if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos) return {};
   auto content = content_of(std::filesystem::path{folder} / name);
   if (!content && errno == ENOENT) return {};
-  if (!content)
-    throw InvalidRequest{fmt::format("it needs the secret '{}', which cannot be read: {}", name,
-                                     std::generic_category().message(errno))};
+  if (!content) throw std::system_error{errno, std::generic_category()};
   auto secret = without_line_end(std::move(*content));
-  if (secret.empty())
-    throw InvalidRequest{fmt::format("it needs the secret '{}', whose file is empty", name)};
+  if (secret.empty()) throw Error{"its file is empty"};
   return secret;
 }
 

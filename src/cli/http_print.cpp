@@ -77,6 +77,30 @@ class HeldMeanwhile {
   TaskId id_{};
 };
 
+/// What only a request that waits in the store, or a callback, has a use for.
+void check_use(const PrintedRequest& printed) {
+  if (!printed.call.callback.empty())
+    throw InvalidRequest{"an answer is either printed or given to a callback, not both"};
+  if (!printed.call.context.is_null())
+    throw InvalidRequest{"--context is for a callback, and an answer that is printed has none"};
+  const auto& task = printed.client.task;
+  const TaskOptions usual;
+  const bool waits = printed.call.on_ambiguous == http::OnAmbiguous::hold;
+  const std::array<std::pair<const char*, bool>, 6> useless{{
+      {"--delay", task.delay != usual.delay},
+      {"--unique", task.unique_key != usual.unique_key},
+      {"--limit-key", task.limit_key != usual.limit_key},
+      {"--tag", task.tags != usual.tags},
+      // Of the one that is held, for when an operator sends it again.
+      {"--queue", !waits && task.queue != usual.queue},
+      {"--priority", !waits && task.priority != usual.priority},
+  }};
+  for (const auto& [option, given] : useless)
+    if (given)
+      throw InvalidRequest{fmt::format(
+          "{} is for requests that wait in the store; what --print performs is sent now", option)};
+}
+
 Exit print_response(const Context& context, const http::Response& response) {
   if (context.json) {
     context.print_json(json_line(boost::json::serialize(to_json(response))));
@@ -116,8 +140,7 @@ bool is_known(const http::Performed& performed) {
 }  // namespace
 
 Exit perform_and_print(Context& context, const PrintedRequest& printed) {
-  if (!printed.call.callback.empty())
-    throw InvalidRequest{"an answer is either printed or given to a callback, not both"};
+  check_use(printed);
   http::ProcessorOptions options;
   apply(printed.egress, options);
   Interrupts interrupts;

@@ -49,17 +49,31 @@ http::Call call_of(const Options& options) {
   return call;
 }
 
+std::map<std::string, std::string> secret_headers_of(const Options& options,
+                                                     const http::Headers& others) {
+  std::map<std::string, std::string> headers;
+  for (const auto& header : options.secret_headers) {
+    auto [name, secret] = name_and_value(header, ':', "--secret-header");
+    name = http::lower(name);
+    if (others.contains(name))
+      throw InvalidRequest{fmt::format("header '{}' has a value and a secret; keep one", name)};
+    if (!headers.emplace(name, secret).second)
+      throw InvalidRequest{fmt::format("header '{}' has two secrets; keep one", name)};
+  }
+  return headers;
+}
+
 Exit run(Context& context, const Options& options) {
+  const auto call = call_of(options);
   auto client_options = options.client;
-  for (const auto& header : options.secret_headers)
-    client_options.secret_headers.insert(name_and_value(header, ':', "--secret-header"));
+  client_options.secret_headers = secret_headers_of(options, call.headers);
   client_options.payloads = payloads_of(options.egress.payloads);
   if (!options.delay.empty()) client_options.task.delay = parse_duration(options.delay, "--delay");
   if (options.print)
-    return perform_and_print(
-        context, {options.method, options.url, call_of(options), client_options, options.egress});
+    return perform_and_print(context,
+                             {options.method, options.url, call, client_options, options.egress});
   http::Client client{context.engine(), client_options};
-  auto id = client.enqueue(client.build(options.method, options.url, call_of(options)));
+  auto id = client.enqueue(client.build(options.method, options.url, call));
   if (context.json)
     context.print_json(JsonObject{}.text("id", id.text()).str());
   else

@@ -181,7 +181,8 @@ void add_http_run(CLI::App& parent, Context& context) {
   add_connections(*command, *options);
   add_egress_flags(*command, options->egress);
   add_sidekiq_flags(*command, options->sidekiq);
-  command->add_flag("--until-empty", options->processor.until_empty, "End when no request is left");
+  command->add_flag("--until-empty", options->processor.until_empty,
+                    "End when no request is left; Sidekiq: on its queues");
   add_trace_flags(*command, options->traces);
   add_log_options(*command, options->log);
   chosen(*command, context, options, run);

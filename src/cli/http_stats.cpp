@@ -26,7 +26,7 @@ void print_endpoints(const Context& context, const HttpStats& stats) {
   if (!table.empty()) context.print(table.text(context.out));
 }
 
-void print_text(const Context& context, const HttpStats& stats) {
+void print_requests(const Context& context, const HttpStats& stats) {
   Table table{{{"REQUESTS"}, {"COUNT", true}}};
   for (const auto& [name, count] : stats.states)
     if (count > 0) table.add({name, std::to_string(count)});
@@ -42,6 +42,10 @@ void print_text(const Context& context, const HttpStats& stats) {
         mean(stats.durations), percentile(stats.durations, 0.5), percentile(stats.durations, 0.95),
         percentile(stats.durations, 0.99)));
   print_endpoints(context, stats);
+}
+
+void print_text(const Context& context, const HttpStats& stats) {
+  print_requests(context, stats);
   for (const auto& host : stats.left_alone) context.say(sentence_of(host));
   for (const auto& process : stats.processes)
     context.say(fmt::format(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "http/callback_kind.hpp"
 #include "http/forget.hpp"
 
 namespace holdfast::http {
@@ -26,6 +27,7 @@ Outcome call(const Callback& callback, const boost::json::value& document, Attem
 
 void on(Tasks& tasks, const std::string& kind, Callback callback, PayloadOptions payloads) {
   validate(payloads);
+  check_callback_kind(kind);
   if (!callback.on_complete)
     throw InvalidRequest{fmt::format("the callback '{}' does nothing with answers", kind)};
   tasks.on_json(kind,

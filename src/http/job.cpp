@@ -26,10 +26,20 @@ void add_secrets(Job& job, const ProcessorOptions& options) {
   }
 }
 
+std::optional<std::string> look_up(const std::string& name, const ProcessorOptions& options) {
+  if (!options.secrets) return {};
+  try {
+    return options.secrets(name);
+  } catch (const std::exception& error) {
+    throw SecretUnreadable{
+        fmt::format("it needs the secret '{}', which cannot be read: {}", name, error.what())};
+  }
+}
+
 }  // namespace
 
 std::string secret_named(const std::string& name, const ProcessorOptions& options) {
-  auto value = options.secrets ? options.secrets(name) : std::nullopt;
+  auto value = look_up(name, options);
   if (!value)
     throw InvalidRequest{
         fmt::format("it needs the secret '{}', which this processor does not have", name)};

@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include <holdfast/error.hpp>
 #include <holdfast/http/processor.hpp>
 #include <holdfast/http/request.hpp>
 #include <holdfast/http/response.hpp>
@@ -46,9 +47,14 @@ struct Job {
   std::function<void(Answer)> done{};
 };
 
+/// There is a secret of this name and it cannot be read, now: next time it may be.
+class SecretUnreadable : public InvalidRequest {
+  using InvalidRequest::InvalidRequest;
+};
+
 /// The job for a request: with its URL as it is sent, its identity in headers, the values of its
 /// secrets, and a signature. Throws `InvalidRequest` for secrets and keys that the options do not
-/// have.
+/// have, `SecretUnreadable` for one that they have.
 Job make_job(Request request, std::string id, const ProcessorOptions& options);
 
 /// Signs what is to be sent now, if its request asks for that. Throws `InvalidRequest` for a key
@@ -57,7 +63,8 @@ void sign(Job& job, const ProcessorOptions& options);
 /// For another origin, which could show a signature to the one that it was made for.
 void unsign(Job& job);
 
-/// The value of a secret; throws `InvalidRequest` if there is none.
+/// The value of a secret; throws `InvalidRequest` if there is none, `SecretUnreadable` if whoever
+/// looks it up throws.
 std::string secret_named(const std::string& name, const ProcessorOptions& options);
 
 }  // namespace holdfast::http

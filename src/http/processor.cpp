@@ -6,6 +6,7 @@
 #include "http/forget.hpp"
 #include "http/phase.hpp"
 #include "http/processor_state.hpp"
+#include "http/starting.hpp"
 #include "recovery/kill_point.hpp"
 
 namespace holdfast::http {
@@ -77,10 +78,10 @@ void Processor::State::end_threads() {
 }
 
 ProcessorSummary Processor::State::run() {
-  if (ran_.exchange(true)) throw InvalidRequest{"a processor runs once; make another one"};
-  state_ = ProcessorState::starting;
+  Starting starting{ran_, state_};
   allow_descriptors_for(options_);
   begin_threads();
+  starting.succeeded();
   state_ = ProcessorState::running;
   ProcessorSummary summary;
   summary.tasks = worker_.run();
@@ -115,8 +116,10 @@ void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
   std::optional<Job> job;
   try {
     job = job_for(held);
+  } catch (const SecretUnreadable& error) {
+    return refuse(held, error.what(), true);
   } catch (const InvalidRequest& error) {
-    return refuse(held, error.what());
+    return refuse(held, error.what(), false);
   }
   std::lock_guard lock{held->mutex};
   ++in_flight_;
@@ -124,7 +127,9 @@ void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
   held->on_stop.emplace(held->attempt->stop_token(), [this, ticket] { loop_->cancel(ticket); });
 }
 
-void Processor::State::refuse(const HeldPtr& held, const std::string& why) {
+void Processor::State::refuse(const HeldPtr& held, const std::string& why, bool passing) {
+  if (passing && held->attempt->number() < held->attempt->max_attempts())
+    held->instead = retry(why);
   RequestError error{.type = ErrorType::missing_secret,
                      .message = why,
                      .request_id = held->attempt->idempotency_key(),
@@ -134,7 +139,7 @@ void Processor::State::refuse(const HeldPtr& held, const std::string& why) {
   held->answer.what = std::move(error);
   desk_.put([this, held] {
     ++errors_;
-    settle(held);
+    conclude(held);
   });
 }
 

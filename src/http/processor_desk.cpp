@@ -30,6 +30,10 @@ void Processor::State::end(const HeldPtr& held) {
   }
   if (std::holds_alternative<Response>(held->answer.what)) ++answered_;
   if (std::holds_alternative<RequestError>(held->answer.what)) ++errors_;
+  conclude(held);
+}
+
+void Processor::State::conclude(const HeldPtr& held) {
   held->instead ? held->attempt->end(std::move(*held->instead)) : settle(held);
 }
 

@@ -56,12 +56,13 @@ class Processor::State {
   void take(const std::shared_ptr<OpenAttempt>& attempt);
   void begin(std::shared_ptr<OpenAttempt> attempt);
   Job job_for(const HeldPtr& held) const;
-  /// Ends a request that can be read, and not sent from here.
-  void refuse(const HeldPtr& held, const std::string& why);
+  /// Ends a request that can be read, and not sent from here; if that may pass, the attempt only.
+  void refuse(const HeldPtr& held, const std::string& why, bool passing);
 
   /// Writes down that a request that must not be sent twice may have been sent, and sends it.
   void announce(Held& held, Ticket ticket);
   void end(const HeldPtr& held);
+  void conclude(const HeldPtr& held);
   void settle(const HeldPtr& held);
   void deliver(const HeldPtr& held, Ending ending);
   /// Whether delivering it may take as long as writing a blob does.

@@ -6,6 +6,7 @@
 #include <holdfast/http/client.hpp>
 #include <holdfast/tasks.hpp>
 
+#include "http/callback_kind.hpp"
 #include "http/headers.hpp"
 #include "http/url.hpp"
 
@@ -13,8 +14,6 @@ namespace holdfast::http {
 
 namespace {
 
-/// Of tasks that Holdfast makes itself.
-constexpr std::string_view own_kinds = "holdfast.";
 constexpr std::size_t longest_url = 16'000;
 constexpr std::size_t longest_secret_name = 200;
 constexpr Millis longest_timeout = std::chrono::hours{24};
@@ -60,9 +59,7 @@ void validate(const Request& request) {
       (*request.max_redirects < 0 || *request.max_redirects > most_redirects))
     refuse("max redirects is {}; 0 to {} is allowed", *request.max_redirects, most_redirects);
   // Where the answer could not be delivered, it is too late to say so.
-  if (request.callback.starts_with(own_kinds))
-    refuse("the callback's kind is '{}'; kinds that begin with '{}' are taken", request.callback,
-           own_kinds);
+  check_callback_kind(request.callback);
   if (!request.callback.empty()) {
     NewTask callback{request.callback, "{}"};
     if (!request.callback_queue.empty()) callback.options.queue = request.callback_queue;

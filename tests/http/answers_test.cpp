@@ -11,6 +11,7 @@ namespace {
 using test::answer;
 using test::HttpServer;
 using test::ServedRequest;
+using testing::HasSubstr;
 
 using Answers = ProcessorScenario;
 
@@ -84,6 +85,31 @@ TEST_F(Answers, ARedirectThatIsNotFollowedIsAnAnswerWithItsPage) {
   stay.max_redirects = 0;
   client_.get(server.url(), stay);
   EXPECT_EQ(perform().responses["x"].body, "page");
+}
+
+TEST_F(Answers, ACallbackWithAContextOfAnotherShapeFailsAtOnce) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  client_.get(server.url(), callback("keep", 7));
+  Call without_context;
+  without_context.callback = "keep";
+  client_.get("http://127.0.0.1:1/", without_context);
+  EXPECT_EQ(perform().calls, 0);
+  auto failed = inspector_.tasks({.kind = "keep"});
+  ASSERT_EQ(failed.size(), 2u);
+  for (const auto& task : failed) {
+    EXPECT_EQ(task.state, TaskState::failed);
+    EXPECT_EQ(task.attempt, 1);
+    EXPECT_THAT(task.error, HasSubstr("context does not fit the callback's type"));
+    EXPECT_THAT(task.error, testing::Not(HasSubstr("/usr/include")));
+  }
+}
+
+TEST_F(Answers, CallbacksDoNotTakeWhatIsTheProcessors) {
+  Tasks tasks{engine_};
+  for (const auto* kind : {"holdfast.http", "holdfast.http.forget"})
+    EXPECT_THROW(on(tasks, kind, {.on_complete = [](const Response&, Attempt&) {}}),
+                 InvalidRequest);
+  EXPECT_TRUE(tasks.handlers().empty());
 }
 
 }  // namespace

@@ -7,9 +7,6 @@
 #include <fmt/format.h>
 
 #include "http/program_scenario.hpp"
-#include "recovery/clock.hpp"
-#include "recovery/time_text.hpp"
-#include "support/loopback.hpp"
 
 namespace holdfast::http {
 namespace {
@@ -235,6 +232,48 @@ TEST_F(HttpCommands, SendNoSecretThatCannotBeRead) {
   EXPECT_EQ(server.served(), 0);
 }
 
+TEST_F(HttpCommands, RefuseAHeaderWithTwoValuesOfWhichOneIsSecret) {
+  const auto refusal = [&](std::vector<std::string> words) {
+    words.insert(words.begin(),
+                 {"http", "get", "http://example.org/", "--secret-header", "Authorization: token"});
+    return cli(words).err;
+  };
+  EXPECT_THAT(refusal({"--header", "authorization: x"}), HasSubstr("has a value and a secret"));
+  EXPECT_THAT(refusal({"--secret-header", "AUTHORIZATION: other"}), HasSubstr("has two secrets"));
+  EXPECT_EQ(inspector_.count({}), 0);
+}
+
+TEST_F(HttpCommands, CountProcessorsOfAStoreWithoutRequests) {
+  test::Process processor{command(run_words())};
+  EXPECT_TRUE(test::eventually([&] {
+    return cli({"http", "stats"}).out.find("is running: 0 of 1000 in flight") != std::string::npos;
+  })) << cli({"http", "stats"}).out
+      << processor.err();
+}
+
+TEST_F(HttpCommands, LookAgainForASecretWhoseFileIsJustBeingWritten) {
+  std::filesystem::create_directories(store_.folder() / "secrets");
+  const auto file = store_.folder() / "secrets" / "token";
+  std::ofstream{file}.flush();
+  HttpServer server{[](const ServedRequest& request) {
+    return answer(200, request.headers.at("authorization"));
+  }};
+  auto added = cli({"http", "get", server.url(), "--secret-header", "Authorization: token"});
+  ASSERT_TRUE(added.ending.ok()) << added.err;
+  test::Process processor{
+      command(run_words({"--until-empty", "--secrets", (store_.folder() / "secrets").string()}))};
+  const auto looked_once = [&] {
+    const auto task = inspector_.tasks({}).at(0);
+    return task.state == TaskState::pending && task.attempt == 1;
+  };
+  ASSERT_TRUE(test::eventually(looked_once)) << processor.err();
+  std::ofstream{file} << "s3cret\n";
+  const auto ending = processor.wait();
+  ASSERT_TRUE(ending && ending->ok()) << processor.err();
+  EXPECT_EQ(inspector_.count({.states = {TaskState::completed}}), 1);
+  EXPECT_EQ(server.served(), 1);
+}
+
 TEST_F(HttpCommands, GiveProgramsTheAnswerWhereverItIsKept) {
   std::ofstream{store_.folder() / "key"} << std::string(32, 'k');
   const auto blobs = store_.folder() / "blobs", input = store_.folder() / "input";
@@ -269,77 +308,6 @@ TEST_F(HttpCommands, GiveProgramsTheAnswerWhereverItIsKept) {
   }
   for (const auto& entry : std::filesystem::recursive_directory_iterator{blobs})
     EXPECT_FALSE(entry.is_regular_file()) << entry.path();
-}
-
-TEST_F(HttpCommands, TakeAnswersForErrorsWhereTheProcessorSaysSo) {
-  HttpServer server{[](const ServedRequest&) { return answer(404); }};
-  cli({"http", "get", server.url()});
-  ASSERT_TRUE(cli(run_words({"--until-empty", "--raise"})).ending.ok());
-  const auto stats = boost::json::parse(cli({"--json", "http", "stats"}).out);
-  EXPECT_EQ(stats.at("errors").at("http").as_int64(), 1);
-}
-
-TEST_F(HttpCommands, LeaveAHostAloneWhenAndForAsLongAsTheyAreTold) {
-  const auto port = [] {
-    return HttpServer{[](const ServedRequest&) { return answer(200); }}.port();
-  }();
-  for (int i = 0; i < 2; ++i)
-    cli({"http", "get", fmt::format("http://127.0.0.1:{}/", port), "--attempts", "1"});
-  test::Process processor{command(run_words({"--host-failures", "2", "--host-pause", "10m"}))};
-  boost::json::value told;
-  ASSERT_TRUE(test::eventually([&] {
-    told = boost::json::parse(cli({"--json", "http", "stats"}).out).at("left_alone");
-    return !told.as_array().empty();
-  })) << processor.err();
-  EXPECT_EQ(told.at(0).at("failures").as_int64(), 2);
-  EXPECT_GT(std::string{told.at(0).at("until").as_string()},
-            iso8601(system_clock().wall() + std::chrono::minutes{9}));
-}
-
-TEST_F(HttpCommands, KeepConnectionsAsTheyAreTold) {
-  HttpServer server{[](const ServedRequest&) { return answer(200); }};
-  const auto other = fmt::format("http://localhost:{}/", server.port());
-  for (const auto& url : {server.url(), other, server.url()}) cli({"http", "get", url});
-  const std::vector<std::string> few{"http",       "run", "--allow-private",    "--until-empty",
-                                     "--capacity", "1",   "--idle-connections", "0"};
-  ASSERT_TRUE(cli(few).ending.ok());
-  EXPECT_EQ(server.served(), 3);
-  EXPECT_EQ(server.connections(), 3) << "there was a place for one only";
-  cli({"http", "get", server.url()});
-  cli({"http", "get", server.url(), "--delay", "2500ms"});
-  ASSERT_TRUE(cli(run_words({"--until-empty", "--idle-timeout", "1s"})).ending.ok());
-  EXPECT_EQ(server.connections(), 5) << "the one before was idle for too long";
-}
-
-TEST_F(HttpCommands, SpeakTheVersionThatTheyAreTold) {
-  test::make_certificate(store_.folder());
-  const std::string certificate = store_.folder() / "ca.crt", key = store_.folder() / "ca.key";
-  // It would agree on HTTP/2, which it does not speak.
-  test::Process server{{"/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:0", "-cert",
-                        certificate, "-key", key, "-alpn", "h2,http/1.1", "-www"}};
-  ASSERT_TRUE(test::eventually([&] { return server.out().find("ACCEPT") != std::string::npos; }));
-  const auto line = server.out().substr(server.out().find("ACCEPT"));
-  const auto place = line.substr(line.find("127.0.0.1"));
-  cli({"http", "get", fmt::format("https://{}/", place.substr(0, place.find('\n')))});
-  const auto done = cli(run_words({"--until-empty", "--http1", "--ca-file", certificate}));
-  EXPECT_THAT(done.out, HasSubstr("1 answered")) << done.err;
-}
-
-TEST_F(HttpCommands, PutIntoBlobsWhatTheyAreToldToPutThere) {
-  const auto blobs = store_.folder() / "blobs";
-  std::vector<std::string> words{"http",
-                                 "post",
-                                 "http://127.0.0.1/",
-                                 "--data",
-                                 std::string(200, 'x'),
-                                 "--blobs",
-                                 "dir:" + blobs.string()};
-  const auto payload = [&] {
-    return inspector_.task(*TaskId::parse(cli(words).out.substr(0, 26)))->payload;
-  };
-  EXPECT_THAT(payload(), HasSubstr("xxx"));
-  words.insert(words.end(), {"--blob-threshold", "100"});
-  EXPECT_THAT(payload(), testing::StartsWith("{\"$blob\":"));
 }
 
 TEST_F(HttpCommands, ShowTheAnswerOfARequestWithoutACallbackToWhomeverHasTheKey) {

@@ -1,10 +1,13 @@
-// Names that take long to look up. Debian has no private name server that a test could start
-// without being root, so the C library's own function is made slow for one name.
+// Names that take long to look up, or lead where nobody may go. Debian has no private name server
+// that a test could start without being root, so the C library's own function is told what to say.
 
 #include <dlfcn.h>
 #include <netdb.h>
 
 #include <future>
+#include <map>
+#include <mutex>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -25,6 +28,28 @@ std::shared_future<void>& end_of_lookups() {
   return future;
 }
 
+/// The addresses that lookups of other names find, one after the other, and from then on the last.
+struct Resolver {
+  std::mutex mutex;
+  std::map<std::string, std::vector<std::string>, std::less<>> addresses;
+  int lookups = 0;
+
+  std::optional<std::string> look_up(std::string_view name) {
+    std::lock_guard lock{mutex};
+    auto at = addresses.find(name);
+    if (at == addresses.end()) return {};
+    ++lookups;
+    auto found = at->second.front();
+    if (at->second.size() > 1) at->second.erase(at->second.begin());
+    return found;
+  }
+};
+
+Resolver& resolver() {
+  static Resolver resolver;
+  return resolver;
+}
+
 }  // namespace
 
 extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo* hints,
@@ -35,6 +60,8 @@ extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo
   }
   static const auto real =
       reinterpret_cast<decltype(&::getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+  if (auto address = name ? resolver().look_up(name) : std::nullopt)
+    return real(address->c_str(), service, hints, found);
   return real(name, service, hints, found);
 }
 
@@ -89,6 +116,110 @@ TEST_F(Lookups, NobodyWaitsForANameThatIsNotLookedUp) {
   processor.quiet();
   running.join();
   EXPECT_EQ(call_back().responses.size(), 3u);
+}
+
+/// Of names that the test's own resolver knows.
+class Names : public ProcessorScenario {
+ protected:
+  void SetUp() override { forget(); }
+  void TearDown() override { forget(); }
+  void say(const std::string& name, std::vector<std::string> addresses) {
+    std::lock_guard lock{resolver().mutex};
+    resolver().addresses[name] = std::move(addresses);
+  }
+  int lookups() {
+    std::lock_guard lock{resolver().mutex};
+    return resolver().lookups;
+  }
+  std::string at(const std::string& name, const std::string& path = "/") const {
+    return fmt::format("http://{}:{}{}", name, server_.port(), path);
+  }
+  static ProcessorOptions guarded() {
+    auto options = lenient();
+    options.egress = {.allow_private = false, .allow = {"127.0.0.1/32"}};
+    options.dns_cache = Millis{0};
+    return options;
+  }
+
+  /// Keeps no connection, so that each request needs an address.
+  test::HttpServer server_{[](const test::ServedRequest& request) {
+    auto reply = request.target == "/moved"
+                     ? test::answer(302, "", "Location: /\r\nConnection: close\r\n")
+                     : test::answer(200, "inside", "Connection: close\r\n");
+    reply.then = test::Reply::Then::close;
+    return reply;
+  }};
+
+ private:
+  void forget() {
+    std::lock_guard lock{resolver().mutex};
+    resolver().addresses.clear();
+    resolver().lookups = 0;
+  }
+};
+
+TEST_F(Names, ThatLeadInsideAreNotFollowed) {
+  auto options = guarded();
+  options.egress.allow.clear();
+  const std::map<std::string, std::string> places{{"four.invalid", "127.0.0.1"},
+                                                  {"six.invalid", "::1"},
+                                                  {"mapped.invalid", "::ffff:127.0.0.1"},
+                                                  {"home.invalid", "192.168.0.1"},
+                                                  {"cloud.invalid", "169.254.169.254"}};
+  for (const auto& [name, address] : places) {
+    say(name, {address});
+    client_.get(at(name), call(name));
+  }
+  auto told = perform(options);
+  for (const auto& [name, address] : places)
+    EXPECT_EQ(told.errors[name].type, ErrorType::blocked_address)
+        << name << ": " << told.errors[name].message;
+  EXPECT_EQ(lookups(), std::ssize(places));
+  EXPECT_EQ(server_.connections(), 0);
+}
+
+TEST_F(Names, ThatLeadInsideTheSecondTimeAreNotFollowedThen) {
+  say("rebinding.invalid", {"127.0.0.1", "127.0.0.2"});
+  client_.get(at("rebinding.invalid"), call("first"));
+  EXPECT_EQ(perform(guarded()).responses["first"].body, "inside");
+  client_.get(at("rebinding.invalid"), call("second"));
+  auto told = perform(guarded());
+  EXPECT_EQ(told.errors["second"].type, ErrorType::blocked_address)
+      << told.errors["second"].message;
+  // The same between the hops of one request.
+  say("rebinding.invalid", {"127.0.0.1", "127.0.0.2"});
+  client_.get(at("rebinding.invalid", "/moved"), call("moved"));
+  told = perform(guarded());
+  EXPECT_EQ(told.errors["moved"].type, ErrorType::blocked_address) << told.errors["moved"].message;
+  EXPECT_EQ(lookups(), 4);
+}
+
+TEST_F(Names, ThatAreNotAllowedDoNotUseTheConnectionOfOneThatIs) {
+  test::HttpServer inside{[](const test::ServedRequest&) { return test::answer(200, "inside"); }};
+  say("allowed.invalid", {"127.0.0.1"});
+  say("other.invalid", {"127.0.0.1"});
+  auto options = guarded();
+  options.egress.allow = {"allowed.invalid"};
+  options.capacity = 1;  // one after the other
+  for (const auto* name : {"allowed.invalid", "other.invalid"})
+    client_.get(fmt::format("http://{}:{}/", name, inside.port()), call(name));
+  auto told = perform(options);
+  EXPECT_EQ(told.responses["allowed.invalid"].body, "inside");
+  EXPECT_EQ(told.errors["other.invalid"].type, ErrorType::blocked_address);
+  EXPECT_EQ(inside.served(), 1);
+}
+
+TEST_F(Names, AreKeptAsLongAsIsSaid) {
+  say("kept.invalid", {"127.0.0.1"});
+  for (const auto cache : {Millis{60'000}, Millis{0}}) {
+    auto options = guarded();
+    options.dns_cache = cache;
+    options.capacity = 1;  // one after the other
+    const int before = lookups();
+    for (int i = 0; i < 3; ++i) client_.get(at("kept.invalid"), call(std::to_string(i)));
+    EXPECT_EQ(perform(options).responses.size(), 3u);
+    EXPECT_EQ(lookups() - before, cache > Millis{0} ? 1 : 3);
+  }
 }
 
 }  // namespace

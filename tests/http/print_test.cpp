@@ -116,6 +116,22 @@ TEST_F(PrintedRequests, ThatAreRefusedAreSentByNobody) {
   EXPECT_EQ(server.served(), 0);
 }
 
+TEST_F(PrintedRequests, TakeNoOptionsThatWouldBeOfNoUse) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  const std::vector<std::pair<std::string, std::string>> useless{
+      {"--callback", "keep"}, {"--context", "{}"}, {"--delay", "1s"}, {"--unique", "u"},
+      {"--limit-key", "l"},   {"--tag", "t"},      {"--queue", "q"},  {"--priority", "1"}};
+  for (const auto& [option, value] : useless) {
+    const auto refused = cli(print_words(server.url(), {"--allow-private", option, value}));
+    EXPECT_EQ(refused.ending.code, 1) << option;
+    EXPECT_THAT(refused.err, HasSubstr(option == "--callback" ? "not both" : option + " is for"));
+  }
+  EXPECT_EQ(server.served(), 0);
+  const auto held = cli(
+      print_words(server.url(), {"--allow-private", "--hold", "--queue", "q", "--priority", "1"}));
+  EXPECT_TRUE(held.ending.ok()) << held.err;
+}
+
 TEST_F(PrintedRequests, ThatAreInterruptedAreNotSentLater) {
   HttpServer server{no_answer};
   int sent = 0;

@@ -1,3 +1,7 @@
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <thread>
 
 #include <fmt/format.h>
@@ -49,53 +53,24 @@ TEST_F(ProcessorTest, PerformsEveryMethodAndTellsTheCallback) {
   EXPECT_EQ(told.responses["head"].header("x-kind"), "test");
 }
 
-TEST_F(ProcessorTest, SendsWhoItIsAndSecretsThatNoStoreKnows) {
-  std::map<std::string, std::string> seen;
-  HttpServer server{[&](const ServedRequest& request) {
-    seen = request.headers;
-    return answer(204);
-  }};
-  Client client{engine_, {.secret_headers = {{"Authorization", "token"}}}};
-  auto signed_call = call("x");
-  signed_call.sign_with = "main";
-  signed_call.body = "{}";
-  auto id = client.post(server.url(), signed_call);
-  EXPECT_EQ(inspector_.task(id)->payload.find("s3cret"), std::string::npos);
-  auto options = lenient();
-  options.secrets = [](const std::string& name) { return "Bearer s3cret-" + name; };
-  options.signing_keys["main"] = {std::string(32, 'k')};
-  ASSERT_EQ(perform(options).responses.size(), 1u);
-  EXPECT_EQ(seen["authorization"], "Bearer s3cret-token");
-  EXPECT_EQ(seen["x-request-id"], id.text());
-  EXPECT_EQ(seen["idempotency-key"], id.text());
-  EXPECT_EQ(seen["user-agent"], "holdfast");
-  EXPECT_FALSE(seen.contains("content-type"));
-  std::chrono::sys_seconds at{std::chrono::seconds{std::stoll(seen["webhook-timestamp"])}};
-  EXPECT_TRUE(verify_signature(seen["webhook-signature"], seen["webhook-id"], at, "{}",
-                               {std::string(32, 'k')}, at));
-}
-
-TEST_F(ProcessorTest, ARequestForASecretThatIsMissingFailsForGood) {
-  Client client{engine_, {.secret_headers = {{"Authorization", "token"}}}};
-  auto id = client.get("http://127.0.0.1:1/");
-  perform();
-  EXPECT_EQ(inspector_.task(id)->state, TaskState::failed);
-  EXPECT_THAT(inspector_.task(id)->error, HasSubstr("secret 'token'"));
-}
-
-TEST_F(ProcessorTest, CallbacksAreToldOfSecretsAndKeysThatAreMissing) {
-  const ClientOptions secret{.secret_headers = {{"Authorization", "token"}}};
-  auto needs_secret = Client{engine_, secret}.get("http://127.0.0.1:1/", call("secret"));
-  auto unsigned_call = call("key");
-  unsigned_call.sign_with = "main";
-  Client{engine_}.post("http://127.0.0.1:1/", unsigned_call);
-  auto told = perform();
-  EXPECT_EQ(told.errors["secret"].type, ErrorType::missing_secret);
-  EXPECT_EQ(told.errors["secret"].request_id, needs_secret.text());
-  EXPECT_THAT(told.errors["secret"].message, HasSubstr("secret 'token'"));
-  EXPECT_EQ(told.errors["key"].type, ErrorType::missing_secret);
-  EXPECT_THAT(told.errors["key"].message, HasSubstr("'main', a key"));
-  EXPECT_EQ(summary_.errors, 2) << "once each: it would not be there next time either";
+/// In a process of its own, because it gives its files away for good.
+TEST_F(ProcessorTest, OneThatCouldNotStartIsStoppedAndMayTryAgain) {
+  Processor processor{engine_, lenient()};
+  const auto child = ::fork();
+  if (child == 0) {
+    const rlimit few{64, 64};
+    int refusals = ::setrlimit(RLIMIT_NOFILE, &few) == 0 ? 0 : -1;
+    for (int i = 0; i < 2; ++i) try {
+        processor.run();
+      } catch (const ConfigError&) {
+        if (processor.state() == ProcessorState::stopped) ++refusals;
+      } catch (const InvalidRequest&) {  // that it runs once only
+      }
+    ::_exit(refusals);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 2);
 }
 
 TEST_F(ProcessorTest, WhatCannotBeReadFailsAndSaysWhatIsMissing) {

@@ -45,6 +45,33 @@ ServedRequest parse_head(const std::string& head) {
   return request;
 }
 
+int listen_at(HttpServer::At at) {
+  const bool six = at == HttpServer::At::ipv6;
+  int listener = ::socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_in four{};
+  four.sin_family = AF_INET;
+  four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in6 loopback6{};
+  loopback6.sin6_family = AF_INET6;
+  loopback6.sin6_addr = in6addr_loopback;
+  auto* address =
+      six ? reinterpret_cast<sockaddr*>(&loopback6) : reinterpret_cast<sockaddr*>(&four);
+  const socklen_t size = six ? sizeof loopback6 : sizeof four;
+  if (::bind(listener, address, size) != 0 || ::listen(listener, 4096) != 0)
+    throw std::runtime_error{
+        fmt::format("the test's server cannot listen at {}, the loopback of IPv{}",
+                    six ? "::1" : "127.0.0.1", six ? 6 : 4)};
+  return listener;
+}
+
+int port_of(int listener) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+  // At the same place in both families.
+  return ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
+}
+
 }  // namespace
 
 struct HttpServer::Client {
@@ -63,21 +90,13 @@ Reply answer(int status, const std::string& body, const std::string& header_line
                                body.size(), header_lines, body)};
 }
 
-HttpServer::HttpServer(Handler handler) : handler_{std::move(handler)} {
+HttpServer::HttpServer(Handler handler, At at) : handler_{std::move(handler)}, at_{at} {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(listener_, 4096) != 0)
-    throw std::runtime_error{"the test's server cannot listen"};
-  socklen_t length = sizeof address;
-  ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length);
-  port_ = ntohs(address.sin_port);
+  listener_ = listen_at(at_);
+  port_ = port_of(listener_);
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   for (int fd : {listener_, wake_}) {
@@ -96,7 +115,7 @@ HttpServer::~HttpServer() {
 }
 
 std::string HttpServer::url(const std::string& path) const {
-  return fmt::format("http://127.0.0.1:{}{}", port_, path);
+  return fmt::format("http://{}:{}{}", at_ == At::ipv6 ? "[::1]" : "127.0.0.1", port_, path);
 }
 
 void HttpServer::run() {
@@ -145,11 +164,12 @@ void HttpServer::accept_all() {
   while (true) {
     int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) return;
+    ++connections_;
+    ++open_;
     int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     clients_[fd] = std::make_shared<Client>();
     clients_[fd]->fd = fd;
-    ++connections_;
     epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
     ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
   }
@@ -221,6 +241,7 @@ void HttpServer::drop(const std::shared_ptr<Client>& client, bool reset) {
   if (reset) ::setsockopt(client->fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
   waiting_ -= std::exchange(client->replying, false);
   clients_.erase(client->fd);
+  --open_;
   ::close(std::exchange(client->fd, -1));
 }
 

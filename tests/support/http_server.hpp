@@ -39,7 +39,8 @@ Reply answer(int status, const std::string& body = {}, const std::string& header
 class HttpServer {
  public:
   using Handler = std::function<Reply(const ServedRequest&)>;
-  explicit HttpServer(Handler handler);
+  enum class At { ipv4, ipv6 };  ///< 127.0.0.1 or ::1
+  explicit HttpServer(Handler handler, At at = At::ipv4);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -49,9 +50,10 @@ class HttpServer {
 
   std::string url(const std::string& path = "/") const;
   int port() const { return port_; }
+  int connections() const { return connections_; }    ///< that were made
+  int open() const { return open_; }                  ///< of them still open
   int served() const { return served_; }              ///< requests that were read to their end
   int most_at_once() const { return most_at_once_; }  ///< of them waiting for an answer
-  int connections() const { return connections_; }    ///< that were made, ever
 
  private:
   struct Client;
@@ -70,10 +72,11 @@ class HttpServer {
   int run_due();
 
   Handler handler_;
+  At at_;
   int listener_ = -1, epoll_ = -1, wake_ = -1, port_ = 0;
   std::map<int, std::shared_ptr<Client>> clients_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
-  std::atomic<int> served_ = 0, most_at_once_ = 0, connections_ = 0;
+  std::atomic<int> served_ = 0, most_at_once_ = 0, connections_ = 0, open_ = 0;
   int waiting_ = 0;
   std::vector<std::weak_ptr<Client>> held_;
   std::atomic<bool> ends_ = false, released_ = false;

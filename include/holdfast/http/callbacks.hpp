@@ -9,6 +9,19 @@
 
 namespace holdfast::http {
 
+namespace detail {
+
+template <class Context>
+Context context_as(const boost::json::value& json) {
+  auto context = boost::json::try_value_to<Context>(json);
+  if (!context)
+    throw UnfitPayload{"the request's context does not fit the callback's type: " +
+                       context.error().message()};
+  return std::move(*context);
+}
+
+}  // namespace detail
+
 /// What becomes of the answer to a request: a task like any other, run by ordinary workers. One
 /// that throws is tried again.
 struct Callback {
@@ -21,15 +34,16 @@ void on(Tasks& tasks, const std::string& kind, Callback callback, PayloadOptions
 
 /// The same with the context as the type that it was when the request was made:
 /// `on_complete(const Response&, const Context&)`, `on_error(const RequestError&, const Context&)`.
+/// A context of another shape, or none, fails the callback for good.
 template <class Context, class Complete, class Failed>
 void on(Tasks& tasks, const std::string& kind, Complete on_complete, Failed on_error,
         PayloadOptions payloads = {}) {
   Callback callback;
   callback.on_complete = [on_complete](const Response& response, Attempt&) {
-    on_complete(response, boost::json::value_to<Context>(response.context));
+    on_complete(response, detail::context_as<Context>(response.context));
   };
   callback.on_error = [on_error](const RequestError& error, Attempt&) {
-    on_error(error, boost::json::value_to<Context>(error.context));
+    on_error(error, detail::context_as<Context>(error.context));
   };
   on(tasks, kind, std::move(callback), std::move(payloads));
 }

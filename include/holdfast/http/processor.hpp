@@ -52,7 +52,7 @@ struct ProcessorOptions {
   BreakerOptions breaker{};
   PayloadOptions payloads{};
   /// The value of a secret by its name; nothing: not known, and the request fails for good, with
-  /// `ErrorType::missing_secret`. Throwing fails the attempt only.
+  /// `ErrorType::missing_secret`. Throwing fails the attempt, and the request with the last one.
   std::function<std::optional<std::string>(const std::string&)> secrets{};
   /// Signing keys by name (`whsec_` and base64, or bytes), the current one first: during a change
   /// of keys, requests carry a signature of each. One that is not here is like a secret that is

@@ -44,7 +44,6 @@ enum class ErrorType {
   recursive_redirect,
   blocked_address,  ///< where the processor may not connect to
   missing_secret,   ///< or signing key: the processor does not have it
-  ambiguous,        ///< may have been sent before, and the request said `hold`
   unknown,
 };
 std::string_view to_string(ErrorType type);

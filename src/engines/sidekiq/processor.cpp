@@ -10,6 +10,7 @@
 #include "engines/sidekiq/ruby_json.hpp"
 #include "http/descriptors.hpp"
 #include "http/phase.hpp"
+#include "http/starting.hpp"
 #include "http/url.hpp"
 #include "recovery/kill_point.hpp"
 #include "recovery/plain_text.hpp"
@@ -75,14 +76,14 @@ void SidekiqProcessor::State::log_trouble(const std::string& sentence) {
 }
 
 SidekiqSummary SidekiqProcessor::State::run() {
-  if (ran_.exchange(true)) throw InvalidRequest{"a processor runs once; make another one"};
-  state_ = ProcessorState::starting;
+  Starting starting{ran_, state_};
   allow_descriptors_for(options_.processor);
   registry_.beat({});
   lives_.keep();
   loop_ = std::make_unique<Loop>(options_.processor, options_.processor.capacity);
   desk_thread_ = std::jthread{[this](std::stop_token stop) { work_at_desk(std::move(stop)); }};
   monitor_thread_ = std::jthread{[this](std::stop_token stop) { monitor(std::move(stop)); }};
+  starting.succeeded();
   if (!ending_ && !resting_) state_ = ProcessorState::running;
   take_jobs();
   wind_down();

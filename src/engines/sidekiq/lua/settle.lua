@@ -35,7 +35,7 @@ for number = 1, take_number() do
   else
     results[number] = attempt(function() for _, effect in ipairs(effects) do apply(effect) end end)
   end
-  seen[id] = results[number] ~= 0
+  if results[number] ~= 0 then seen[id] = true end
 end
 for where, all in pairs(pushed) do
   local result = attempt(function()

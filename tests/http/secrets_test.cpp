@@ -1,0 +1,84 @@
+#include "http/processor_scenario.hpp"
+
+namespace holdfast::http {
+namespace {
+
+using test::answer;
+using test::HttpServer;
+using test::ServedRequest;
+using testing::HasSubstr;
+
+using Secrets = ProcessorScenario;
+
+TEST_F(Secrets, SendsWhoItIsAndSecretsThatNoStoreKnows) {
+  std::map<std::string, std::string> seen;
+  HttpServer server{[&](const ServedRequest& request) {
+    seen = request.headers;
+    return answer(204);
+  }};
+  Client client{engine_, {.secret_headers = {{"Authorization", "token"}}}};
+  auto signed_call = call("x");
+  signed_call.sign_with = "main";
+  signed_call.body = "{}";
+  auto id = client.post(server.url(), signed_call);
+  EXPECT_EQ(inspector_.task(id)->payload.find("s3cret"), std::string::npos);
+  auto options = lenient();
+  options.secrets = [](const std::string& name) { return "Bearer s3cret-" + name; };
+  options.signing_keys["main"] = {std::string(32, 'k')};
+  ASSERT_EQ(perform(options).responses.size(), 1u);
+  EXPECT_EQ(seen["authorization"], "Bearer s3cret-token");
+  EXPECT_EQ(seen["x-request-id"], id.text());
+  EXPECT_EQ(seen["idempotency-key"], id.text());
+  EXPECT_EQ(seen["user-agent"], "holdfast");
+  EXPECT_FALSE(seen.contains("content-type"));
+  std::chrono::sys_seconds at{std::chrono::seconds{std::stoll(seen["webhook-timestamp"])}};
+  EXPECT_TRUE(verify_signature(seen["webhook-signature"], seen["webhook-id"], at, "{}",
+                               {std::string(32, 'k')}, at));
+}
+
+TEST_F(Secrets, ARequestForASecretThatIsMissingFailsForGood) {
+  Client client{engine_, {.secret_headers = {{"Authorization", "token"}}}};
+  auto id = client.get("http://127.0.0.1:1/");
+  perform();
+  EXPECT_EQ(inspector_.task(id)->state, TaskState::failed);
+  EXPECT_THAT(inspector_.task(id)->error, HasSubstr("secret 'token'"));
+}
+
+TEST_F(Secrets, CallbacksAreToldOfSecretsAndKeysThatAreMissing) {
+  const ClientOptions secret{.secret_headers = {{"Authorization", "token"}}};
+  auto needs_secret = Client{engine_, secret}.get("http://127.0.0.1:1/", call("secret"));
+  auto unsigned_call = call("key");
+  unsigned_call.sign_with = "main";
+  Client{engine_}.post("http://127.0.0.1:1/", unsigned_call);
+  auto told = perform();
+  EXPECT_EQ(told.errors["secret"].type, ErrorType::missing_secret);
+  EXPECT_EQ(told.errors["secret"].request_id, needs_secret.text());
+  EXPECT_THAT(told.errors["secret"].message, HasSubstr("secret 'token'"));
+  EXPECT_EQ(told.errors["key"].type, ErrorType::missing_secret);
+  EXPECT_THAT(told.errors["key"].message, HasSubstr("'main', a key"));
+  EXPECT_EQ(summary_.errors, 2) << "once each: it would not be there next time either";
+}
+
+TEST_F(Secrets, ASecretThatCannotBeReadNowIsLookedUpAgain) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  ClientOptions with_secret{.secret_headers = {{"Authorization", "soon"}},
+                            .persistence = {.attempts = 3, .backoff = {.first = Millis{1}}}};
+  Client{engine_, with_secret}.get(server.url(), call("soon"));
+  with_secret.secret_headers = {{"Authorization", "never"}};
+  auto never = Client{engine_, with_secret}.get(server.url(), call("never"));
+  auto options = lenient();
+  int asked = 0;
+  options.secrets = [&](const std::string& name) -> std::string {
+    if (name == "never" || ++asked < 3) throw Error{"its file is empty"};
+    return "s3cret";
+  };
+  auto told = perform(options);
+  EXPECT_EQ(told.responses["soon"].status, 200);
+  EXPECT_EQ(told.errors["never"].type, ErrorType::missing_secret);
+  EXPECT_THAT(told.errors["never"].message, HasSubstr("'never', which cannot be read: its file"));
+  EXPECT_EQ(inspector_.task(never)->attempt, 3) << "all that it has, and each is charged";
+  EXPECT_EQ(server.served(), 1);
+}
+
+}  // namespace
+}  // namespace holdfast::http

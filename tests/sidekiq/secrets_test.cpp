@@ -1,0 +1,66 @@
+#include "sidekiq/sidekiq_scenario.hpp"
+
+namespace holdfast::sidekiq {
+namespace {
+
+using test::answer;
+using test::HttpServer;
+using test::ServedRequest;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+class SidekiqSecrets : public SidekiqScenario {
+ protected:
+  /// A request with a secret in a header and one in its URL.
+  void push_with_secrets(const std::string& url) {
+    auto job = job_of({.url = url});
+    auto& data = job["args"].as_array()[0].as_object();
+    data["headers"] = {{"x-api-key", {{"$secret", "header"}}}};
+    data["secret_params"] = {{"sig", {{"$secret", "param"}}}};
+    push_text("default", boost::json::serialize(job));
+  }
+};
+
+TEST_F(SidekiqSecrets, AreSentAndToldToNobodyElse) {
+  ServedRequest seen;
+  HttpServer server{[&](const ServedRequest& request) {
+    if (request.target.starts_with("/moved")) return answer(302, "", "Location: /there\r\n");
+    seen = request;
+    return answer(200);
+  }};
+  auto with = options();
+  with.processor.secrets = [](const std::string& name) { return "s3cret-" + name; };
+  push_with_secrets(server.url("/here?a=1"));
+  EXPECT_EQ(perform(with).answered, 1);
+  EXPECT_EQ(seen.headers.at("x-api-key"), "s3cret-header");
+  EXPECT_EQ(seen.target, "/here?a=1&sig=s3cret-param");
+  push_with_secrets(server.url("/moved"));
+  EXPECT_EQ(perform(with).answered, 1);
+  push_with_secrets("http://127.0.0.1:1/");  // where nobody is
+  with.retries = 0;
+  EXPECT_EQ(perform(with).errors, 1);
+  const auto told = queue();
+  ASSERT_THAT(told, SizeIs(3));
+  for (const auto& job : told) EXPECT_THAT(boost::json::serialize(job), Not(HasSubstr("s3cret")));
+  EXPECT_EQ(told[0].at("args").at(0).at("url").as_string(), server.url("/here?a=1"));
+}
+
+TEST_F(SidekiqSecrets, ThatCannotBeReadNowAreLookedUpAgain) {
+  auto with = options();
+  int asked = 0;
+  with.processor.secrets = [&](const std::string&) -> std::string {
+    ++asked;
+    throw Error{"its file is empty"};
+  };
+  push_with_secrets("http://127.0.0.1:1/");
+  EXPECT_EQ(perform(with).retried, 1);
+  EXPECT_EQ(asked, 1);
+  ASSERT_THAT(set("retry"), SizeIs(1));
+  EXPECT_THAT(std::string{set("retry")[0].at("error_message").as_string()},
+              HasSubstr("cannot be read: its file is empty"));
+  expect_nothing_in_flight();
+}
+
+}  // namespace
+}  // namespace holdfast::sidekiq
