@@ -183,19 +183,21 @@ Exit run_sidekiq(Context& context, const http::ProcessorOptions& processing,
 
 Exit list_sidekiq(Context& context, int limit) {
   const auto status = http::sidekiq_status(context.store_address(), limit);
-  Table table{{{"REQUEST"}, {"METHOD"}, {"HOST"}, {"PROCESS"}, {"HEARTBEAT", true}}};
+  Table table{{{"REQUEST"}, {"AGE", true}, {"METHOD"}, {"HOST"}, {"PROCESS"}, {"HEARTBEAT", true}}};
   for (const auto& request : status.in_flight) {
     auto id = request.id.substr(std::min(request.id.size(), request.process.size() + 1));
     if (context.json)
-      context.print_json(JsonObject{}
-                             .text("id", id)
-                             .text("method", request.method)
-                             .text("host", host_of(request.url))
-                             .text("process", request.process)
-                             .number("heartbeat_age_ms", request.silence.count())
-                             .str());
-    table.add({id, request.method, host_of(request.url), request.process,
-               duration_text(request.silence)});
+      context.print_json(
+          JsonObject{}
+              .text("id", id)
+              .json("age_ms", request.age ? std::to_string(request.age->count()) : "null")
+              .text("method", request.method)
+              .text("host", host_of(request.url))
+              .text("process", request.process)
+              .number("heartbeat_age_ms", request.silence.count())
+              .str());
+    table.add({id, request.age ? duration_text(*request.age) : "", request.method,
+               host_of(request.url), request.process, duration_text(request.silence)});
   }
   if (context.json) return Exit::ok;
   if (status.in_flight.empty())

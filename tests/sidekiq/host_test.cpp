@@ -81,6 +81,8 @@ TEST_F(SidekiqHost, ThoseWhoWaitForItAreNotInFlightForThoseWhoLook) {
   EXPECT_EQ(status.in_flight_count, 1);
   ASSERT_THAT(status.in_flight, SizeIs(1));
   EXPECT_EQ(status.in_flight[0].url, slow_.url("/0"));
+  ASSERT_TRUE(status.in_flight[0].age);
+  EXPECT_LT(*status.in_flight[0].age, std::chrono::seconds{60}) << "it was taken just now";
 }
 
 TEST_F(SidekiqHost, WhereOnlyThePayloadNamesItOthersAreServedToo) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,7 +90,8 @@ class SidekiqProcessor {
 struct SidekiqRequest {
   std::string id;
   std::string process;
-  Millis silence{0};  ///< since its process was heard of
+  Millis silence{0};            ///< since its process was heard of
+  std::optional<Millis> age{};  ///< since it was taken; nothing: by a process of the gem
   std::string method;
   std::string url;
 };

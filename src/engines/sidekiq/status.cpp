@@ -90,10 +90,21 @@ std::set<std::string> waiting_ids(redis::Server& server, const std::string& pref
 void add_targets(redis::Server& server, const std::string& prefix,
                  std::vector<SidekiqRequest>& requests) {
   if (requests.empty()) return;
-  redis::Command wanted{"HMGET", prefix + ":inflight_jobs"};
-  for (const auto& request : requests) wanted.push_back(request.id);
-  auto jobs = server.call(wanted);
-  for (std::size_t i = 0; i < requests.size(); ++i) add_target(requests[i], jobs[i].string());
+  auto get = [&](const std::string& key) {
+    redis::Command wanted{"HMGET", prefix + key};
+    for (const auto& request : requests) wanted.push_back(request.id);
+    return server.call(wanted);
+  };
+  auto jobs = get(":inflight_jobs"), leases = get(":holdfast:leases");
+  auto time = server.call({"TIME"});
+  auto now = time[0].number() * 1'000'000 + time[1].number();
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    add_target(requests[i], jobs[i].string());
+    // A token is the time at which a request was taken, or a little more.
+    std::int64_t token = 0;
+    if (std::istringstream{leases[i].string()} >> token)
+      requests[i].age = Millis{std::max<std::int64_t>(now - token, 0) / 1'000};
+  }
 }
 
 std::vector<SidekiqProcess> processes(redis::Server& server, const std::string& prefix,
