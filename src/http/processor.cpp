@@ -58,16 +58,14 @@ Tasks Processor::State::handlers() {
   });
 }
 
-void Processor::State::begin_threads() try {
+void Processor::State::begin_threads() {
+  end_threads();  // those of a start that failed midway
   loop_ = std::make_unique<Loop>(options_);
   desk_.begin(1);
   if (!options_.payloads.blobs) return;
   readers_.begin(threads_for_blobs);
   writers_.begin(threads_for_blobs);
   sweeper_ = std::jthread{[this](std::stop_token stop) { sweep_blobs(std::move(stop)); }};
-} catch (...) {
-  end_threads();  // so that it can be tried again
-  throw;
 }
 
 /// Whatever the worker gave up is broken off here, and then nobody is left who could end it. Each
