@@ -61,10 +61,16 @@ struct Carrier {
   Network network;
   std::size_t offset;
 };
-const std::array<Carrier, 3>& carriers() {
-  static const std::array<Carrier, 3> all{{{*Network::parse("::/96"), 12},
-                                           {*Network::parse("64:ff9b::/96"), 12},
-                                           {*Network::parse("2002::/16"), 2}}};
+const std::array<Carrier, 2>& carriers() {
+  static const std::array<Carrier, 2> all{
+      {{*Network::parse("64:ff9b::/96"), 12}, {*Network::parse("2002::/16"), 2}}};
+  return all;
+}
+
+/// Of IPv6, all that was ever given to anybody. Whatever leads to another address is a matter of
+/// this machine, such as a translation to IPv4.
+const Network& internet() {
+  static const Network all = *Network::parse("2000::/3");
   return all;
 }
 
@@ -151,7 +157,7 @@ std::string_view special_use(const Address& address) {
   if (address.is_v4()) return {};
   for (const auto& [network, offset] : carriers())
     if (network.contains(address)) return named_in_table(mapped(address.bytes.data() + offset));
-  return {};
+  return internet().contains(address) ? "" : "reserved";
 }
 
 }  // namespace holdfast::http

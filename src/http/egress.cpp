@@ -6,18 +6,9 @@
 #include <holdfast/error.hpp>
 
 #include "http/headers.hpp"
+#include "http/url.hpp"
 
 namespace holdfast::http {
-
-namespace {
-
-bool could_be_host(const std::string& text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
-  });
-}
-
-}  // namespace
 
 Egress::Egress(const EgressOptions& options) : everything_{options.allow_private} {
   for (const auto& exception : options.allow) {

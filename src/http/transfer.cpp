@@ -120,7 +120,8 @@ void Transfer::check_host() {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   // An address of IPv6 can be written in many ways, and libcurl gives the shortest.
   auto address = Address::parse(host);
-  bool same = address ? address == Address::parse(origin_.host) : host == origin_.host;
+  bool same = address ? address == Address::parse(origin_.host)
+                      : host == origin_.host && !ends_in_number(host);
   if (!same)
     throw InvalidRequest{fmt::format("the host of '{}' can be read in two ways; write it plainly",
                                      without_query(job_.request.url))};

@@ -75,6 +75,10 @@ Origin read_origin(std::string_view text) {
       throw InvalidRequest{fmt::format("'{}' has no usable port", plain(without_query(text)))};
   }
   origin.is_address = Address::parse(origin.host).has_value();
+  // Percent-encoded, anything could be in it.
+  if (!origin.is_address && !could_be_host(origin.host))
+    throw NotAUrl{fmt::format("'{}' is not a URL: its host has characters that no name has",
+                              plain(without_query(text)))};
   return origin;
 }
 
@@ -96,6 +100,18 @@ Origin origin_of(std::string_view url) {
   last_front = url.substr(0, path);
   last = origin;
   return origin;
+}
+
+bool could_be_host(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+  });
+}
+
+bool ends_in_number(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  host.remove_prefix(host.rfind('.') + 1);
+  return host.starts_with("0x") || host.find_first_not_of("0123456789") == host.npos;
 }
 
 bool is_plainly_written(std::string_view url, const Origin& origin) {

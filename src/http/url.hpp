@@ -26,6 +26,13 @@ class NotAUrl : public InvalidRequest {
 /// user name.
 Origin origin_of(std::string_view url);
 
+/// Whether a text has nothing in it but what names and numbers of hosts have, in lower case.
+bool could_be_host(std::string_view text);
+
+/// Whether it ends as an address of IPv4 does, in whatever way that is written: 0x7f.1 or
+/// 2130706433.
+bool ends_in_number(std::string_view host);
+
 /// Nobody can read the host of this URL differently: it follows the scheme at once, has nothing but
 /// letters, digits, dots and hyphens, and is either no number or an address as everybody writes it.
 bool is_plainly_written(std::string_view url, const Origin& origin);

@@ -1,69 +1,9 @@
-// Names that take long to look up, or lead where nobody may go. Debian has no private name server
-// that a test could start without being root, so the C library's own function is told what to say.
-
-#include <dlfcn.h>
-#include <netdb.h>
-
-#include <future>
-#include <map>
-#include <mutex>
-#include <optional>
+// Names that take long to look up, or lead where nobody may go.
 
 #include <fmt/format.h>
 
 #include "http/processor_scenario.hpp"
-
-namespace {
-
-constexpr std::string_view slow_name = "slow.holdfast.invalid";
-
-/// Lookups of that name end when it is said.
-std::promise<void>& told_to_end() {
-  static std::promise<void> promise;
-  return promise;
-}
-
-std::shared_future<void>& end_of_lookups() {
-  static std::shared_future<void> future = told_to_end().get_future();
-  return future;
-}
-
-/// The addresses that lookups of other names find, one after the other, and from then on the last.
-struct Resolver {
-  std::mutex mutex;
-  std::map<std::string, std::vector<std::string>, std::less<>> addresses;
-  int lookups = 0;
-
-  std::optional<std::string> look_up(std::string_view name) {
-    std::lock_guard lock{mutex};
-    auto at = addresses.find(name);
-    if (at == addresses.end()) return {};
-    ++lookups;
-    auto found = at->second.front();
-    if (at->second.size() > 1) at->second.erase(at->second.begin());
-    return found;
-  }
-};
-
-Resolver& resolver() {
-  static Resolver resolver;
-  return resolver;
-}
-
-}  // namespace
-
-extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo* hints,
-                           addrinfo** found) {
-  if (name && name == slow_name) {
-    end_of_lookups().wait_for(std::chrono::seconds{60});
-    return EAI_AGAIN;
-  }
-  static const auto real =
-      reinterpret_cast<decltype(&::getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
-  if (auto address = name ? resolver().look_up(name) : std::nullopt)
-    return real(address->c_str(), service, hints, found);
-  return real(name, service, hints, found);
-}
+#include "http/resolver.hpp"
 
 namespace holdfast::http {
 namespace {
@@ -73,7 +13,7 @@ using Lookups = ProcessorScenario;
 TEST_F(Lookups, OneThatHangsHoldsUpNobodyElse) {
   test::HttpServer server{[](const test::ServedRequest&) { return test::answer(200, "x"); }};
   Client hasty{engine_, {.timeout = Millis{300}, .persistence = {.attempts = 1}}};
-  hasty.get("http://" + std::string{slow_name} + "/", call("slow"));
+  hasty.get("http://" + std::string{test::slow_name} + "/", call("slow"));
   auto options = lenient();
   options.until_empty = false;
   Processor processor{engine_, options};
@@ -85,7 +25,7 @@ TEST_F(Lookups, OneThatHangsHoldsUpNobodyElse) {
   EXPECT_TRUE(test::eventually([&] { return server.served() == 3; }));
   processor.quiet();
   running.join();
-  told_to_end().set_value();
+  test::end_lookups();
   auto told = call_back();
   EXPECT_EQ(told.errors["slow"].type, ErrorType::timeout) << told.errors["slow"].message;
   EXPECT_EQ(told.responses.size(), 3u);
@@ -121,16 +61,8 @@ TEST_F(Lookups, NobodyWaitsForANameThatIsNotLookedUp) {
 /// Of names that the test's own resolver knows.
 class Names : public ProcessorScenario {
  protected:
-  void SetUp() override { forget(); }
-  void TearDown() override { forget(); }
-  void say(const std::string& name, std::vector<std::string> addresses) {
-    std::lock_guard lock{resolver().mutex};
-    resolver().addresses[name] = std::move(addresses);
-  }
-  int lookups() {
-    std::lock_guard lock{resolver().mutex};
-    return resolver().lookups;
-  }
+  void SetUp() override { resolver_.forget(); }
+  void TearDown() override { resolver_.forget(); }
   std::string at(const std::string& name, const std::string& path = "/") const {
     return fmt::format("http://{}:{}{}", name, server_.port(), path);
   }
@@ -149,13 +81,7 @@ class Names : public ProcessorScenario {
     reply.then = test::Reply::Then::close;
     return reply;
   }};
-
- private:
-  void forget() {
-    std::lock_guard lock{resolver().mutex};
-    resolver().addresses.clear();
-    resolver().lookups = 0;
-  }
+  test::Resolver& resolver_ = test::Resolver::instance();
 };
 
 TEST_F(Names, ThatLeadInsideAreNotFollowed) {
@@ -167,19 +93,19 @@ TEST_F(Names, ThatLeadInsideAreNotFollowed) {
                                                   {"home.invalid", "192.168.0.1"},
                                                   {"cloud.invalid", "169.254.169.254"}};
   for (const auto& [name, address] : places) {
-    say(name, {address});
+    resolver_.say(name, {address});
     client_.get(at(name), call(name));
   }
   auto told = perform(options);
   for (const auto& [name, address] : places)
     EXPECT_EQ(told.errors[name].type, ErrorType::blocked_address)
         << name << ": " << told.errors[name].message;
-  EXPECT_EQ(lookups(), std::ssize(places));
+  EXPECT_EQ(resolver_.lookups(), std::ssize(places));
   EXPECT_EQ(server_.connections(), 0);
 }
 
 TEST_F(Names, ThatLeadInsideTheSecondTimeAreNotFollowedThen) {
-  say("rebinding.invalid", {"127.0.0.1", "127.0.0.2"});
+  resolver_.say("rebinding.invalid", {"127.0.0.1", "127.0.0.2"});
   client_.get(at("rebinding.invalid"), call("first"));
   EXPECT_EQ(perform(guarded()).responses["first"].body, "inside");
   client_.get(at("rebinding.invalid"), call("second"));
@@ -187,17 +113,17 @@ TEST_F(Names, ThatLeadInsideTheSecondTimeAreNotFollowedThen) {
   EXPECT_EQ(told.errors["second"].type, ErrorType::blocked_address)
       << told.errors["second"].message;
   // The same between the hops of one request.
-  say("rebinding.invalid", {"127.0.0.1", "127.0.0.2"});
+  resolver_.say("rebinding.invalid", {"127.0.0.1", "127.0.0.2"});
   client_.get(at("rebinding.invalid", "/moved"), call("moved"));
   told = perform(guarded());
   EXPECT_EQ(told.errors["moved"].type, ErrorType::blocked_address) << told.errors["moved"].message;
-  EXPECT_EQ(lookups(), 4);
+  EXPECT_EQ(resolver_.lookups(), 4);
 }
 
 TEST_F(Names, ThatAreNotAllowedDoNotUseTheConnectionOfOneThatIs) {
   test::HttpServer inside{[](const test::ServedRequest&) { return test::answer(200, "inside"); }};
-  say("allowed.invalid", {"127.0.0.1"});
-  say("other.invalid", {"127.0.0.1"});
+  resolver_.say("allowed.invalid", {"127.0.0.1"});
+  resolver_.say("other.invalid", {"127.0.0.1"});
   auto options = guarded();
   options.egress.allow = {"allowed.invalid"};
   options.capacity = 1;  // one after the other
@@ -210,15 +136,15 @@ TEST_F(Names, ThatAreNotAllowedDoNotUseTheConnectionOfOneThatIs) {
 }
 
 TEST_F(Names, AreKeptAsLongAsIsSaid) {
-  say("kept.invalid", {"127.0.0.1"});
+  resolver_.say("kept.invalid", {"127.0.0.1"});
   for (const auto cache : {Millis{60'000}, Millis{0}}) {
     auto options = guarded();
     options.dns_cache = cache;
     options.capacity = 1;  // one after the other
-    const int before = lookups();
+    const int before = resolver_.lookups();
     for (int i = 0; i < 3; ++i) client_.get(at("kept.invalid"), call(std::to_string(i)));
     EXPECT_EQ(perform(options).responses.size(), 3u);
-    EXPECT_EQ(lookups() - before, cache > Millis{0} ? 1 : 3);
+    EXPECT_EQ(resolver_.lookups() - before, cache > Millis{0} ? 1 : 3);
   }
 }
 

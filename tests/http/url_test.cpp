@@ -68,6 +68,21 @@ TEST(Url, RefusesWhatIsNoPlainWebAddress) {
     EXPECT_THROW(origin_of(bad), InvalidRequest) << bad;
 }
 
+TEST(Url, TakesNoHostWithCharactersThatNoNameHas) {
+  for (auto bad : {"http://a%00b/", "http://a%20b/", "http://a%40b/", "http://a%2fb/",
+                   "http://%C3%A9.example/", "http://127%E3%80%820.0.1/", "http://a,b/"})
+    EXPECT_THROW(origin_of(bad), NotAUrl) << bad;
+  EXPECT_EQ(origin_of("http://%61_b-1.example/").host, "a_b-1.example");
+}
+
+TEST(Url, KnowsWhatEndsAsAnAddressDoes) {
+  for (auto number :
+       {"2130706433", "127.1", "127.1.", "0x7f.1", "0x7f", "a.0x7f", "a.1", "1.2.3.4"})
+    EXPECT_TRUE(ends_in_number(number)) << number;
+  for (auto name : {"localhost", "localhost.", "1a", "1.a", "a1.example", "x0.b"})
+    EXPECT_FALSE(ends_in_number(name)) << name;
+}
+
 TEST(Url, WritesWhatMayNotStandInItAsServersReadIt) {
   EXPECT_EQ(escaped("http://a/x?ids[]=1|2&f={\"q\":1}^`<>"),
             "http://a/x?ids%5B%5D=1%7C2&f=%7B%22q%22:1%7D%5E%60%3C%3E");
