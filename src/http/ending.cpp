@@ -43,8 +43,8 @@ Writing summary_of(const Response& response) {
 
 class Deciding {
  public:
-  Deciding(const Request& request, const AttemptFacts& facts, bool maybe_sent)
-      : request_{request}, facts_{facts}, maybe_sent_{maybe_sent} {}
+  Deciding(const Request& request, const AttemptFacts& facts, const Answer& answer)
+      : request_{request}, facts_{facts}, maybe_sent_{answer.maybe_sent}, status_{answer.status} {}
 
   Ending operator()(const Response& response) const {
     if (is_only_once(request_) && is_ambiguous(response.status)) return held(said(response));
@@ -59,8 +59,8 @@ class Deciding {
 
   Ending operator()(const RequestError& error) const {
     auto said = fmt::format("{}: {}", to_string(error.type), error.message);
-    if (is_only_once(request_) && maybe_sent_ && is_passing(error.type)) return held(said);
-    if (is_passing(error.type) && facts_.number < facts_.max_attempts) return {retry(said), {}};
+    if (is_only_once(request_) && maybe_sent_ && may_pass(error.type)) return held(said);
+    if (may_pass(error.type) && facts_.number < facts_.max_attempts) return {retry(said), {}};
     return deliver(error);
   }
 
@@ -72,6 +72,13 @@ class Deciding {
   Ending operator()(const Cancelled&) const { return {retry("it was broken off"), {}}; }
 
  private:
+  /// An answer that nobody can read is one all the same: what was asked for has been done, unless
+  /// its status says otherwise.
+  bool may_pass(ErrorType type) const {
+    if (type != ErrorType::response_damaged) return is_passing(type);
+    return is_idempotent(request_.method) || is_passing(status_);
+  }
+
   static Ending held(const std::string& why) {
     return {hold(fmt::format("It may have been sent, and is not sent again by itself; {}. "
                              "'holdfast task retry' sends it again.",
@@ -110,12 +117,13 @@ class Deciding {
   const Request& request_;
   const AttemptFacts& facts_;
   bool maybe_sent_;
+  int status_;
 };
 
 }  // namespace
 
 Ending decide_ending(const Request& request, const Answer& answer, const AttemptFacts& facts) {
-  return std::visit(Deciding{request, facts, answer.maybe_sent}, answer.what);
+  return std::visit(Deciding{request, facts, answer}, answer.what);
 }
 
 std::string sealed_result(const Response& response, std::string_view sealed) {

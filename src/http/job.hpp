@@ -24,6 +24,7 @@ struct Answer {
   std::variant<Response, RequestError, Postponed, Cancelled> what{Cancelled{}};
   bool maybe_sent = false;  ///< false: certainly not a byte of the request has left
   std::string location{};   ///< where a redirect led that was not followed
+  int status = 0;           ///< of an answer that came and cannot be read; 0: there is none
 };
 
 /// Names a job that is being performed.

@@ -57,6 +57,7 @@ class Transfer {
   std::optional<Answer> follow(const struct Follow& follow);
   std::optional<Answer> decode_body();  ///< nothing: it went well
   Answer broken(CURLcode code) const;
+  Answer damaged() const;
 
   static std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* self);
   static std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* self);

@@ -72,13 +72,21 @@ std::optional<Answer> Transfer::decode_body() {
     return *why == Undecodable::too_large
                ? failed(ErrorType::response_too_large,
                         fmt::format("the answer has more than {} bytes when it is decoded", most))
-               : failed(ErrorType::connection,
-                        "the answer is compressed, and broken off or damaged");
+               : damaged();
   response_.body = std::get<std::string>(std::move(*decoded));
   // They speak of what was sent.
   response_.headers.erase("content-encoding");
   response_.headers.erase("content-length");
   return {};
+}
+
+Answer Transfer::damaged() const {
+  auto answer = failed(
+      ErrorType::response_damaged,
+      fmt::format("{} answered {}, but what it said is compressed, and broken off or damaged",
+                  origin_.host, response_.status));
+  answer.status = response_.status;
+  return answer;
 }
 
 std::optional<Answer> Transfer::follow(const Follow& next) {

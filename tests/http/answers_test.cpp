@@ -48,6 +48,32 @@ TEST_F(Answers, WhatIsCompressedIsDecodedAndNothingSpeaksOfThatAnyMore) {
   EXPECT_EQ(told.responses["x"].header("content-length"), "");
 }
 
+TEST_F(Answers, ThatCannotBeReadAreAnswersToWhatMustNotBeDoneTwice) {
+  std::map<std::string, int> asked;
+  HttpServer server{[&](const ServedRequest& request) {
+    ++asked[request.method + request.target];
+    const bool gzip = request.target.ends_with("gzip");
+    auto packed = gzip ? compress("hello", true) : "no brotli";
+    packed.back() = '?';
+    const int status = request.target.starts_with("/busy") ? 503 : 201;
+    return answer(status, packed, fmt::format("Content-Encoding: {}\r\n", gzip ? "gzip" : "br"));
+  }};
+  Client client{engine_, {.persistence = {.attempts = 3, .backoff = {.first = Millis{1}}}}};
+  for (const auto* path : {"/gzip", "/br", "/busy/gzip"}) {
+    client.post(server.url(path), call(std::string{"POST"} + path));
+    client.get(server.url(path), call(std::string{"GET"} + path));
+    client.patch(server.url(path), call(std::string{"PATCH"} + path));
+  }
+  auto told = perform();
+  EXPECT_EQ(told.calls, 9);
+  for (const auto& [what, times] : asked) {
+    EXPECT_EQ(told.errors[what].type, ErrorType::response_damaged) << told.errors[what].message;
+    const bool may_be_repeated = what.starts_with("GET") || what.find("busy") != std::string::npos;
+    EXPECT_EQ(times, may_be_repeated ? 3 : 1) << what;
+  }
+  EXPECT_THAT(told.errors["POST/gzip"].message, HasSubstr("answered 201"));
+}
+
 TEST_F(Answers, OfTwoPlacesToGoToTheFirstCounts) {
   HttpServer server{[](const ServedRequest& request) {
     return request.target == "/" ? answer(302, "", "Location: /one\r\nLocation: /two\r\n")

@@ -267,6 +267,24 @@ TEST_F(EndingTest, WithoutACallbackTheAnswerIsTheResult) {
   EXPECT_TRUE(ending.delivery.empty());
   EXPECT_TRUE(std::get<Done>(ending.outcome).text.starts_with(R"({"response":)"));
   EXPECT_TRUE(std::holds_alternative<Fail>(decide(error(ErrorType::ssl)).outcome));
+TEST_F(EndingTest, AnAnswerThatCannotBeReadIsOneUnlessItsStatusSaysOtherwise) {
+  auto damaged = [&](int status) {
+    return decide_ending(request_, {error(ErrorType::response_damaged), true, {}, status}, facts_);
+  };
+  ASSERT_EQ(request_.method, Method::post);
+  for (auto on_ambiguous : {OnAmbiguous::retry, OnAmbiguous::hold}) {
+    request_.on_ambiguous = on_ambiguous;
+    for (int status : {200, 201, 404, 500}) EXPECT_TRUE(damaged(status).is_error) << status;
+  }
+  EXPECT_TRUE(std::holds_alternative<Hold>(damaged(502).outcome));
+  request_.on_ambiguous = OnAmbiguous::retry;
+  EXPECT_TRUE(std::holds_alternative<Retry>(damaged(502).outcome));
+  request_.method = Method::put;
+  EXPECT_TRUE(std::holds_alternative<Retry>(damaged(200).outcome)) << "may be sent twice";
+  facts_.number = facts_.max_attempts;
+  EXPECT_TRUE(damaged(200).is_error);
+}
+
 }
 
 TEST_F(EndingTest, WhatMustNotBeSentTwiceIsLeftToAnOperator) {

@@ -105,6 +105,19 @@ TEST(SidekiqJobs, AConnectionThatFailsIsTriedAgainUnlessAPostMayHaveBeenSent) {
   EXPECT_EQ(decide(), EndKind::callback);
 }
 
+TEST(SidekiqJobs, AnAnswerThatCannotBeDecodedIsAskedForAgainButNotByAPost) {
+  RequestJob job;
+  http::SidekiqOptions options;
+  const http::Answer answer{http::RequestError{.type = http::ErrorType::response_damaged}, true};
+  auto decide = [&] { return decide_ending(job, answer, {"q", "{}"}, options, old_gem(), {}); };
+  EXPECT_EQ(decide().kind, EndKind::retried);
+  job.request.method = http::Method::post;
+  const auto told = decide();
+  ASSERT_EQ(told.kind, EndKind::callback);
+  EXPECT_THAT(told.effects.at(0).text, HasSubstr("Zlib::Error"));
+  EXPECT_THAT(told.effects.at(0).text, HasSubstr(R"("error_type":"unknown")"));
+}
+
 TEST(SidekiqAddress, NamesAServerAndADialect) {
   auto plain = parse_address("sidekiq+redis://h:7000/2");
   EXPECT_EQ(plain.dialect->prefix, "sidekiq:async_http");

@@ -39,7 +39,8 @@ enum class ErrorType {
   connection,  ///< no such host, refused, reset, broken off, or not HTTP
   ssl,
   response_too_large,
-  http,  ///< 400 and more, where the request asked for that to be an error
+  response_damaged,  ///< compressed, and cannot be decoded
+  http,              ///< 400 and more, where the request asked for that to be an error
   too_many_redirects,
   recursive_redirect,
   blocked_address,  ///< where the processor may not connect to

@@ -52,7 +52,9 @@ class Deciding {
   Ending operator()(const RequestError& error) const {
     auto said = fmt::format("{}: {}", to_string(error.type), error.message);
     bool again = http::is_idempotent(job_.request.method) || !answer_.maybe_sent;
-    if (error.type == http::ErrorType::connection && again && job_.failures() < options_.retries) {
+    bool passes = error.type == http::ErrorType::connection ||
+                  error.type == http::ErrorType::response_damaged;
+    if (passes && again && job_.failures() < options_.retries) {
       auto delay = std::pow(3.0, job_.failures());
       return {
           .kind = EndKind::retried,

@@ -32,6 +32,8 @@ std::string class_of(const RequestError& error, const Dialect& dialect) {
       return "OpenSSL::SSL::SSLError";
     case ErrorType::response_too_large:
       return fmt::format("{}::ResponseTooLargeError", dialect.errors);
+    case ErrorType::response_damaged:
+      return "Zlib::Error";
     case ErrorType::blocked_address:
       return "SecurityError";
     case ErrorType::connection:
