@@ -1,6 +1,7 @@
 #include "http/headers.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
@@ -87,6 +88,23 @@ void add_header_line(Headers& headers, std::string_view line) {
     headers.emplace(std::move(name), std::move(value));
   else if (name != "location")  // of two places to go to, the first counts, as it does elsewhere
     at->second += ", " + value;
+}
+
+std::optional<std::size_t> length_in(std::string_view said) {
+  std::optional<std::size_t> length;
+  for (bool more = true; more;) {
+    const auto comma = said.find(',');
+    const auto text = trimmed(said.substr(0, comma));
+    more = comma != said.npos;
+    if (more) said.remove_prefix(comma + 1);
+    std::size_t one = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), one);
+    if (error == std::errc::result_out_of_range) one = std::string_view::npos;
+    if (error == std::errc::invalid_argument || end != text.data() + text.size()) return {};
+    if (length && *length != one) return {};
+    length = one;
+  }
+  return length;
 }
 
 }  // namespace holdfast::http

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,5 +22,10 @@ Headers merge(const Headers& under, const Headers& over);
 /// Takes one line of a response into `headers`. Bytes that are not UTF-8 are read as Latin-1, so
 /// that every answer can be written as JSON.
 void add_header_line(Headers& headers, std::string_view line);
+
+/// The length that a `Content-Length` tells, once or several times alike; the largest number for
+/// one that none can hold. Nothing: that is no length, or several of which libcurl would choose
+/// one.
+std::optional<std::size_t> length_in(std::string_view value);
 
 }  // namespace holdfast::http

@@ -3,8 +3,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <charconv>
-
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
 
@@ -12,6 +10,7 @@
 #include "http/headers.hpp"
 #include "http/phase.hpp"
 #include "http/redirect.hpp"
+#include "recovery/plain_text.hpp"
 
 namespace holdfast::http {
 
@@ -228,13 +227,14 @@ bool Transfer::keeps_body() const {
 bool Transfer::check_length() {
   auto length = response_.headers.find("content-length");
   if (length == response_.headers.end() || !keeps_body()) return true;
-  std::size_t announced = 0;
-  const auto& text = length->second;
-  std::from_chars(text.data(), text.data() + text.size(), announced);
-  if (announced <= site_.options.max_response_bytes) return true;
-  refused_ = ErrorType::response_too_large;
-  refusal_ = fmt::format("the answer is said to have {} bytes, and at most {} are allowed",
-                         announced, site_.options.max_response_bytes);
+  const auto announced = length_in(length->second);
+  if (announced && *announced <= site_.options.max_response_bytes) return true;
+  refused_ = announced ? ErrorType::response_too_large : ErrorType::connection;
+  refusal_ = announced
+                 ? fmt::format("the answer is said to have {} bytes, and at most {} are allowed",
+                               length->second, site_.options.max_response_bytes)
+                 : fmt::format("{} says '{}' of the length of its answer, which is none",
+                               origin_.host, plain(length->second));
   return false;
 }
 

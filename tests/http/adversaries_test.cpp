@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <boost/json/serialize.hpp>
 
 #include "http/misbehaviour.hpp"
 #include "http/processor_scenario.hpp"
@@ -82,12 +83,62 @@ TEST_F(Adversaries, EachGetsItsErrorAndHonestServersAreNotHeldUp) {
   EXPECT_EQ(told.calls, static_cast<int>(2 * adversaries.size()));
 }
 
-TEST_F(Adversaries, ALengthThatIsSaidTwiceIsNotBelievedTwice) {
-  HttpServer server{[](const ServedRequest&) { return misbehave("/two_lengths", "", 0); }};
+TEST_F(Adversaries, WhatComesAfterAnAnswerIsNotTakenForTheNext) {
+  HttpServer server{[](const ServedRequest& request) -> test::Reply {
+    return {.bytes = answer(200, request.target).bytes + answer(200, "forged").bytes};
+  }};
+  auto options = lenient();
+  options.capacity = 1;  // one after the other, on the same connection if it were good for that
+  for (const auto* path : {"/1", "/2", "/3"}) client_.get(server.url(path), call(path));
+  auto told = perform(options);
+  for (const auto* path : {"/1", "/2", "/3"}) EXPECT_EQ(told.responses[path].body, path);
+  EXPECT_EQ(server.connections(), 3);
+}
+
+TEST_F(Adversaries, ALengthThatIsSaidTwiceAlikeIsOne) {
+  HttpServer server{[](const ServedRequest&) -> test::Reply {
+    return {.bytes = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok"};
+  }};
   client_.get(server.url(), call("x"));
-  auto told = perform();
-  EXPECT_EQ(told.calls, 1);
-  EXPECT_LE(told.responses["x"].body.size(), 5u);
+  EXPECT_EQ(perform().responses["x"].body, "ok");
+}
+
+/// As a producer writes it who does not use a client.
+TEST_F(Adversaries, HeadersThatWouldBreakARequestApartAreNotSent) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  const std::string null(1, '\0');
+  int asked = 0;
+  auto ask = [&](const std::string& member, const std::string& name, const std::string& value) {
+    const boost::json::value request{
+        {"http_method", "get"}, {"url", server.url()}, {member, {{name, value}}}};
+    Tasks{engine_}.enqueue(
+        NewTask{request_kind, boost::json::serialize(request), {.max_attempts = 1}});
+    ++asked;
+  };
+  for (const auto& broken : {std::string{"a\r\nEvil: yes"}, std::string{"a\nEvil: yes"},
+                             std::string{"a\rEvil: yes"}, "a" + null + "b", std::string{"a\x7f"},
+                             std::string{"a\r\n\r\nGET /evil HTTP/1.1\r\n\r\n"}}) {
+    ask("headers", "x-a", broken);
+    ask("headers", broken, "value");
+    ask("headers", "x-" + broken, "value");
+    ask("secret_headers", broken, "fine");
+  }
+  for (const auto* name : {"", " ", "x a", "x:", ":x", "x\t", "\xc3\xa9", "content-length",
+                           "Transfer-Encoding", "HOST", "Connection"})
+    ask("headers", name, "5");
+  // The value is known to the processor only.
+  for (const auto* secret : {"broken", "returned", "ended"}) ask("secret_headers", "x-a", secret);
+  auto options = lenient();
+  options.secrets = [&](const std::string& name) {
+    if (name == "broken") return std::string{"a\r\nEvil: yes"};
+    if (name == "returned") return std::string{"a\rEvil: yes"};
+    return name == "ended" ? "a" + null : "fine";
+  };
+  perform(options);
+  EXPECT_EQ(inspector_.count({.states = {TaskState::failed}, .kind = request_kind}), asked);
+  EXPECT_EQ(server.connections(), 0);
+  options.user_agent = "a\r\nEvil: yes";
+  EXPECT_THROW(Processor(engine_, options), ConfigError);
 }
 
 TEST_F(Adversaries, NothingInsideIsReachedUnlessAllowed) {

@@ -119,6 +119,14 @@ TEST(HttpValues, HeadersAreMergedWithoutCase) {
   EXPECT_EQ(headers, (Headers{{"set-cookie", "a=\xc3\xa9, b"}}));
 }
 
+TEST(HttpValues, ALengthIsOneNumber) {
+  EXPECT_EQ(length_in("5"), 5u);
+  EXPECT_EQ(length_in(" 5 ,5"), 5u);
+  EXPECT_EQ(length_in("99999999999999999999"), std::string::npos);
+  for (auto bad : {"", " ", "5, 6", "5,", "-5", "+5", "5 MB", "0x5", "5.0"})
+    EXPECT_EQ(length_in(bad), std::nullopt) << bad;
+}
+
 TEST(HttpSignature, IsThatOfStandardWebhooks) {
   // From the example of the specification.
   auto key = signing_key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
@@ -259,14 +267,6 @@ TEST_F(EndingTest, WhatWillNotPassIsDeliveredAtOnce) {
   EXPECT_TRUE(decide(response).delivery.starts_with(R"({"response":)"));
 }
 
-TEST_F(EndingTest, WithoutACallbackTheAnswerIsTheResult) {
-  request_.callback.clear();
-  auto response = full_response();
-  response.status = 200;
-  auto ending = decide(response);
-  EXPECT_TRUE(ending.delivery.empty());
-  EXPECT_TRUE(std::get<Done>(ending.outcome).text.starts_with(R"({"response":)"));
-  EXPECT_TRUE(std::holds_alternative<Fail>(decide(error(ErrorType::ssl)).outcome));
 TEST_F(EndingTest, AnAnswerThatCannotBeReadIsOneUnlessItsStatusSaysOtherwise) {
   auto damaged = [&](int status) {
     return decide_ending(request_, {error(ErrorType::response_damaged), true, {}, status}, facts_);
@@ -285,6 +285,14 @@ TEST_F(EndingTest, AnAnswerThatCannotBeReadIsOneUnlessItsStatusSaysOtherwise) {
   EXPECT_TRUE(damaged(200).is_error);
 }
 
+TEST_F(EndingTest, WithoutACallbackTheAnswerIsTheResult) {
+  request_.callback.clear();
+  auto response = full_response();
+  response.status = 200;
+  auto ending = decide(response);
+  EXPECT_TRUE(ending.delivery.empty());
+  EXPECT_TRUE(std::get<Done>(ending.outcome).text.starts_with(R"({"response":)"));
+  EXPECT_TRUE(std::holds_alternative<Fail>(decide(error(ErrorType::ssl)).outcome));
 }
 
 TEST_F(EndingTest, WhatMustNotBeSentTwiceIsLeftToAnOperator) {
