@@ -211,59 +211,5 @@ TEST_F(Adversaries, ARedirectToTheInsideIsNotFollowed) {
   EXPECT_EQ(inside.served(), 0);
 }
 
-class Tls : public ProcessorScenario {
- protected:
-  void SetUp() override {
-    // Not for the name of this machine.
-    certificate_ = store_.folder() / "cert.pem";
-    auto key = store_.folder() / "key.pem";
-    auto made = test::run({"/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
-                           "-keyout", key, "-out", certificate_, "-days", "2", "-subj",
-                           "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"});
-    ASSERT_TRUE(made.ending.ok()) << made.err;
-    server_.emplace(std::vector<std::string>{"/usr/bin/openssl", "s_server", "-accept",
-                                             "127.0.0.1:0", "-cert", certificate_, "-key", key,
-                                             "-www"});
-    ASSERT_TRUE(
-        test::eventually([&] { return server_->out().find("ACCEPT") != std::string::npos; }));
-    auto said = server_->out();
-    auto line = said.substr(said.find("ACCEPT"));
-    line = line.substr(0, line.find('\n'));
-    url_ = "https://127.0.0.1:" + line.substr(line.rfind(':') + 1) + "/";
-  }
-
-  std::string certificate_;
-  std::optional<test::Process> server_;
-  std::string url_;
-};
-
-TEST_F(Tls, ACertificateThatNobodyTrustsIsAnError) {
-  client_.get(url_, call("x"));
-  EXPECT_EQ(perform().errors["x"].type, ErrorType::ssl);
-}
-
-TEST_F(Tls, ItIsTheSameForAProxy) {
-  auto options = lenient();
-  options.proxy = url_.substr(0, url_.size() - 1);
-  client_.get("http://example.invalid/", call("nobody"));
-  EXPECT_EQ(perform(options).errors["nobody"].type, ErrorType::ssl);
-  options.ca_file = certificate_;
-  client_.get("http://example.invalid/", call("trusted"));
-  auto told = perform(options);
-  EXPECT_EQ(told.responses["trusted"].status, 200) << told.errors["trusted"].message;
-}
-
-TEST_F(Tls, OneThatIsTrustedIsFineForItsOwnNameOnly) {
-  auto options = lenient();
-  options.ca_file = certificate_;
-  client_.get(url_, call("good"));
-  auto other = url_;
-  other.replace(other.find("127.0.0.1"), 9, "localhost");
-  client_.get(other, call("other name"));
-  auto told = perform(options);
-  EXPECT_EQ(told.responses["good"].status, 200) << told.errors["good"].message;
-  EXPECT_EQ(told.errors["other name"].type, ErrorType::ssl);
-}
-
 }  // namespace
 }  // namespace holdfast::http
