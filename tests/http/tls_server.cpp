@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -55,7 +56,7 @@ std::string pem_of(X509* certificate) {
 }  // namespace
 
 TlsServer::TlsServer(const Options& options)
-    : reply_{options.reply}, context_{SSL_CTX_new(TLS_server_method())} {
+    : resets_{options.resets}, reply_{options.reply}, context_{SSL_CTX_new(TLS_server_method())} {
   const Key key{EVP_EC_gen("P-256"), &EVP_PKEY_free};
   const auto certificate = certificate_for(options.certificate, key.get());
   certificate_ = pem_of(certificate.get());
@@ -96,6 +97,11 @@ std::string TlsServer::url(const std::string& path) const {
 }
 
 void TlsServer::accept_all() {
+  // OpenSSL writes to clients that are gone. In other threads that must not happen.
+  sigset_t broken_pipe;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
   int connection = 0;
   while ((connection = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)) >= 0) {
     ++connections_;
@@ -111,6 +117,13 @@ void TlsServer::serve(int connection) {
   const std::unique_ptr<SSL, decltype(&SSL_free)> tls{SSL_new(context_), &SSL_free};
   SSL_set_fd(tls.get(), connection);
   if (SSL_accept(tls.get()) != 1) return;
+  if (resets_) {
+    char byte = 0;
+    SSL_read(tls.get(), &byte, 1);
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    return;
+  }
   std::string request;
   std::array<char, 4'096> bytes{};
   while (request.find("\r\n\r\n") == request.npos) {

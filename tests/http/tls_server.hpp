@@ -22,6 +22,7 @@ class TlsServer {
   struct Options {
     CertificateTerms certificate{};
     int newest_version = 0;  ///< of TLS that it speaks, such as TLS1_VERSION; 0: all that there are
+    bool resets = false;     ///< the connection, in the middle of a request
     std::string reply = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\ngood";
   };
   explicit TlsServer(const Options& options);
@@ -41,6 +42,7 @@ class TlsServer {
   void accept_all();
   void serve(int connection);
 
+  bool resets_;
   std::string reply_, certificate_;
   SSL_CTX* context_;
   int listener_ = -1, port_ = 0;

@@ -93,6 +93,22 @@ TEST_F(Tls, VersionsThatAreTooOldAreAnError) {
   EXPECT_EQ(told.responses["x"].body, "good") << told.errors["x"].message;
 }
 
+TEST_F(Tls, AServerThatIsGoneInTheMiddleOfARequestEndsNobodyElse) {
+  const TlsServer bad{{.resets = true}}, good{{}};
+  constexpr int count = 20;
+  for (int i = 0; i < count; ++i) {
+    auto large = call("bad" + std::to_string(i));
+    large.body = std::string(700'000, 'x');
+    client_.post(bad.url(), large);
+    client_.get(good.url(), call("good" + std::to_string(i)));
+  }
+  auto told = perform(trusting({&bad, &good}));
+  EXPECT_EQ(told.responses.size(), static_cast<std::size_t>(count));
+  EXPECT_EQ(told.errors.size(), static_cast<std::size_t>(count));
+  for (const auto& [name, error] : told.errors)
+    EXPECT_EQ(error.type, ErrorType::connection) << name << ": " << error.message;
+}
+
 TEST_F(Tls, NobodyIsLedToWhereThereIsNone) {
   test::HttpServer plain{[](const test::ServedRequest&) { return test::answer(200, "plain"); }};
   const TlsServer server{
