@@ -35,6 +35,17 @@ std::string why_down(CURL* handle, CURLcode code) {
   return curl_easy_strerror(code);
 }
 
+bool is_down(CURLcode code) {
+  return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+         code == CURLE_OPERATION_TIMEDOUT || code == CURLE_SSL_CONNECT_ERROR;
+}
+
+/// A handshake that came to its end, and was not broken off.
+bool is_about_tls(const std::optional<Answer>& answer) {
+  const auto* error = answer ? std::get_if<RequestError>(&answer->what) : nullptr;
+  return error && error->type == ErrorType::ssl;
+}
+
 int checked(int descriptor) {
   if (descriptor < 0) throw Error{"the event loop for requests could not be set up"};
   return descriptor;
@@ -284,12 +295,11 @@ void Loop::hop_ended(Ticket ticket, CURLcode code) {
   auto origin = transfer.origin();
   bool resolved = transfer.resolved();
   curl_multi_remove_handle(multi_, transfer.handle());
-  // Where a server answers at all, it is there. Of one that was not asked, nothing is known.
   const bool blocked = transfer.blocked();
-  bool down = !blocked && (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
-                           code == CURLE_OPERATION_TIMEDOUT || code == CURLE_SSL_CONNECT_ERROR);
-  auto why = down ? why_down(transfer.handle(), code) : std::string{};
   auto answer = transfer.finish(code);
+  // Where a server answers at all, it is there. Of one that was not asked, nothing is known.
+  const bool down = !blocked && is_down(code) && !is_about_tls(answer);
+  auto why = down ? why_down(transfer.handle(), code) : std::string{};
   running.inside = running.added = false;
   if (resolved && !origin.is_address) hosts_.resolved(origin, now());
   if (blocked)

@@ -93,6 +93,18 @@ TEST_F(Tls, VersionsThatAreTooOldAreAnError) {
   EXPECT_EQ(told.responses["x"].body, "good") << told.errors["x"].message;
 }
 
+TEST_F(Tls, AServerThatOnlySpeaksOldVersionsIsThereAllTheSame) {
+  const TlsServer server{{.newest_version = TLS1_VERSION}};
+  auto options = trusting({&server});
+  options.breaker = {.failures = 3, .pause = Millis{100}};
+  options.capacity = 1;
+  for (int i = 0; i < 10; ++i) client_.get(server.url(), call(std::to_string(i)));
+  auto told = perform(options);
+  EXPECT_EQ(told.errors.size(), 10u);
+  for (const auto& [name, error] : told.errors) EXPECT_EQ(error.type, ErrorType::ssl);
+  EXPECT_EQ(summary_.tasks.given_back, 0) << "nobody had to wait";
+}
+
 TEST_F(Tls, AServerThatIsGoneInTheMiddleOfARequestEndsNobodyElse) {
   const TlsServer bad{{.resets = true}}, good{{}};
   constexpr int count = 20;
