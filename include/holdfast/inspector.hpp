@@ -58,7 +58,8 @@ struct WorkerStatus {
   std::string host;
   int pid = 0;
   WorkerState state = WorkerState::running;
-  std::string proof;  ///< how alive or dead is known: `lock held`, `lock released`
+  bool draining = false;  ///< running, and claims nothing more; as of its last heartbeat
+  std::string proof;      ///< how alive or dead is known: `lock held`, `lock released`
   WallTime started_at{};
   WallTime last_heartbeat{};
   Millis heartbeat_interval{0};     ///< how often it is to be heard of

@@ -40,6 +40,9 @@ class Worker {
   /// `StorageFailed` if the storage itself failed under us.
   WorkerSummary run();
 
+  /// Claims nothing more and lets handlers finish, however long they take; then stays, known to
+  /// others by its heartbeats, until it is told to end. There is no way back. From any thread.
+  void rest();
   /// Claims nothing more, lets handlers finish for the drain timeout, then gives unfinished tasks
   /// back without charging an attempt. From any thread or a signal watcher.
   void drain();

@@ -1,8 +1,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <latch>
 #include <optional>
 
 #include <fmt/format.h>
@@ -59,6 +57,13 @@ void wind_down(http::Processor& processor, const Context& context, int count) {
   count == 1 ? processor.quiet() : processor.stop();
 }
 
+void rest(http::Processor& processor, const Context& context) {
+  const auto state = processor.state();
+  processor.rest();
+  if (context.quiet || state == http::ProcessorState::draining) return;
+  log_line(context, Severity::info, "resting", "taking no more requests; SIGTERM ends this");
+}
+
 http::ProcessorOptions processing_of(const Options& options) {
   auto processing = options.processor;
   apply(options.egress, processing);
@@ -93,22 +98,9 @@ Exit run(Context& context, const Options& options) {
   std::optional<TraceExport> traces;
   if (tracing) traces.emplace(engine, *tracing);
   http::Processor processor{engine, processing};
-  std::latch ended{1};
-  std::atomic<bool> rests = false;
-  auto on_signal = [&](int count) {
-    wind_down(processor, context, count);
-    if (count == 1) ended.count_down();
-  };
-  auto on_rest = [&] {
-    if (rests.exchange(true)) return;
-    if (!context.quiet)
-      log_line(context, Severity::info, "resting", "taking no more requests; SIGTERM ends this");
-    processor.quiet();
-  };
-  const InterruptWatch watch{interrupts, on_signal, on_rest};
-  auto summary = processor.run();
-  if (rests) ended.wait();
-  print_summary(context, summary);
+  const InterruptWatch watch{interrupts, [&](int count) { wind_down(processor, context, count); },
+                             [&] { rest(processor, context); }};
+  print_summary(context, processor.run());
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
 }
 

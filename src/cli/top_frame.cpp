@@ -114,12 +114,12 @@ std::vector<std::string> worker_lines(const TopView& view, const Terminal& termi
                {"KINDS"}}};
   for (const auto& worker : view.workers) {
     const bool running = worker.state == WorkerState::running;
-    const auto colour = running                             ? Colour::green
+    const auto colour = running ? (worker.draining ? Colour::yellow : Colour::green)
                         : worker.state == WorkerState::dead ? Colour::red
                                                             : Colour::dim;
     table.add(
         {worker.id.text(),
-         {std::string{to_string(worker.state)}, colour},
+         {std::string{standing_of(worker)}, colour},
          worker.host,
          std::to_string(worker.pid),
          age_text(worker.last_heartbeat, view.at),

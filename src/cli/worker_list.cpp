@@ -15,9 +15,9 @@ struct Options {
   std::string state;
 };
 
-Colour colour_of(WorkerState state) {
-  if (state == WorkerState::running) return Colour::green;
-  return state == WorkerState::dead ? Colour::red : Colour::dim;
+Colour colour_of(const WorkerStatus& worker) {
+  if (worker.state == WorkerState::running) return worker.draining ? Colour::yellow : Colour::green;
+  return worker.state == WorkerState::dead ? Colour::red : Colour::dim;
 }
 
 std::string remark(const WorkerStatus& worker) {
@@ -37,7 +37,7 @@ void print_table(const Context& context, const std::vector<WorkerStatus>& worker
   for (const WorkerStatus& worker : workers) {
     std::vector<Cell> row{
         worker.id.text(),
-        {std::string{to_string(worker.state)}, colour_of(worker.state)},
+        {std::string{standing_of(worker)}, colour_of(worker)},
         worker.host,
         std::to_string(worker.pid),
         fmt::format("{}", fmt::join(worker.kinds, ",")),

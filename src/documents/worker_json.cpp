@@ -19,6 +19,11 @@ std::string_view to_string(WorkerState state) {
   return "";
 }
 
+std::string_view standing_of(const WorkerStatus& worker) {
+  const bool drains = worker.draining && worker.state == WorkerState::running;
+  return drains ? "draining" : to_string(worker.state);
+}
+
 std::string worker_json(const WorkerStatus& worker, WallTime now) {
   std::vector<std::string> holding;
   for (const TaskId& id : worker.holding) holding.push_back(id.text());
@@ -27,6 +32,7 @@ std::string worker_json(const WorkerStatus& worker, WallTime now) {
       .text("host", worker.host)
       .number("pid", worker.pid)
       .text("state", to_string(worker.state))
+      .flag("draining", worker.draining)
       .text("proof", worker.proof)
       .text("started_at", iso8601(worker.started_at))
       .text("last_heartbeat", iso8601(worker.last_heartbeat))

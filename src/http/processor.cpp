@@ -6,7 +6,6 @@
 #include "http/forget.hpp"
 #include "http/phase.hpp"
 #include "http/processor_state.hpp"
-#include "http/starting.hpp"
 #include "recovery/kill_point.hpp"
 
 namespace holdfast::http {
@@ -79,16 +78,14 @@ void Processor::State::end_threads() {
 }
 
 ProcessorSummary Processor::State::run() {
-  Starting starting{ran_, state_};
+  Lifecycle::Run run{life_};
   allow_descriptors_for(options_);
   begin_threads();
-  starting.succeeded();
-  state_ = ProcessorState::running;
+  run.started();
   ProcessorSummary summary;
   summary.tasks = worker_.run();
   end_threads();
   loop_.reset();
-  state_ = ProcessorState::stopped;
   summary.answered = answered_;
   summary.errors = errors_;
   return summary;
@@ -160,14 +157,18 @@ Job Processor::State::job_for(const HeldPtr& held) const {
   return job;
 }
 
+void Processor::State::rest() {
+  life_.rest();
+  worker_.rest();
+}
+
 void Processor::State::quiet() {
-  auto expected = ProcessorState::running;
-  state_.compare_exchange_strong(expected, ProcessorState::draining);
+  life_.end();
   worker_.drain();
 }
 
 void Processor::State::stop() {
-  if (state_ != ProcessorState::stopped) state_ = ProcessorState::stopping;
+  life_.end();
   worker_.hurry();
 }
 
@@ -175,6 +176,7 @@ Processor::Processor(Engine engine, ProcessorOptions options)
     : impl_{std::make_shared<State>(std::move(engine), std::move(options))} {}
 Processor::~Processor() = default;
 ProcessorSummary Processor::run() { return impl_->run(); }
+void Processor::rest() { impl_->rest(); }
 void Processor::quiet() { impl_->quiet(); }
 void Processor::stop() { impl_->stop(); }
 ProcessorState Processor::state() const { return impl_->state(); }

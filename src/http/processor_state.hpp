@@ -8,6 +8,7 @@
 
 #include "http/desk.hpp"
 #include "http/ending.hpp"
+#include "http/lifecycle.hpp"
 #include "http/loop.hpp"
 
 namespace holdfast::http {
@@ -30,9 +31,10 @@ class Processor::State {
   ~State() { end_threads(); }
 
   ProcessorSummary run();
+  void rest();
   void quiet();
   void stop();
-  ProcessorState state() const { return state_; }
+  ProcessorState state() const { return life_.state(); }
   int in_flight() const { return in_flight_; }
 
  private:
@@ -75,8 +77,7 @@ class Processor::State {
   Engine engine_;
   ProcessorOptions options_;
   Worker worker_;
-  std::atomic<bool> ran_ = false;
-  std::atomic<ProcessorState> state_ = ProcessorState::stopped;
+  Lifecycle life_;
   std::atomic<int> in_flight_ = 0;
   std::atomic<std::int64_t> answered_ = 0;
   std::atomic<std::int64_t> errors_ = 0;

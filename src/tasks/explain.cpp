@@ -33,8 +33,8 @@ bool takes(const WorkerStatus& worker, const TaskRecord& task) {
   auto among = [](const std::vector<std::string>& names, const std::string& name) {
     return names.empty() || std::ranges::find(names, name) != names.end();
   };
-  return worker.state == WorkerState::running && among(worker.kinds, task.kind) &&
-         among(worker.queues, task.queue);
+  return worker.state == WorkerState::running && !worker.draining &&
+         among(worker.kinds, task.kind) && among(worker.queues, task.queue);
 }
 
 std::string explain_waiting_time(const TaskRecord& task, const Circumstances& around) {

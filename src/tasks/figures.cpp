@@ -84,6 +84,7 @@ std::string Figures::text() const {
   object["wait"] = wait.text();
   object["run"] = run.text();
   object["full"] = full;
+  if (draining) object["draining"] = true;
   if (!tells.empty()) object["tells"] = tells;
   return json::serialize(object);
 }
@@ -108,6 +109,8 @@ std::optional<Figures> Figures::parse(std::string_view text) {
   parsed.wait = TimeHistogram::parse(text_of(object, "wait"));
   parsed.run = TimeHistogram::parse(text_of(object, "run"));
   if (const auto* full = object.if_contains("full")) parsed.full = number_of(*full);
+  const auto* draining = object.if_contains("draining");
+  parsed.draining = draining && *draining == true;
   parsed.tells = text_of(object, "tells");
   return parsed;
 }

@@ -41,9 +41,9 @@ struct Figures {
   TimeHistogram wait{};   ///< from being ready until the claim, of first attempts
   TimeHistogram run{};    ///< in the handler
   std::int64_t full = 0;  ///< how often the last free handler was given something to do
-  /// What it says of itself now, as `WorkerOptions::tells` has it. The one thing here that does not
-  /// grow, so sums and differences leave it out.
-  std::string tells{};
+  /// These two do not grow, so sums and differences leave them out.
+  bool draining = false;  ///< it claims nothing more
+  std::string tells{};    ///< what it says of itself now, as `WorkerOptions::tells` has it
 
   Tally& of(std::string_view kind);
   Tally total() const;

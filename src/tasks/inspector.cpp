@@ -1,6 +1,7 @@
 #include <holdfast/inspector.hpp>
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -9,12 +10,16 @@
 
 #include "tasks/engine_parts.hpp"
 #include "tasks/explain.hpp"
+#include "tasks/figures.hpp"
 #include "tasks/history.hpp"
 #include "tasks/names.hpp"
 
 namespace holdfast {
 
 namespace {
+
+/// Longer than anybody is silent who lives.
+constexpr Millis told_within{10 * 60'000};
 
 TaskFilter only(std::vector<TaskId> ids) {
   TaskFilter filter;
@@ -90,7 +95,7 @@ std::string Inspector::explain(TaskId id) const {
   auto& parts = engine_.parts();
   Circumstances around;
   around.now = parts.clock().wall();
-  around.workers = parts.workers().list();
+  around.workers = workers();
   put_in_hands(parts.admin(), around.workers);
   around.dependencies = find(parts.admin(), found->waits_for);
   around.queue_paused = std::ranges::count(parts.admin().paused(), found->queue) > 0;
@@ -101,7 +106,19 @@ std::string Inspector::explain(TaskId id) const {
 
 std::vector<QueueStatus> Inspector::queues() const { return engine_.parts().admin().queues(); }
 
-std::vector<WorkerStatus> Inspector::workers() const { return engine_.parts().workers().list(); }
+std::vector<WorkerStatus> Inspector::workers() const {
+  auto& registry = engine_.parts().workers();
+  auto workers = registry.list();
+  std::map<WorkerId, WorkerStatus*> running;
+  for (auto& worker : workers)
+    if (worker.state == WorkerState::running) running[worker.id] = &worker;
+  if (running.empty()) return workers;
+  for (const auto& told : registry.figures(told_within))
+    if (const auto at = running.find(told.worker); at != running.end())
+      if (const auto figures = Figures::parse(told.figures))
+        at->second->draining = figures->draining;
+  return workers;
+}
 
 IntegrityResult Inspector::check_integrity(bool full, std::stop_token stop) const {
   auto result = engine_.parts().check_integrity(full, std::move(stop));

@@ -132,7 +132,7 @@ void Worker::Impl::begin() {
       trouble("starting", error);
       parts_.tasks().wait_for_work(retry_beat);
       std::lock_guard lock{mutex_};
-      if (mode_ != Mode::working) throw;
+      if (ends()) throw;
     }
   }
 }
@@ -315,28 +315,24 @@ bool Worker::Impl::pause(Millis time) {
   return !ended_.wait_for(lock, time, [&] { return mode_ == Mode::ended; });
 }
 
-void Worker::Impl::drain() {
+void Worker::Impl::go_on_to(Mode mode) {
   {
     std::lock_guard lock{mutex_};
-    if (mode_ == Mode::working) mode_ = Mode::draining;
+    mode_ = std::max(mode_, mode);
   }
   work_ready_.notify_all();
   parts_.tasks().interrupt();
 }
 
-void Worker::Impl::hurry() {
-  {
-    std::lock_guard lock{mutex_};
-    if (mode_ != Mode::ended) mode_ = Mode::hurrying;
-  }
-  work_ready_.notify_all();
-  parts_.tasks().interrupt();
-}
+void Worker::Impl::rest() { go_on_to(Mode::resting); }
+void Worker::Impl::drain() { go_on_to(Mode::draining); }
+void Worker::Impl::hurry() { go_on_to(Mode::hurrying); }
 
 Worker::Worker(const Tasks& tasks, WorkerOptions options)
     : impl_{std::make_shared<Impl>(tasks, std::move(options))} {}
 Worker::~Worker() = default;
 WorkerSummary Worker::run() { return impl_->run(); }
+void Worker::rest() { impl_->rest(); }
 void Worker::drain() { impl_->drain(); }
 void Worker::hurry() { impl_->hurry(); }
 

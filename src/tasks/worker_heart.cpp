@@ -60,15 +60,20 @@ void Worker::Impl::send_beat() {
   wake_pump();
 }
 
+void Worker::Impl::note_standing() {
+  figures_.draining = mode_ != Mode::working;
+  if (options_.tells) figures_.tells = options_.tells();
+}
+
 bool Worker::Impl::anything_to_tell() {
   std::lock_guard lock{mutex_};
-  if (options_.tells) figures_.tells = options_.tells();
+  note_standing();
   return figures_ != told_;
 }
 
 std::string Worker::Impl::take_figures() {
   std::lock_guard lock{mutex_};
-  if (options_.tells) figures_.tells = options_.tells();
+  note_standing();
   if (figures_ == told_) return {};
   // They count as told although the answer may be lost: the next ones include them in any case, and
   // under another id they must not come again.

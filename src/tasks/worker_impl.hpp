@@ -35,11 +35,13 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   Impl(const Tasks& tasks, WorkerOptions options);
 
   WorkerSummary run();
+  void rest();
   void drain();
   void hurry();
 
  private:
-  enum class Mode { working, draining, hurrying, ended };
+  /// In this order, and never back.
+  enum class Mode { working, resting, draining, hurrying, ended };
 
   // Pump.
   void begin();  ///< recovers and enlists, however often it takes
@@ -109,6 +111,9 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   Millis prune();  ///< one step; returns when the next one is due
   Millis scrub();  ///< one step; when the next one is due
 
+  void go_on_to(Mode mode);
+  bool ends() const { return mode_ >= Mode::draining; }  ///< with the mutex held
+  void note_standing();                                  ///< likewise: for the next heartbeat
   void trouble(const char* what, const std::exception& error);
   void storage_failed();
   void wake_pump();  ///< with the mutex held

@@ -51,7 +51,7 @@ void Worker::Impl::work() {
       look_again_ = true;
     }
     std::lock_guard lock{mutex_};
-    if (mode_ != Mode::working) return;
+    if (ends()) return;
   }
 }
 
@@ -59,7 +59,7 @@ void Worker::Impl::wait_for_news() {
   auto timeout = time_to_wait();
   {
     std::lock_guard lock{mutex_};
-    if (session_.anything_to_settle() || mode_ != Mode::working) return;
+    if (session_.anything_to_settle() || ends()) return;
     pump_waits_ = true;
   }
   listen(timeout);
@@ -103,6 +103,7 @@ bool Worker::Impl::turn() {
   {
     std::lock_guard lock{mutex_};
     notes.swap(notes_);
+    if (mode_ == Mode::resting) session_.give_back_waiting();
     if (!settling) settlements = session_.settlements();
     bool may_claim = mode_ == Mode::working && (!hungry_ || look_again_);
     if (may_claim) room = session_.room();
@@ -291,7 +292,7 @@ Millis Worker::Impl::time_to_wait() {
   {
     std::lock_guard lock{mutex_};
     if (!notes_.empty() || session_.anything_to_settle()) return Millis{0};
-    if (session_.room() == 0) return wait;
+    if (session_.room() == 0 || mode_ == Mode::resting) return wait;
     request = claim_request(1, 1);
   }
   try {
@@ -310,7 +311,8 @@ bool Worker::Impl::nothing_left() {
   ClaimRequest request;
   {
     std::lock_guard lock{mutex_};
-    if (!session_.idle() || !hungry_ || look_again_) return false;
+    if (!session_.idle()) return false;
+    if (mode_ == Mode::working && (!hungry_ || look_again_)) return false;
     request = claim_request(1, 1);
   }
   return !parts_.tasks().next_due(request);
@@ -335,7 +337,7 @@ void Worker::Impl::finish() {
     std::vector<JobPtr> to_stop;
     {
       std::unique_lock lock{mutex_};
-      if (mode_ == Mode::working) mode_ = Mode::draining;
+      mode_ = std::max(mode_, Mode::draining);
       session_.give_back_waiting();
       if (mode_ == Mode::hurrying && !asked_to_stop) until = clock();
       bool handlers_done = session_.running() == 0;

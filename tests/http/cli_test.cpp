@@ -180,26 +180,6 @@ TEST_F(HttpCommands, TakeBodiesFromFilesAndHeadersOfSeveralValues) {
   EXPECT_THAT(loop.err, HasSubstr("begin with 'holdfast.'"));
 }
 
-TEST_F(HttpCommands, AProcessorThatIsToRestTakesNoMoreAndStays) {
-  HttpServer server{[](const ServedRequest&) { return answer(200); }};
-  enqueue(server.url(), 1);
-  test::Process processor{command(run_words())};
-  auto done = [&] { return inspector_.count({.states = {TaskState::completed}}) == 1; };
-  ASSERT_TRUE(test::eventually(done));
-  processor.signal(SIGTSTP);
-  auto processes = [&] {
-    return boost::json::parse(cli({"--json", "http", "stats"}).out).at("processes").as_array();
-  };
-  ASSERT_TRUE(test::eventually([&] { return processes().empty(); }));
-  enqueue(server.url(), 1);
-  EXPECT_FALSE(processor.wait(Millis{300})) << "it stays";
-  EXPECT_EQ(server.served(), 1);
-  processor.signal(SIGTERM);
-  auto ending = processor.wait();
-  ASSERT_TRUE(ending);
-  EXPECT_TRUE(ending->ok());
-}
-
 TEST_F(HttpCommands, TooFewFilesForTheCapacityAreToldBeforeAHostIsBlamed) {
   auto with_files = [&](int most, const std::string& capacity) {
     std::vector<std::string> line{"/bin/bash", "-c", "ulimit -n \"$1\"; shift; exec \"$@\"", "bash",

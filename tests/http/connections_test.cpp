@@ -207,8 +207,10 @@ TEST_F(Connections, AreNotBrokenOffBefore) {
   begin(lenient());
   auto id = client_.get(server.url(), call("x"));
   ASSERT_TRUE(test::eventually([&] { return server.served() == 1; }));
-  processor_->quiet();
+  processor_->rest();
   EXPECT_EQ(processor_->state(), ProcessorState::draining);
+  processor_->quiet();
+  EXPECT_EQ(processor_->state(), ProcessorState::stopping);
   server.release();
   running_.join();
   EXPECT_EQ(summary_.answered, 1);

@@ -191,7 +191,7 @@ TEST_F(ProcessorTest, QuietLetsRequestsEndAndStopGivesThemBackUncharged) {
     EXPECT_TRUE(test::eventually([&] { return server.served() == 2; }));
     EXPECT_EQ(processor.state(), ProcessorState::running);
     processor.quiet();
-    EXPECT_NE(processor.state(), ProcessorState::running);
+    EXPECT_EQ(processor.state(), ProcessorState::stopping);
   }};
   auto summary = processor.run();
   EXPECT_EQ(processor.state(), ProcessorState::stopped);

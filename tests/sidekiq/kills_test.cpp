@@ -150,21 +150,90 @@ TEST_F(SidekiqKills, AProcessThatSleptTooLongDeliversNothingASecondTime) {
   expect_each_told_once(1);
 }
 
-TEST_F(SidekiqKills, RestsWhenItIsToldToAsSidekiqDoes) {
-  HttpServer server{[](const ServedRequest&) { return answer(200); }};
-  test::Process processor{{HOLDFAST_PROGRAM, "--store", address(), "http", "run"}};
-  ASSERT_TRUE(test::eventually([&] { return number({"SCARD", "processes"}) == 1; }));
-  auto identity = texts({"SMEMBERS", "processes"}).at(0);
-  processor.signal(SIGTSTP);
+/// A processor that was told to rest while requests were in flight.
+class SidekiqRest : public SidekiqProgram {
+ protected:
+  static constexpr int held = 3;
+
+  void begin_to_rest() {
+    for (int i = 0; i < held; ++i) push({.url = server_.url(), .id = std::to_string(i)});
+    resting_.emplace(lasting());
+    ASSERT_TRUE(test::eventually([&] { return server_.served() == held; })) << resting_->err();
+    ASSERT_TRUE(test::eventually([&] { return number({"SCARD", "processes"}) == 1; }));
+    identity_ = texts({"SMEMBERS", "processes"}).at(0);
+    EXPECT_EQ(redis_.call({"HGET", identity_, "quiet"}).text(), "false");
+    resting_->signal(SIGTSTP);
+    ASSERT_TRUE(test::eventually(
+        [&] {
+          return redis_.call({"HGET", identity_, "quiet"}).text() == "true";
+        },
+        std::chrono::seconds{60}));
+  }
+  std::vector<std::string> lasting() const {
+    return {HOLDFAST_PROGRAM,
+            "--store",
+            address(),
+            "http",
+            "run",
+            "--allow-private",
+            "--heartbeat-interval",
+            "1s",
+            "--orphan-threshold",
+            "3s"};
+  }
+  std::string stats() const {
+    return test::run({HOLDFAST_PROGRAM, "--store", address(), "http", "stats"}).out;
+  }
+  /// When the one that was heard of longest ago was, in milliseconds.
+  double heard_of() {
+    return redis_.call({"ZRANGE", key("inflight_index"), "0", "0", "WITHSCORES"})[1].real();
+  }
+
+  HttpServer server_{[](const ServedRequest&) {
+    auto reply = answer(200, "late");
+    reply.waits = true;
+    return reply;
+  }};
+  std::string identity_;
+  std::optional<test::Process> resting_;
+};
+
+TEST_F(SidekiqRest, TakesNothingMoreAndEndsWhatIsInFlight) {
+  begin_to_rest();
   EXPECT_TRUE(test::eventually(
-      [&] {
-        return redis_.call({"HGET", identity, "quiet"}).text() == "true";
-      },
-      std::chrono::seconds{60}));
-  push({.url = server.url()});
-  processor.signal(SIGTERM);
-  EXPECT_TRUE(processor.wait()->ok());
-  EXPECT_EQ(number({"LLEN", "queue:default"}), 1) << "nothing was taken any more";
+      [&] { return stats().find("is draining: 3 of 256 in flight") != std::string::npos; },
+      std::chrono::seconds{60}))
+      << stats();
+  push({.url = server_.url(), .id = "too late"});
+  server_.release();
+  ASSERT_TRUE(test::eventually([&] { return queue().size() == held + 1; })) << "and the callbacks";
+  EXPECT_EQ(server_.served(), held);
+  EXPECT_TRUE(resting_->running()) << "it stays";
+  resting_->signal(SIGTERM);
+  EXPECT_TRUE(resting_->wait()->ok());
+  EXPECT_EQ(queue().at(0).at("args").at(4), "too late") << "nothing was taken any more";
+  expect_nothing_in_flight();
+}
+
+TEST_F(SidekiqRest, KeepsWhatItHoldsBesideAnotherOne) {
+  begin_to_rest();
+  test::Process other{lasting()};
+  const auto then = heard_of();
+  ASSERT_TRUE(test::eventually([&] { return heard_of() > then + 6'000; })) << "its heartbeats";
+  EXPECT_EQ(server_.served(), held) << "nobody took over what it holds";
+  server_.release();
+  ASSERT_TRUE(test::eventually([&] { return queue().size() == held; }));
+  expect_each_told_once(held);
+}
+
+TEST_F(SidekiqRest, ThatIsKilledIsTakenOver) {
+  begin_to_rest();
+  resting_->kill();
+  server_.release();
+  const auto second = test::run(run_command());
+  ASSERT_TRUE(second.ending.ok()) << second.err;
+  EXPECT_EQ(server_.served(), 2 * held) << "each was in flight, so each was sent again";
+  expect_each_told_once(held);
 }
 
 TEST_F(SidekiqKills, CommandsShowWhatIsInFlightAndCountWhatWas) {

@@ -64,6 +64,8 @@ struct ProcessorOptions {
 /// Throws `ConfigError` naming the first value that makes no sense.
 void validate(const ProcessorOptions& options);
 
+/// `draining`: takes nothing more and completes what is in flight; `stopping`: the same, in order
+/// to end.
 enum class ProcessorState { stopped, starting, running, draining, stopping };
 std::string_view to_string(ProcessorState state);
 
@@ -84,8 +86,12 @@ class Processor {
   /// the state `stopped` only, and so once.
   ProcessorSummary run();
 
-  /// Takes nothing more and lets what is in flight end, for the drain timeout of the settings; then
-  /// the rest is given back uncharged. From any thread.
+  /// Takes nothing more, lets what is in flight end, and stays until it is told to end: what
+  /// Sidekiq calls quiet. Until then it is known to others by its heartbeats, and keeps what it
+  /// holds. There is no way back. From any thread.
+  void rest();
+  /// Takes nothing more, lets what is in flight end for the drain timeout of the settings, gives
+  /// the rest back uncharged, and ends.
   void quiet();
   /// The same at once.
   void stop();

@@ -71,7 +71,8 @@ class SidekiqProcessor {
   /// Works until `quiet` or `stop` was asked for, here or on Sidekiq's web page. Once.
   SidekiqSummary run();
 
-  /// Takes nothing more, and stays until it is told to end: what Sidekiq calls quiet.
+  /// Takes nothing more, lets what is in flight end, and stays until it is told to end: what
+  /// Sidekiq calls quiet. Like there, there is no way back.
   void rest();
   /// Takes nothing more, gives what is in flight the shutdown timeout, and ends.
   void quiet();

@@ -10,7 +10,6 @@
 #include "engines/sidekiq/ruby_json.hpp"
 #include "http/descriptors.hpp"
 #include "http/phase.hpp"
-#include "http/starting.hpp"
 #include "http/url.hpp"
 #include "recovery/kill_point.hpp"
 #include "recovery/plain_text.hpp"
@@ -76,18 +75,16 @@ void SidekiqProcessor::State::log_trouble(const std::string& sentence) {
 }
 
 SidekiqSummary SidekiqProcessor::State::run() {
-  Starting starting{ran_, state_};
+  Lifecycle::Run run{life_};
   allow_descriptors_for(options_.processor);
   registry_.beat({});
   lives_.keep();
   loop_ = std::make_unique<Loop>(options_.processor, options_.processor.capacity);
   desk_thread_ = std::jthread{[this](std::stop_token stop) { work_at_desk(std::move(stop)); }};
   monitor_thread_ = std::jthread{[this](std::stop_token stop) { monitor(std::move(stop)); }};
-  starting.succeeded();
-  if (!ending_ && !resting_) state_ = ProcessorState::running;
+  run.started();
   take_jobs();
   wind_down();
-  state_ = ProcessorState::stopped;
   summary_.recovered = recovered_;
   summary_.died += unreadable_;
   return summary_;
@@ -95,10 +92,10 @@ SidekiqSummary SidekiqProcessor::State::run() {
 
 void SidekiqProcessor::State::take_jobs() {
   bool found = false;
-  while (!ending_) {
+  while (!life_.ends()) {
     bool trouble = false;
     try {
-      auto look = resting_ ? Look::nothing : take_some();
+      auto look = life_.rests() ? Look::nothing : take_some();
       found = found || look == Look::found;
       if (look != Look::nothing) continue;
     } catch (const StoreError& error) {
@@ -209,6 +206,7 @@ Job SidekiqProcessor::State::job_for(const HeldPtr& held) {
 }
 
 void SidekiqProcessor::State::wind_down() {
+  life_.end();
   auto until = Steady::now() + options_.shutdown_timeout;
   std::vector<Loop::Ticket> tickets;
   {
@@ -216,7 +214,6 @@ void SidekiqProcessor::State::wind_down() {
     changed_.wait_until(lock, until, [&] { return held_.empty() || at_once_; });
     for (const auto& [token, held] : held_) tickets.push_back(held->ticket);
   }
-  state_ = ProcessorState::stopping;
   for (auto ticket : tickets) loop_->cancel(ticket);
   {
     // As long as Redis can be reached, this is soon. If not, others recover what is left.
@@ -246,15 +243,12 @@ int SidekiqProcessor::State::in_flight() const {
 }
 
 void SidekiqProcessor::State::rest() {
-  auto expected = ProcessorState::running;
-  state_.compare_exchange_strong(expected, ProcessorState::draining);
-  resting_ = true;
+  life_.rest();
   watch_.interrupt();
 }
 
 void SidekiqProcessor::State::quiet() {
-  rest();
-  ending_ = true;
+  life_.end();
   watch_.interrupt();
 }
 

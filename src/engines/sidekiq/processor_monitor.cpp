@@ -67,7 +67,7 @@ void SidekiqProcessor::State::monitor(std::stop_token stop) {
 
 void SidekiqProcessor::State::be_seen() {
   sidekiq::Presence::Now now{.busy = in_flight(),
-                             .quiet = resting_,
+                             .quiet = life_.rests(),
                              .processed = processed_.exchange(0),
                              .failed = failed_.exchange(0)};
   std::optional<std::string> signal;

@@ -14,6 +14,7 @@
 #include "engines/sidekiq/presence.hpp"
 #include "engines/sidekiq/queue_watch.hpp"
 #include "engines/sidekiq/recovery.hpp"
+#include "http/lifecycle.hpp"
 #include "http/loop.hpp"
 #include "recovery/patient.hpp"
 
@@ -34,7 +35,7 @@ class SidekiqProcessor::State {
   void rest();
   void quiet();
   void stop();
-  ProcessorState state() const { return state_; }
+  ProcessorState state() const { return life_.state(); }
   int in_flight() const;
 
  private:
@@ -107,9 +108,8 @@ class SidekiqProcessor::State {
   sidekiq::QueueWatch watch_;
 
   Patient patient_;
-  std::atomic<bool> ran_ = false;
-  std::atomic<ProcessorState> state_ = ProcessorState::stopped;
-  std::atomic<bool> resting_ = false, ending_ = false, at_once_ = false;
+  Lifecycle life_;
+  std::atomic<bool> at_once_ = false;
   std::atomic<int> looks_ = 0;
   bool an_answer_was_lost_ = false;
   std::int64_t unreadable_ = 0;

@@ -45,9 +45,12 @@ const columns: Column<Worker>[] = [
   { head: "Worker", cell: (worker) => <Id id={worker.id} /> },
   {
     head: "State",
-    cell: (worker) => (
-      <State state={worker.state} tone={worker.state === "running" ? "good" : ""} />
-    ),
+    cell: (worker) =>
+      worker.draining ? (
+        <State state="draining" tone="warn" />
+      ) : (
+        <State state={worker.state} tone={worker.state === "running" ? "good" : ""} />
+      ),
   },
   {
     head: "Process",

@@ -1,0 +1,87 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <latch>
+#include <thread>
+
+#include <holdfast/holdfast.hpp>
+
+#include "support/process.hpp"
+#include "support/temp_store.hpp"
+
+namespace holdfast::test {
+namespace {
+
+/// A worker that was told to rest while a handler runs and others wait for it.
+class RestingWorker : public testing::Test {
+ protected:
+  Engine open_store() {
+    Settings settings;
+    settings.heartbeat.interval = Millis{100};
+    settings.worker.drain_timeout = Millis{50};
+    return open(store_.address() + "?durability=crash-safe", settings);
+  }
+  void SetUp() override {
+    tasks_.on<int>("work", [this](int number, Attempt&) {
+      if (number == 0) go_on_.wait();
+      return done;
+    });
+    for (int i = 0; i < many; ++i) ids_.push_back(tasks_.enqueue("work", i));
+    worker_.emplace(tasks_, WorkerOptions{.concurrency = 1});
+    runs_ = std::jthread{[this] { summary_ = worker_->run(); }};
+    ASSERT_TRUE(eventually([&] { return state_of(0) == TaskState::running; }));
+    worker_->rest();
+  }
+  void TearDown() override {
+    if (runs_.joinable()) {
+      worker_->hurry();
+      runs_.join();
+    }
+  }
+  void let_it_end() { go_on_.count_down(); }
+  TaskState state_of(std::size_t number) { return inspector_.task(ids_.at(number))->state; }
+  std::int64_t count(TaskState state) { return inspector_.count({.states = {state}}); }
+
+  static constexpr int many = 20;
+  TempStore store_;
+  Engine engine_ = open_store();
+  Tasks tasks_{engine_};
+  Inspector inspector_{engine_};
+  std::latch go_on_{1};
+  std::vector<TaskId> ids_;
+  std::optional<Worker> worker_;
+  WorkerSummary summary_{};
+  std::jthread runs_;
+};
+
+TEST_F(RestingWorker, GivesBackWhatItClaimedAheadAndLetsItsHandlerEnd) {
+  EXPECT_TRUE(eventually([&] { return count(TaskState::running) == 1; }))
+      << "what nobody has begun is for others";
+  EXPECT_TRUE(eventually([&] { return inspector_.workers().at(0).draining; }));
+  EXPECT_THAT(inspector_.explain(ids_.at(1)), testing::HasSubstr("No running worker"));
+  const auto then = inspector_.workers().at(0).last_heartbeat;
+  EXPECT_TRUE(eventually([&] {
+    return inspector_.workers().at(0).last_heartbeat > then + Millis{500};
+  })) << "ten times as long as it would be given to end";
+  EXPECT_EQ(state_of(0), TaskState::running);
+  let_it_end();
+  EXPECT_TRUE(eventually([&] { return state_of(0) == TaskState::completed; }));
+  EXPECT_EQ(inspector_.workers().at(0).state, WorkerState::running) << "it stays";
+  EXPECT_EQ(count(TaskState::pending), many - 1);
+  worker_->drain();
+  runs_.join();
+  EXPECT_EQ(summary_.completed, 1);
+  EXPECT_EQ(inspector_.task(ids_.at(1))->attempt, 0) << "uncharged";
+  EXPECT_EQ(inspector_.workers().at(0).state, WorkerState::stopped);
+  EXPECT_FALSE(inspector_.workers().at(0).draining);
+}
+
+TEST_F(RestingWorker, LeavesTheRestToAnotherOne) {
+  Worker{tasks_, {.concurrency = 1, .until_empty = true}}.run();
+  EXPECT_EQ(count(TaskState::completed), many - 1);
+  let_it_end();
+  EXPECT_TRUE(eventually([&] { return count(TaskState::completed) == many; }));
+}
+
+}  // namespace
+}  // namespace holdfast::test
