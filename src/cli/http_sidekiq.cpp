@@ -69,25 +69,37 @@ std::optional<double> average_seconds(const http::SidekiqStatus& status) {
   return taken->second / requests->second;
 }
 
+std::string times_text(const http::SidekiqTimes& times) {
+  if (times.measured == 0) return {};
+  return fmt::format(", half within {:.3f} s, 95 % within {:.3f} s, 99 % within {:.3f} s",
+                     times.p50, times.p95, times.p99);
+}
+
 std::string status_json(const http::SidekiqStatus& status) {
   JsonObject totals, queues;
   std::vector<std::string> processes, hosts;
   for (const auto& [name, count] : status.totals) totals.fraction(name, count);
   for (const auto& [name, jobs] : status.queues) queues.number(name, jobs);
   for (const auto& one : status.processes)
-    processes.push_back(JsonObject{}
-                            .text("process", one.id)
-                            .text("state", one.state)
-                            .number("capacity", one.capacity)
-                            .number("in_flight", one.in_flight)
-                            .number("waiting", one.waiting)
-                            .str());
+    processes.push_back(
+        JsonObject{}
+            .text("process", one.id)
+            .text("state", one.state)
+            .number("capacity", one.capacity)
+            .number("in_flight", one.in_flight)
+            .number("waiting", one.waiting)
+            .fraction("utilisation", static_cast<double>(one.in_flight) / std::max(1, one.capacity))
+            .str());
   for (const auto& host : status.left_alone) hosts.push_back(left_alone_json(host));
   return JsonObject{}
       .number("in_flight", status.in_flight_count)
       .json("queues", queues.str())
       .json("totals", totals.str())
       .fraction("average_seconds", average_seconds(status).value_or(0))
+      .number("measured", status.times.measured)
+      .fraction("p50_seconds", status.times.p50)
+      .fraction("p95_seconds", status.times.p95)
+      .fraction("p99_seconds", status.times.p99)
       .json("processes", json_list(processes))
       .json("left_alone", json_list(hosts))
       .str();
@@ -109,7 +121,7 @@ void print_status(const Context& context, const http::SidekiqStatus& status) {
   if (table.empty()) context.confirm("no requests have been counted yet");
   if (!table.empty()) context.print(table.text(context.out));
   if (const auto average = average_seconds(status))
-    context.say(fmt::format("on average {:.3f} s", *average));
+    context.say(fmt::format("on average {:.3f} s{}", *average, times_text(status.times)));
   for (const auto& [name, jobs] : status.queues)
     if (jobs > 0)
       context.say(

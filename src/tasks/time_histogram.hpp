@@ -17,6 +17,7 @@ class TimeHistogram {
   using Micros = std::chrono::microseconds;
   static constexpr std::size_t bucket_count = 160;
 
+  static std::size_t bucket(Micros time);
   void add(Micros time, std::int64_t count = 1) { counts_[bucket(time)] += count; }
   void add(const TimeHistogram& other);
   /// What came since `earlier`, which is an earlier state of this.
@@ -35,7 +36,6 @@ class TimeHistogram {
   bool operator==(const TimeHistogram&) const = default;
 
  private:
-  static std::size_t bucket(Micros time);
   static double middle_ms(std::size_t bucket);
 
   std::array<std::int64_t, bucket_count> counts_{};

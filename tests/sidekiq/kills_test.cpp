@@ -256,6 +256,16 @@ TEST_F(SidekiqKills, CommandsShowWhatIsInFlightAndCountWhatWas) {
   EXPECT_EQ(stats.at("in_flight"), 1);
   EXPECT_EQ(stats.at("totals").at("http_status:200").to_number<int>(), 1);
   EXPECT_EQ(stats.at("processes").at(0).at("capacity"), 256);
+  EXPECT_EQ(stats.at("processes").at(0).at("utilisation").to_number<double>(), 1.0 / 256);
+  EXPECT_EQ(stats.at("measured"), 1);
+  for (const auto* part : {"p50_seconds", "p95_seconds", "p99_seconds"}) {
+    EXPECT_GT(stats.at(part).to_number<double>(), 0) << part;
+    EXPECT_NEAR(stats.at(part).to_number<double>(), stats.at("average_seconds").to_number<double>(),
+                stats.at("average_seconds").to_number<double>() / 8)
+        << part;
+  }
+  auto text = test::run({HOLDFAST_PROGRAM, "--store", address(), "http", "stats"}).out;
+  EXPECT_THAT(text, testing::ContainsRegex("on average .* s, half within .* s, 95 % within .* s"));
   auto refused = test::run({HOLDFAST_PROGRAM, "--store", address(), "task", "list"});
   EXPECT_THAT(refused.err, testing::HasSubstr("no tasks"));
 }

@@ -97,7 +97,7 @@ class Deciding {
     if (error.response) {
       count(ending, *error.response);
     } else {
-      ending.totals = {{"requests", 1}, {"duration", error.duration}};
+      count(ending, error.duration);
     }
     ending.totals.emplace_back("errors", 1);
     ending.totals.emplace_back(fmt::format("errors:{}", error_type(error)), 1);
@@ -105,9 +105,13 @@ class Deciding {
   }
 
   static void count(Ending& ending, const Response& response) {
-    ending.totals = {{"requests", 1},
-                     {"duration", response.duration},
-                     {fmt::format("http_status:{}", response.status), 1}};
+    count(ending, response.duration);
+    ending.totals.emplace_back(fmt::format("http_status:{}", response.status), 1);
+  }
+
+  static void count(Ending& ending, double duration) {
+    ending.totals = {{"requests", 1}, {"duration", duration}};
+    ending.took = duration;
   }
 
   Ending callback(const boost::json::value& result, std::string_view type) const {

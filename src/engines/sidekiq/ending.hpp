@@ -15,6 +15,7 @@ struct Ending {
   EndKind kind = EndKind::callback;
   std::vector<Effect> effects{};
   std::vector<std::pair<std::string, double>> totals{};
+  std::optional<double> took{};  ///< seconds, where the application is told how it went
   std::string why{};  ///< empty: nobody needs to know
 };
 

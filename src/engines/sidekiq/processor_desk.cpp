@@ -110,7 +110,8 @@ void SidekiqProcessor::State::settle(std::vector<HeldPtr>& ended) {
       held->ending = sidekiq::decide_ending(held->job, held->answer, held->origin, options_,
                                             *address_.dialect, std::chrono::system_clock::now());
     }
-    requests.push_back({held->hold, held->ending->effects, held->ending->totals});
+    requests.push_back(
+        {held->hold, held->ending->effects, held->ending->totals, held->ending->took});
   }
   auto settled = registry_.settle(requests);
   std::vector<HeldPtr> again, gone;

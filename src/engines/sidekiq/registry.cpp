@@ -7,6 +7,7 @@
 
 #include "engines/sidekiq/script.hpp"
 #include "recovery/kill_point.hpp"
+#include "tasks/time_histogram.hpp"
 
 namespace holdfast::sidekiq {
 
@@ -19,6 +20,12 @@ constexpr const char* told_for_seconds = "60";  // as long as Sidekiq's page sho
 void add(redis::Command& command, const Hold& hold) {
   command.push_back(hold.id);
   command.push_back(hold.token);
+}
+
+std::string class_of(double seconds) {
+  auto micros = std::chrono::duration_cast<TimeHistogram::Micros>(
+      std::chrono::duration<double>{std::clamp(seconds, 0.0, 1e6)});
+  return std::to_string(TimeHistogram::bucket(micros));
 }
 
 std::vector<std::string> texts(const redis::Value& reply) {
@@ -139,6 +146,7 @@ std::vector<Settled> Registry::settle(std::span<const Settling> requests) {
       command.push_back(name);
       command.push_back(fmt::format("{}", amount));
     }
+    command.push_back(one.took ? class_of(*one.took) : "");
   }
   kill_point(KillPoint::http_sidekiq_before_settle);
   auto reply = run(scripts::settle, std::move(command));
@@ -155,10 +163,8 @@ std::vector<std::string> Registry::beat(std::span<const Hold> holds) {
   do {
     auto part = holds.first(std::min(holds.size(), holds_at_once));
     holds = holds.subspan(part.size());
-    redis::Command command{options_.process,
-                           std::to_string(options_.capacity),
-                           std::to_string(alive),
-                           std::to_string(options_.orphan_threshold.count()),
+    redis::Command command{options_.process, std::to_string(options_.capacity),
+                           std::to_string(alive), std::to_string(options_.orphan_threshold.count()),
                            std::to_string(options_.ttl_seconds()),
                            std::to_string(part.size())};
     for (const auto& hold : part) add(command, hold);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -42,6 +43,7 @@ struct Settling {
   Hold hold;
   std::vector<Effect> effects{};
   std::vector<std::pair<std::string, double>> totals{};
+  std::optional<double> took{};  ///< seconds, where it was performed
 };
 
 struct Settled {

@@ -12,6 +12,7 @@
 #include "engines/sidekiq/request_job.hpp"
 #include "http/left_alone.hpp"
 #include "recovery/clock.hpp"
+#include "tasks/time_histogram.hpp"
 
 namespace holdfast::http {
 
@@ -119,6 +120,16 @@ std::vector<SidekiqProcess> processes(redis::Server& server, const std::string& 
   return all;
 }
 
+SidekiqTimes times(redis::Server& server, const std::string& prefix) {
+  auto classes = server.call({"HGETALL", prefix + ":holdfast:times"});
+  std::string text;
+  for (std::size_t i = 0; i + 1 < classes.size(); i += 2)
+    text += fmt::format("{}{}:{}", i == 0 ? "" : " ", classes[i].text(), classes[i + 1].text());
+  const auto histogram = TimeHistogram::parse(text);
+  const auto seconds = [&](double part) { return histogram.percentile_ms(part).value_or(0) / 1e3; };
+  return {histogram.total(), seconds(0.5), seconds(0.95), seconds(0.99)};
+}
+
 }  // namespace
 
 SidekiqStatus sidekiq_status(std::string_view address, int most_in_flight) {
@@ -150,6 +161,8 @@ SidekiqStatus sidekiq_status(std::string_view address, int most_in_flight) {
   auto totals = server.call({"HGETALL", prefix + ":totals"});
   for (std::size_t i = 0; i + 1 < totals.size(); i += 2)
     status.totals[totals[i].string()] = totals[i + 1].real();
+  // Whoever clears the totals means these, too.
+  if (!status.totals.empty()) status.times = times(server, prefix);
   return status;
 }
 

@@ -3,7 +3,8 @@
 --
 -- ARGV    the orphan threshold in milliseconds, the registry's time to live in seconds, how many
 --         requests; and for each its id and token, how many effects and each of them, how many
---         totals and of each its name and how much.
+--         totals and of each its name and how much, and in which class of times it belongs (empty:
+--         in none).
 -- Result  for each: 1 done, 0 no longer held, or a text that says what went wrong.
 local threshold, ttl = take_number(), take()
 local requests, results, pushed, seen = {}, {}, {}, {}
@@ -27,7 +28,7 @@ for number = 1, take_number() do
   local effects, totals = {}, {}
   for one = 1, take_number() do effects[one] = take_effect() end
   for one = 1, take_number() do totals[one] = {take(), take_number()} end
-  requests[number] = {id = id, totals = totals}
+  requests[number] = {id = id, totals = totals, time = take()}
   if seen[id] or not holds(id, token, threshold, ttl) then
     results[number] = 0
   elseif #effects == 1 and effects[1][1] == 'push' then
@@ -45,18 +46,24 @@ for where, all in pairs(pushed) do
   for _, number in ipairs(all.numbers) do results[number] = result end
 end
 
-local done, sums = {}, {}
+local done, sums, times = {}, {}, {}
 for number, request in ipairs(requests) do
   if results[number] == 1 then
     done[#done + 1] = request.id
     for _, total in ipairs(request.totals) do
       sums[total[1]] = (sums[total[1]] or 0) + total[2]
     end
+    if request.time ~= '' then times[request.time] = (times[request.time] or 0) + 1 end
   end
 end
 forget_all(done)
-for name, sum in pairs(sums) do
-  call('HINCRBYFLOAT', P .. ':totals', name, string.format('%.17g', sum))
+-- The gem has no times. They go with its totals, which somebody may have cleared on its page.
+local TOTALS, TIMES = P .. ':totals', P .. ':holdfast:times'
+if next(sums) and call('EXISTS', TOTALS) == 0 then call('DEL', TIMES) end
+for name, sum in pairs(sums) do call('HINCRBYFLOAT', TOTALS, name, string.format('%.17g', sum)) end
+for time, count in pairs(times) do call('HINCRBY', TIMES, time, count) end
+if next(sums) then
+  call('EXPIRE', TOTALS, 30 * 86400)
+  call('EXPIRE', TIMES, 30 * 86400)
 end
-if next(sums) then call('EXPIRE', P .. ':totals', 30 * 86400) end
 return results
