@@ -52,7 +52,7 @@ TEST_F(SidekiqRegistry, RequestsWithTheSameIdHaveAnEntryEach) {
   auto taken = one.take(2);
   for (auto& job : one.take(2)) taken.push_back(std::move(job));
   ASSERT_THAT(taken, SizeIs(3));
-  EXPECT_EQ(number({"HLEN", key("inflight_jobs")}), 3);
+  EXPECT_THAT(registered(), SizeIs(3));
   for (const auto& job : taken) {
     EXPECT_THAT(job.hold.id, testing::StartsWith("host:1:a/" + Pushed{}.id));
     EXPECT_TRUE(one.settle(std::array{callback_for(job.hold)})[0].done);
@@ -175,6 +175,32 @@ TEST_F(SidekiqRegistry, SettlingHappensOnceAndOnlyForWhoeverHoldsTheRequest) {
   expect_nothing_in_flight();
 }
 
+TEST_F(SidekiqRegistry, SettlingCountsHowLongRequestsTook) {
+  for (const auto* id : {"a", "b", "c", "d"}) push({.id = id});
+  auto one = registry("host:1:a");
+  auto jobs = one.take(4);
+  auto settle = [&](std::size_t which, std::optional<double> took) {
+    auto settling = callback_for(jobs.at(which).hold);
+    settling.totals = {{"requests", 1}, {"duration", took.value_or(0)}};
+    settling.took = took;
+    EXPECT_TRUE(one.settle(std::array{settling})[0].done);
+  };
+  settle(0, 0.010);
+  settle(1, 2.0);
+  auto times = http::sidekiq_status(address()).times;
+  EXPECT_EQ(times.measured, 2);
+  EXPECT_NEAR(times.p50, 0.010, 0.010 / 8);
+  EXPECT_NEAR(times.p99, 2.0, 2.0 / 8);
+  EXPECT_GT(number({"TTL", key("holdfast:times")}), 29 * 86'400);
+  settle(2, {});
+  EXPECT_EQ(http::sidekiq_status(address()).times.measured, 2) << "it was not performed";
+  // What the button on the gem's page does.
+  redis_.call({"DEL", key("totals")});
+  EXPECT_EQ(http::sidekiq_status(address()).times.measured, 0);
+  settle(3, 0.5);
+  EXPECT_EQ(http::sidekiq_status(address()).times.measured, 1) << "counted from the start again";
+}
+
 TEST_F(SidekiqRegistry, OneThatCannotBeDeliveredStaysAndTheOthersAreSettled) {
   push({});
   push({.id = "second"});
@@ -187,33 +213,7 @@ TEST_F(SidekiqRegistry, OneThatCannotBeDeliveredStaysAndTheOthersAreSettled) {
   EXPECT_FALSE(settled[0].done);
   EXPECT_THAT(settled[0].trouble, testing::HasSubstr("WRONGTYPE"));
   EXPECT_TRUE(settled[1].done);
-  EXPECT_THAT(texts({"HKEYS", key("inflight_jobs")}), ElementsAre(jobs[0].hold.id));
-}
-
-TEST_F(SidekiqRegistry, WhatARubyProcessPutBackIsNotDeliveredAsWell) {
-  push({});
-  push({.id = "second"});
-  auto one = registry("host:1:a");
-  auto jobs = one.take(2);
-  auto& hold = jobs[0].hold;
-  // The gem's collection of orphans, which knows nothing of ours.
-  redis_.call({"ZREM", key("inflight_index"), hold.id});
-  redis_.call({"HDEL", key("inflight_jobs"), hold.id});
-  EXPECT_THAT(one.beat(std::array{hold, jobs[1].hold}), ElementsAre(hold.token));
-  EXPECT_FALSE(one.settle(std::array{callback_for(hold)})[0].done);
-  EXPECT_EQ(number({"LLEN", "queue:default"}), 0);
-  EXPECT_THAT(texts({"HKEYS", key("holdfast:leases")}), ElementsAre(jobs[1].hold.id));
-}
-
-TEST_F(SidekiqRegistry, ARegistryThatIsLostIsMadeAnewFromOurs) {
-  push({});
-  auto one = registry("host:1:a");
-  auto hold = one.take(1).at(0).hold;
-  redis_.call({"DEL", key("inflight_index"), key("inflight_jobs")});
-  EXPECT_THAT(one.beat(std::array{hold}), IsEmpty());
-  EXPECT_THAT(texts({"HKEYS", key("inflight_jobs")}), ElementsAre(hold.id));
-  EXPECT_THAT(texts({"ZRANGE", key("inflight_index"), "0", "-1"}), ElementsAre(hold.id));
-  EXPECT_TRUE(one.settle(std::array{callback_for(hold)})[0].done);
+  EXPECT_THAT(registered(), ElementsAre(jobs[0].hold.id));
 }
 
 TEST_F(SidekiqRegistry, AHeartbeatKeepsTheRegistryAndTheProcessAlive) {

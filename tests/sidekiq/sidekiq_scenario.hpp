@@ -50,6 +50,31 @@ inline boost::json::object job_of(const Pushed& pushed) {
           {"enqueued_at", pushed.created_at}};
 }
 
+/// A processor in a thread of its own, which ends with this object.
+class Running {
+ public:
+  Running(const std::string& address, http::SidekiqOptions options)
+      : processor_{address, std::move(options)}, thread_{[this] { summary_ = processor_.run(); }} {}
+  ~Running() { stop(); }
+
+  http::SidekiqProcessor& operator*() { return processor_; }
+  http::SidekiqProcessor* operator->() { return &processor_; }
+  /// Waits until it has ended by itself or was told to.
+  http::SidekiqSummary join() {
+    if (thread_.joinable()) thread_.join();
+    return summary_;
+  }
+  http::SidekiqSummary stop() {
+    processor_.stop();
+    return join();
+  }
+
+ private:
+  http::SidekiqProcessor processor_;
+  http::SidekiqSummary summary_{};
+  std::thread thread_;
+};
+
 /// Sidekiq's Redis, empty at the beginning of each test.
 class SidekiqScenario : public testing::Test {
  protected:
@@ -86,9 +111,15 @@ class SidekiqScenario : public testing::Test {
   }
   std::int64_t number(const redis::Command& command) { return redis_.call(command).number(); }
 
+  /// The ids of jobs in the gem's registry, without the mark that tells whether it was lost.
+  std::vector<std::string> registered() {
+    auto ids = texts({"HKEYS", key("inflight_jobs")});
+    std::erase(ids, "holdfast");
+    return ids;
+  }
   void expect_nothing_in_flight() {
     EXPECT_EQ(number({"ZCARD", key("inflight_index")}), 0);
-    EXPECT_EQ(number({"HLEN", key("inflight_jobs")}), 0);
+    EXPECT_THAT(registered(), testing::IsEmpty());
     EXPECT_EQ(number({"HLEN", key("holdfast:leases")}), 0);
     EXPECT_EQ(number({"HLEN", key("holdfast:jobs")}), 0);
     EXPECT_EQ(number({"ZCARD", key("holdfast:beats")}), 0);
@@ -110,35 +141,17 @@ class SidekiqScenario : public testing::Test {
     return http::SidekiqProcessor{address(), std::move(with)}.run();
   }
   http::SidekiqSummary perform() { return perform(options()); }
+  /// Until one waits for its time in Sidekiq's retry set.
+  http::SidekiqSummary perform_until_put_off(http::SidekiqOptions with) {
+    with.processor.until_empty = false;
+    Running processor{address(), std::move(with)};
+    EXPECT_TRUE(test::eventually([&] { return number({"ZCARD", "retry"}) == 1; }));
+    return processor.stop();
+  }
 
   test::RedisServer& redis_ = test::shared_redis();
   std::mutex mutex_;
   std::vector<std::string> errors_, infos_;
-};
-
-/// A processor in a thread of its own, which ends with this object.
-class Running {
- public:
-  Running(const std::string& address, http::SidekiqOptions options)
-      : processor_{address, std::move(options)}, thread_{[this] { summary_ = processor_.run(); }} {}
-  ~Running() { stop(); }
-
-  http::SidekiqProcessor& operator*() { return processor_; }
-  http::SidekiqProcessor* operator->() { return &processor_; }
-  /// Waits until it has ended by itself or was told to.
-  http::SidekiqSummary join() {
-    if (thread_.joinable()) thread_.join();
-    return summary_;
-  }
-  http::SidekiqSummary stop() {
-    processor_.stop();
-    return join();
-  }
-
- private:
-  http::SidekiqProcessor processor_;
-  http::SidekiqSummary summary_{};
-  std::thread thread_;
 };
 
 }  // namespace holdfast::sidekiq

@@ -12,7 +12,19 @@ bool says(const redis::Reply& info, std::string_view line) {
   return info.text().find(line) != std::string_view::npos;
 }
 
+/// Of what is kept in the keys of ours; the scripts compare it, too.
+constexpr std::string_view known_format = "1";
+
 }  // namespace
+
+void check_format(redis::Server& server, const Dialect& dialect) {
+  auto format = server.call({"GET", fmt::format("{}:holdfast:format", dialect.prefix)});
+  if (format.is_nil() || format.text() == known_format) return;
+  throw StoreUnusable{fmt::format(
+      "another version of Holdfast keeps requests in flight at {} in format {}, and this one knows "
+      "format {} only; use that version",
+      server.address().name(), format.text(), known_format)};
+}
 
 std::string check_server(redis::Server& server) {
   std::array commands{redis::Command{"INFO", "cluster"}, redis::Command{"INFO", "memory"},

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engines/redis/server.hpp"
+#include "engines/sidekiq/dialect.hpp"
 
 namespace holdfast::sidekiq {
 
@@ -10,5 +11,9 @@ namespace holdfast::sidekiq {
 /// of Sidekiq are on different nodes, or one that removes keys by itself. Returns what a restart of
 /// the server may cost; empty: nothing.
 std::string check_server(redis::Server& server);
+
+/// Throws `StoreUnusable` where another version of Holdfast keeps requests in flight so that this
+/// one would misread them. Where nothing is said, they are kept as the first version did.
+void check_format(redis::Server& server, const Dialect& dialect);
 
 }  // namespace holdfast::sidekiq

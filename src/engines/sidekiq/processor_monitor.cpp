@@ -37,6 +37,7 @@ class Duty {
 
 void SidekiqProcessor::State::check_server() {
   auto warning = sidekiq::check_server(server_);
+  sidekiq::check_format(server_, *address_.dialect);
   if (!warning.empty()) log(Severity::warning, warning);
 }
 

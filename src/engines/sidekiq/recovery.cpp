@@ -32,7 +32,8 @@ Verdict judge(const std::string& text, const std::string& phase, int max_recover
   auto recoveries = recoveries_of(job) + 1;
   set_recoveries(job, recoveries);
   std::string why;
-  if (phase == "sending")
+  // Empty: of a Ruby process, which does not say. What a later version may call it is not known.
+  if (!phase.empty() && phase != "taken")
     why = "it may have been sent when its process died, and is not sent again by itself";
   else if (recoveries > max_recoveries)
     why = fmt::format("its process has died {} times while it was in flight", recoveries);

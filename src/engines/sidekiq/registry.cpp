@@ -135,8 +135,7 @@ Millis Registry::rests_for() const {
 }
 
 std::vector<Settled> Registry::settle(std::span<const Settling> requests) {
-  redis::Command command{std::to_string(options_.orphan_threshold.count()),
-                         std::to_string(options_.ttl_seconds()), std::to_string(requests.size())};
+  redis::Command command{std::to_string(options_.ttl_seconds()), std::to_string(requests.size())};
   for (const auto& one : requests) {
     add(command, one.hold);
     command.push_back(std::to_string(one.effects.size()));
@@ -164,8 +163,7 @@ std::vector<std::string> Registry::beat(std::span<const Hold> holds) {
     auto part = holds.first(std::min(holds.size(), holds_at_once));
     holds = holds.subspan(part.size());
     redis::Command command{options_.process, std::to_string(options_.capacity),
-                           std::to_string(alive), std::to_string(options_.orphan_threshold.count()),
-                           std::to_string(options_.ttl_seconds()),
+                           std::to_string(alive), std::to_string(options_.ttl_seconds()),
                            std::to_string(part.size())};
     for (const auto& hold : part) add(command, hold);
     for (auto& id : texts(run(scripts::beat, std::move(command)))) lost.push_back(std::move(id));
@@ -174,8 +172,7 @@ std::vector<std::string> Registry::beat(std::span<const Hold> holds) {
 }
 
 std::vector<bool> Registry::begin_sending(std::span<const Hold> holds) {
-  redis::Command command{std::to_string(options_.orphan_threshold.count()),
-                         std::to_string(options_.ttl_seconds()), std::to_string(holds.size())};
+  redis::Command command{std::to_string(options_.ttl_seconds()), std::to_string(holds.size())};
   for (const auto& hold : holds) add(command, hold);
   kill_point(KillPoint::http_sidekiq_before_sending);
   auto reply = run(scripts::sending, std::move(command));

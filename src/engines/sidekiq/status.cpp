@@ -8,6 +8,7 @@
 #include <holdfast/http/sidekiq.hpp>
 
 #include "engines/redis/server.hpp"
+#include "engines/sidekiq/check_server.hpp"
 #include "engines/sidekiq/registry.hpp"
 #include "engines/sidekiq/request_job.hpp"
 #include "http/left_alone.hpp"
@@ -135,6 +136,7 @@ SidekiqTimes times(redis::Server& server, const std::string& prefix) {
 SidekiqStatus sidekiq_status(std::string_view address, int most_in_flight) {
   auto parsed = sidekiq::parse_address(address);
   redis::Server server{parsed.redis};
+  sidekiq::check_format(server, *parsed.dialect);
   std::string prefix{parsed.dialect->prefix};
   SidekiqStatus status;
   auto& requests = status.in_flight;

@@ -8,8 +8,16 @@
 -- to live. Ours beside it, without one, is the truth: the lease of each request that a Holdfast
 -- process holds ("token phase", or "token host phase" where hosts have a limit), its job, and when its
 -- process was last heard of.
+--
+-- Processes of several versions may work here at once, each with its own scripts. One that keeps
+-- something of ours so that another would misread it has another format.
 local call = redis.call
 local P = KEYS[1]
+local format = call('GET', P .. ':holdfast:format') or '1'
+if format ~= '1' then
+  return redis.error_reply('ERR requests in flight are kept here in format ' .. format ..
+    ', and this version of Holdfast knows 1 only')
+end
 local INDEX, JOBS = P .. ':inflight_index', P .. ':inflight_jobs'
 local LEASES, OURS = P .. ':holdfast:leases', P .. ':holdfast:jobs'
 local BEATS, LIVES = P .. ':holdfast:beats', P .. ':holdfast:lives'
@@ -54,7 +62,6 @@ local function register_all(scores, texts, ttl)
   call('EXPIRE', INDEX, ttl)
   call('EXPIRE', JOBS, ttl)
 end
-local function register(id, text, ttl) register_all({now_text, id}, {id, text}, ttl) end
 
 local function forget_all(ids)
   in_portions('ZREM', INDEX, ids)
@@ -70,19 +77,42 @@ local function token_of(id)
   return lease and string.match(lease, '^%d+')
 end
 
--- Whether a holder still holds a request. Where only its entry is gone from the gem's registry, a
--- Ruby process has put the job back on its queue, and it is nobody's here. Where all of the registry
--- is gone and the holder was heard of in time, the registry was lost, and the entry is made anew.
-local function holds(id, token, threshold, ttl)
+-- The gem's registry may be lost: it expires, and it can be cleared. Among its jobs is a mark of
+-- ours, which nobody else asks for, and which is lost with it. Then all that we hold is registered
+-- again, each as long ago as it was heard of. So while the mark is there, what is missing was taken
+-- out by somebody.
+local MARK = 'holdfast'
+local function keep_registry(ttl)
+  if call('HEXISTS', JOBS, MARK) == 1 then return end
+  local beats = call('ZRANGE', BEATS, 0, -1, 'WITHSCORES')
+  local scores, texts = {}, {MARK, now_text}
+  for place = 1, #beats, 2 do
+    local id, beat = beats[place], beats[place + 1]
+    local text = call('HGET', OURS, id)
+    if text then
+      scores[#scores + 1], scores[#scores + 2] = beat, id
+      texts[#texts + 1], texts[#texts + 2] = id, text
+    end
+  end
+  register_all(scores, texts, ttl)
+end
+
+-- A Ruby process has put its job back on its queue: the gem takes such an entry out of both. To be
+-- asked after `keep_registry`.
+local function was_taken_out(id)
+  return not call('ZSCORE', INDEX, id) and call('HEXISTS', JOBS, id) == 0
+end
+
+-- Whether a holder still holds a request. One that was taken out is nobody's here.
+local function holds(id, token)
   if token_of(id) ~= token then return false end
   if call('ZSCORE', INDEX, id) then return true end
-  local beat = tonumber(call('ZSCORE', BEATS, id) or '0')
-  if call('EXISTS', INDEX, JOBS) == 0 and now - beat < threshold then
-    register(id, call('HGET', OURS, id), ttl)
-    return true
+  if was_taken_out(id) then
+    forget(id)
+    return false
   end
-  forget(id)
-  return false
+  call('ZADD', INDEX, now_text, id)
+  return true
 end
 
 local function kill(text)

@@ -6,10 +6,11 @@
 --         age decides), and one effect.
 -- Result  recovered, alive (it was heard of), changed (another one was quicker), or elsewhere (a Ruby
 --         process has put it back on its queue).
-local id, text, threshold, ttl, life = take(), take(), take_number(), take_number(), take()
+local id, text, threshold, ttl, life = take(), take(), take_number(), take(), take()
 local effect = take_effect()
 local process = process_of(id)
 if (call('HGET', OURS, id) or call('HGET', JOBS, id) or '') ~= text then return 'changed' end
+keep_registry(ttl)
 local score = tonumber(call('ZSCORE', INDEX, id) or '0')
 local beat = tonumber(call('ZSCORE', BEATS, id) or '0')
 if score == 0 and beat == 0 then return 'changed' end
@@ -17,9 +18,7 @@ local proven = life ~= '' and call('HGET', LIVES, process) == life
 if not proven and (is_alive(process) or math.max(score, beat) >= now - threshold) then
   return 'alive'
 end
--- The registry is as old as its last reader wants it; before that, an entry that is missing from it
--- was taken out by somebody.
-if score == 0 and now - beat < ttl * 1000 and call('EXISTS', INDEX, JOBS) > 0 then
+if was_taken_out(id) then
   forget(id)
   return 'elsewhere'
 end

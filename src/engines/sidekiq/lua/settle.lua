@@ -1,12 +1,11 @@
 -- Ends requests. What becomes of each and its removal from the registry are one step, which happens
 -- only if the holder still holds it.
 --
--- ARGV    the orphan threshold in milliseconds, the registry's time to live in seconds, how many
---         requests; and for each its id and token, how many effects and each of them, how many
---         totals and of each its name and how much, and in which class of times it belongs (empty:
---         in none).
+-- ARGV    the registry's time to live in seconds, how many requests; and for each its id and token,
+--         how many effects and each of them, how many totals and of each its name and how much, and
+--         in which class of times it belongs (empty: in none).
 -- Result  for each: 1 done, 0 no longer held, or a text that says what went wrong.
-local threshold, ttl = take_number(), take()
+keep_registry(take())
 local requests, results, pushed, seen = {}, {}, {}, {}
 
 -- Most requests do nothing but push a callback, and are done at once for each queue.
@@ -29,7 +28,7 @@ for number = 1, take_number() do
   for one = 1, take_number() do effects[one] = take_effect() end
   for one = 1, take_number() do totals[one] = {take(), take_number()} end
   requests[number] = {id = id, totals = totals, time = take()}
-  if seen[id] or not holds(id, token, threshold, ttl) then
+  if seen[id] or not holds(id, token) then
     results[number] = 0
   elseif #effects == 1 and effects[1][1] == 'push' then
     push_later(number, effects[1])

@@ -60,6 +60,7 @@ end
 local found, buried = {}, {}
 local function register_found()
   if #found == 0 then return {} end
+  keep_registry(ttl)
   local ids = {}
   for number, one in ipairs(found) do ids[number] = one[1] end
   local first = next_tokens(#found)
