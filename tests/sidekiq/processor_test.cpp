@@ -125,16 +125,16 @@ TEST_F(SidekiqProcessor, SpeaksTheDialectOfTheSuccessor) {
 
 TEST_F(SidekiqProcessor, TellsOfErrorsAndTriesConnectionsAgainFirst) {
   auto with = options();
-  push({.id = "refused"});
-  auto first = perform(with);
-  EXPECT_EQ(first.retried, 1);
+  auto refused = job_of({.id = "refused"});
+  refused["retry_count"] = 1;  // then the next time is seconds away
+  push_text("default", boost::json::serialize(refused));
+  EXPECT_EQ(perform_until_put_off(with).retried, 1);
   auto waiting = set("retry");
   ASSERT_THAT(waiting, SizeIs(1));
-  EXPECT_EQ(waiting[0].at("retry_count"), 0);
+  EXPECT_EQ(waiting[0].at("retry_count"), 2);
   EXPECT_THAT(std::string{waiting[0].at("error_message").as_string()}, HasSubstr("connection"));
   EXPECT_EQ(number({"GET", "stat:failed"}), 1);
   // Its time comes, and it is performed again; now there is nothing left to try.
-  with.retries = 1;
   redis_.call({"ZADD", "retry", "1", texts({"ZRANGE", "retry", "0", "-1"}).at(0)});
   EXPECT_TRUE(eventually([&] { return perform(with).callbacks == 1; }));
   auto job = queue().at(0);
@@ -143,6 +143,32 @@ TEST_F(SidekiqProcessor, TellsOfErrorsAndTriesConnectionsAgainFirst) {
   EXPECT_EQ(job.at("args").at(0).at("error_type"), "connection");
   EXPECT_EQ(number({"HGET", key("totals"), "errors:connection"}), 1);
   EXPECT_THAT(set("retry"), IsEmpty());
+}
+
+TEST_F(SidekiqProcessor, EndsWhenWhatItPutOffItselfIsDoneToo) {
+  std::atomic<int> asked = 0;
+  HttpServer server{[&](const ServedRequest&) {
+    return ++asked == 1 ? test::Reply{.then = test::Reply::Then::reset} : answer(200);
+  }};
+  push({.url = server.url()});
+  auto summary = perform();
+  EXPECT_EQ(summary.retried, 1);
+  EXPECT_EQ(summary.answered, 1);
+  EXPECT_THAT(set("retry"), IsEmpty());
+  expect_nothing_in_flight();
+}
+
+TEST_F(SidekiqProcessor, EndsWhenAHostWasTriedAgainThatItLeftAlone) {
+  push({.id = "shows that it is down"});
+  push({.id = "has to wait"});
+  auto with = options();
+  with.retries = 0;
+  with.processor.capacity = 1;
+  with.processor.breaker = {.failures = 1, .pause = Millis{200}};
+  auto summary = perform(with);
+  EXPECT_GE(summary.given_back, 1) << "while the host was left alone";
+  EXPECT_EQ(summary.errors, 2) << "then it was tried again";
+  EXPECT_THAT(set("schedule"), IsEmpty());
 }
 
 TEST_F(SidekiqProcessor, RaisesErrorResponsesWhereTheRequestAsksForIt) {
@@ -310,8 +336,10 @@ TEST_F(SidekiqProcessor, NeedsTheRightsThatAreDocumented) {
   push({.url = server.url(), .id = "performed"});
   push({.url = "http://127.0.0.1:1/", .id = "refused"});
   auto limited = fmt::format("sidekiq+redis://limited:secret@127.0.0.1:{}", redis_.port());
-  auto summary = http::SidekiqProcessor{limited, options()}.run();
-  EXPECT_EQ(summary.callbacks, 1);
+  auto with = options();
+  with.retries = 1;
+  auto summary = http::SidekiqProcessor{limited, with}.run();
+  EXPECT_EQ(summary.callbacks, 2);
   EXPECT_EQ(summary.retried, 1);
   EXPECT_THAT(infos_, testing::Not(testing::Contains(HasSubstr("NOPERM"))));
   EXPECT_THAT(http::sidekiq_status(limited).processes, IsEmpty());

@@ -61,7 +61,8 @@ class Deciding {
           .effects = {{.what = "later",
                        .where = "retry",
                        .when = at(now_, delay),
-                       .text = failed_text(job_.job, "Holdfast::ConnectionFailed", said, now_)}}};
+                       .text = failed_text(job_.job, "Holdfast::ConnectionFailed", said, now_)}},
+          .back_in = delay};
     }
     return deliver(error);
   }
@@ -69,11 +70,13 @@ class Deciding {
   Ending operator()(const http::Postponed& postponed) const {
     // After a redirect, to a host that is left alone.
     if (may_not_be_repeated()) return not_sent_again("the host it led to is left alone");
+    auto delay = std::chrono::duration<double>(postponed.wait).count();
     return {.kind = EndKind::postponed,
             .effects = {{.what = "later",
                          .where = "schedule",
-                         .when = at(now_, std::chrono::duration<double>(postponed.wait).count()),
-                         .text = origin_.text}}};
+                         .when = at(now_, delay),
+                         .text = origin_.text}},
+            .back_in = delay};
   }
 
   Ending operator()(const http::Cancelled&) const {

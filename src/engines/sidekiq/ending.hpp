@@ -16,6 +16,8 @@ struct Ending {
   std::vector<Effect> effects{};
   std::vector<std::pair<std::string, double>> totals{};
   std::optional<double> took{};  ///< seconds, where the application is told how it went
+  /// It comes back in so many seconds, and nothing is wrong with it: the other side was away.
+  std::optional<double> back_in{};
   std::string why{};  ///< empty: nobody needs to know
 };
 

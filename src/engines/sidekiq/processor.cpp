@@ -94,6 +94,7 @@ void SidekiqProcessor::State::take_jobs() {
   bool found = false;
   while (!life_.ends()) {
     bool trouble = false;
+    const auto back = all_back();
     try {
       auto look = life_.rests() ? Look::nothing : take_some();
       found = found || look == Look::found;
@@ -102,7 +103,7 @@ void SidekiqProcessor::State::take_jobs() {
       trouble = an_answer_was_lost_ = true;
       log_trouble(fmt::format("cannot take requests: {}", error.what()));
     }
-    if (options_.processor.until_empty && !trouble && nothing_is_left()) return;
+    if (options_.processor.until_empty && !trouble && nothing_is_left(back)) return;
     auto wait = trouble || options_.processor.until_empty ? trouble_pause : look_again;
     if (auto rest = registry_.rests_for(); rest > Millis{0}) wait = std::min(wait, rest);
     watch_.wait(wait, std::exchange(found, false));
@@ -135,9 +136,17 @@ SidekiqProcessor::State::Look SidekiqProcessor::State::take_some() {
   return registry_.saw_everything() ? Look::nothing : Look::not_at_the_end;
 }
 
-bool SidekiqProcessor::State::nothing_is_left() {
-  return in_flight() == 0 && looks_ >= looks_until_nobody_is_dead && registry_.saw_everything() &&
-         !registry_.left_some();
+/// What was put off was back before the last look, and nothing was put off since.
+bool SidekiqProcessor::State::nothing_is_left(const std::optional<Steady::time_point>& back) {
+  return in_flight() == 0 && back && all_back() == back && looks_ >= looks_until_nobody_is_dead &&
+         registry_.saw_everything() && !registry_.left_some();
+}
+
+std::optional<SidekiqProcessor::State::Steady::time_point> SidekiqProcessor::State::all_back()
+    const {
+  std::lock_guard lock{mutex_};
+  if (put_back_until_ < last_back_) return {};
+  return last_back_;
 }
 
 void SidekiqProcessor::State::begin(sidekiq::TakenJob taken) {

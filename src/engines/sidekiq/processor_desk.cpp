@@ -139,6 +139,7 @@ void SidekiqProcessor::State::count(const sidekiq::Ending& ending, const Held& h
   using sidekiq::EndKind;
   if (std::holds_alternative<Response>(held.answer.what)) ++summary_.answered;
   if (std::holds_alternative<RequestError>(held.answer.what)) ++summary_.errors;
+  if (ending.back_in) expect_back(*ending.back_in);
   if (!ending.why.empty())
     log(Severity::error, fmt::format("request {} failed: {}", held.hold.id, ending.why));
   switch (ending.kind) {
@@ -162,6 +163,13 @@ void SidekiqProcessor::State::count(const sidekiq::Ending& ending, const Held& h
       ++summary_.given_back;
       return;
   }
+}
+
+void SidekiqProcessor::State::expect_back(double seconds) {
+  auto then =
+      Steady::now() + std::chrono::ceil<Steady::duration>(std::chrono::duration<double>{seconds});
+  std::lock_guard lock{mutex_};
+  last_back_ = std::max(last_back_, then);
 }
 
 /// All at once: whoever takes jobs is to find room for many, because each look costs Redis a sync.

@@ -12,6 +12,7 @@ namespace {
 constexpr Millis seen_every{5'000};
 constexpr Millis due_every{1'000};
 constexpr Millis lives_every{400};
+constexpr Millis clocks_differ_by{1'000};  // or less
 constexpr Millis longest_between_looks{5'000};
 
 /// Something to do now and then.
@@ -46,10 +47,7 @@ void SidekiqProcessor::State::monitor(std::stop_token stop) {
   std::array duties{Duty{lives_every, [this] { look_for_the_dead(); }},
                     Duty{seen_every, [this] { be_seen(); }},
                     Duty{options_.heartbeat_interval, [this] { beat(); }},
-                    Duty{due_every,
-                         [this] {
-                           if (registry_.move_due() > 0) watch_.interrupt();
-                         }},
+                    Duty{due_every, [this] { put_due_back(); }},
                     Duty{look, [this] { recovered_ += recovery_.run_once().again; }}};
   while (!stop.stop_requested()) {
     auto next = Steady::time_point::max();
@@ -98,6 +96,17 @@ void SidekiqProcessor::State::beat() {
   for (const auto& token : lost)
     if (auto held = held_.find(token); held != held_.end() && loop_)
       loop_->cancel(held->second->ticket);
+}
+
+void SidekiqProcessor::State::put_due_back() {
+  // The server's clock says what is due, and ours said when it will be.
+  auto due = Steady::now() - clocks_differ_by;
+  auto moved = registry_.move_due();
+  {
+    std::lock_guard lock{mutex_};
+    put_back_until_ = due;
+  }
+  if (moved > 0) watch_.interrupt();
 }
 
 void SidekiqProcessor::State::look_for_the_dead() {

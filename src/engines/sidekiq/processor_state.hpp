@@ -72,7 +72,9 @@ class SidekiqProcessor::State {
   };
   void take_jobs();
   Look take_some();
-  bool nothing_is_left();
+  bool nothing_is_left(const std::optional<Steady::time_point>& back);
+  /// Nothing: some that this processor put off are not due yet. Otherwise when the last one was.
+  std::optional<Steady::time_point> all_back() const;
   void begin(sidekiq::TakenJob taken);
   void read(Held& held);
   Job job_for(const HeldPtr& held);
@@ -88,6 +90,7 @@ class SidekiqProcessor::State {
   void announce(const std::vector<AboutToSend>& requests);
   void settle(std::vector<HeldPtr>& ended);
   void count(const sidekiq::Ending& ending, const Held& held);
+  void expect_back(double seconds);
   void let_go(const std::vector<HeldPtr>& gone);
 
   // monitor
@@ -95,6 +98,7 @@ class SidekiqProcessor::State {
   void be_seen();
   Standing standing() const;
   void beat();
+  void put_due_back();
   void look_for_the_dead();
   std::vector<sidekiq::Hold> holds() const;
 
@@ -121,6 +125,8 @@ class SidekiqProcessor::State {
   std::condition_variable_any pauses_;   // of the monitor, which only its end cuts short
   std::map<std::string, HeldPtr> held_;  // by token
   sidekiq::AtHosts at_hosts_;            // the same by host
+  Steady::time_point last_back_{};       // when the last one is due that this processor put off
+  Steady::time_point put_back_until_{};  // what was due then is on its queue
   std::deque<HeldPtr> desk_;
   std::deque<AboutToSend> about_to_send_;
 
