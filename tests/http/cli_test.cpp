@@ -112,7 +112,7 @@ TEST_F(HttpCommands, RunListAndCountRequests) {
   EXPECT_THAT(cli({"http", "stats"}).out, HasSubstr("on average"));
   processor.signal(SIGTERM);
   EXPECT_TRUE(test::eventually([&] {
-    return cli({"http", "stats"}).out.find("is draining: 1 of 1000") != std::string::npos;
+    return cli({"http", "stats"}).out.find("is stopping: 1 of 1000") != std::string::npos;
   })) << cli({"http", "stats"}).out;
   const auto& endpoint = stats.at("endpoints").at(0);
   EXPECT_EQ(endpoint.at("host"), listed.at("host"));
