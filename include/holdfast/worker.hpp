@@ -37,7 +37,8 @@ class Worker {
 
   /// Works until `drain` or `hurry` was asked for (or, with `until_empty`, nothing is left).
   /// Losing the store never ends it: it retries for ever and says so in events. Throws
-  /// `StorageFailed` if the storage itself failed under us.
+  /// `StorageFailed` if the storage itself failed under us, and `StoreMoved`, which has the new
+  /// address, after everything in the store was moved to another one.
   WorkerSummary run();
 
   /// Claims nothing more and lets handlers finish, however long they take; then stays, known to

@@ -97,6 +97,7 @@ WorkerSummary Worker::Impl::run() {
   }
   if (fatal_) std::rethrow_exception(fatal_);
   say_goodbye();
+  if (was_moved_) require_not_moved(parts_);
   return summary_;
 }
 

@@ -43,6 +43,17 @@ void Worker::Impl::beat() {
 void Worker::Impl::beat_once() {
   send_beat();
   renew_held();
+  leave_if_moved();
+}
+
+void Worker::Impl::leave_if_moved() {
+  auto note = parts_.move_note();
+  if (!note || !note->done) return;
+  {
+    std::lock_guard lock{mutex_};
+    was_moved_ = true;
+  }
+  drain();
 }
 
 void Worker::Impl::send_beat() {

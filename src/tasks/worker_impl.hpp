@@ -94,6 +94,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   // Heart and timer.
   void beat();
   void beat_once();
+  void leave_if_moved();
   void send_beat();
   bool anything_to_tell();
   std::string take_figures();
@@ -141,6 +142,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   Figures figures_;  ///< since it enlisted
   Figures told_;     ///< of these, what a heartbeat has carried
   std::exception_ptr fatal_;
+  bool was_moved_ = false;  ///< the store, to another one
   bool hungry_ = false;     ///< the last claim got less than it asked for
   bool look_again_ = true;  ///< something happened since: claim again
   bool pump_waits_ = false;

@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 
+#include <future>
+
 #include <holdfast/batches.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/holdfast.hpp>
 #include <holdfast/limit.hpp>
 #include <holdfast/schedule.hpp>
 
+#include "support/process.hpp"
 #include "support/temp_store.hpp"
 
 namespace holdfast::test {
@@ -55,6 +58,31 @@ class Moving : public testing::Test {
   Engine here_ = open(store_.address()), there_ = open(other_.address());
   std::map<int, int> runs_;
 };
+
+/// It would stay for ever where nothing comes any more, without a word.
+TEST_F(Moving, AWorkerThatWasAtItEndsAndSaysWhereItWasMovedTo) {
+  Settings often;
+  often.heartbeat.interval = Millis{20};
+  auto engine = open(store_.address(), often);
+  Tasks tasks{engine};
+  tasks.on<Job>("job", [](const Job&, Attempt&) { return done; });
+  Worker worker{tasks, {.concurrency = 1}};
+  auto running = std::async(std::launch::async, [&] { worker.run(); });
+  auto id = Tasks{here_}.enqueue("job", Job{1});
+  Inspector inspector{here_};
+  EXPECT_TRUE(eventually([&] { return inspector.task(id)->state == TaskState::completed; }));
+  move(here_, there_);
+  const bool ended = running.wait_for(std::chrono::seconds{30}) == std::future_status::ready;
+  worker.hurry();
+  ASSERT_TRUE(ended);
+  try {
+    running.get();
+    ADD_FAILURE() << "it ended without a word";
+  } catch (const StoreMoved& error) {
+    EXPECT_THAT(error.what(), HasSubstr("was moved to " + there_.name()));
+  }
+  EXPECT_EQ(inspector.workers().at(0).state, WorkerState::stopped) << "it said goodbye";
+}
 
 TEST_F(Moving, WhatAnOperatorReleasedMeanwhileDoesNotRunInBothStores) {
   Tasks tasks{here_};
