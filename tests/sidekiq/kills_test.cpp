@@ -179,7 +179,7 @@ class SidekiqRest : public SidekiqProgram {
             "--heartbeat-interval",
             "1s",
             "--orphan-threshold",
-            "3s"};
+            "5s"};
   }
   std::string stats() const {
     return test::run({HOLDFAST_PROGRAM, "--store", address(), "http", "stats"}).out;
