@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <stdexcept>
 #include <thread>
 
 #include <fmt/format.h>
@@ -25,37 +24,27 @@ using testing::HasSubstr;
 /// restarted.
 class HandshakeBreaker {
  public:
-  HandshakeBreaker() {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<std::uint16_t>(port_));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-        ::listen(listener_, 10) != 0)
-      throw std::runtime_error{"nobody can listen there"};
-    thread_ = std::thread{[this] { run(); }};
-  }
   ~HandshakeBreaker() {
-    ::shutdown(listener_, SHUT_RDWR);
+    ::shutdown(listener_.socket, SHUT_RDWR);
     thread_.join();
-    ::close(listener_);
+    ::close(listener_.socket);
   }
-  std::string url() const { return fmt::format("https://127.0.0.1:{}/", port_); }
+  std::string url() const { return fmt::format("https://127.0.0.1:{}/", listener_.port); }
   int came() const { return came_; }
 
  private:
   void run() {
-    for (int client = 0; (client = ::accept(listener_, nullptr, nullptr)) >= 0; ::close(client)) {
+    for (int client = 0; (client = ::accept(listener_.socket, nullptr, nullptr)) >= 0;
+         ::close(client)) {
       ++came_;
       char bytes[5];
       [[maybe_unused]] auto got = ::recv(client, bytes, sizeof bytes, 0);
     }
   }
 
-  int port_ = test::free_port();
-  int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  test::Listener listener_ = test::listen_on_loopback();
   std::atomic<int> came_ = 0;
-  std::thread thread_;
+  std::thread thread_{[this] { run(); }};
 };
 
 using Adversaries = ProcessorScenario;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <stdexcept>
 #include <string_view>
 
 #include "support/loopback.hpp"
@@ -58,12 +57,10 @@ int wanted_port(const std::string& line) {
 
 }  // namespace
 
-ConnectProxy::ConnectProxy(std::string wants) : wants_{std::move(wants)}, port_{free_port()} {
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  auto address = loopback(port_);
-  if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(listener_, 10) != 0)
-    throw std::runtime_error{"the test's proxy cannot listen"};
+ConnectProxy::ConnectProxy(std::string wants) : wants_{std::move(wants)} {
+  auto listening = listen_on_loopback();
+  listener_ = listening.socket;
+  port_ = listening.port;
   accepting_ = std::thread{[this] { accept_all(); }};
 }
 

@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <stdexcept>
 #include <thread>
 
 #include <fmt/format.h>
@@ -27,11 +26,9 @@ class FullListener {
   FullListener() {
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<std::uint16_t>(port_));
+    address.sin_port = htons(static_cast<std::uint16_t>(listener_.port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     auto* generic = reinterpret_cast<sockaddr*>(&address);
-    if (::bind(listener_, generic, sizeof address) != 0 || ::listen(listener_, 0) != 0)
-      throw std::runtime_error{"nobody can listen there"};
     constexpr int more_than_enough = 8;
     for (int i = 0; i < more_than_enough; ++i) {
       waiting_.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -40,13 +37,12 @@ class FullListener {
   }
   ~FullListener() {
     for (int one : waiting_) ::close(one);
-    ::close(listener_);
+    ::close(listener_.socket);
   }
-  std::string url() const { return fmt::format("http://127.0.0.1:{}/", port_); }
+  std::string url() const { return fmt::format("http://127.0.0.1:{}/", listener_.port); }
 
  private:
-  int port_ = test::free_port();
-  int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  test::Listener listener_ = test::listen_on_loopback(0);
   std::vector<int> waiting_;
 };
 

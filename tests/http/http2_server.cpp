@@ -12,6 +12,8 @@
 #include <nghttp2/nghttp2.h>
 #include <openssl/ssl.h>
 
+#include "support/loopback.hpp"
+
 namespace holdfast::test {
 
 namespace {
@@ -89,16 +91,9 @@ Http2Server::Http2Server(const std::string& certificate, const std::string& key,
       SSL_CTX_use_PrivateKey_file(context_, key.c_str(), SSL_FILETYPE_PEM) != 1)
     throw std::runtime_error{"the certificate of the server cannot be used"};
   SSL_CTX_set_alpn_select_cb(context_, choose_http2, nullptr);
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(listener_, generic, size) != 0 || ::listen(listener_, 128) != 0 ||
-      ::getsockname(listener_, generic, &size) != 0)
-    throw std::runtime_error{"the server cannot listen"};
-  port_ = ntohs(address.sin_port);
+  auto listening = listen_on_loopback();
+  listener_ = listening.socket;
+  port_ = listening.port;
   accepting_ = std::thread{[this] { accept_all(); }};
 }
 

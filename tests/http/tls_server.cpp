@@ -14,6 +14,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include "support/loopback.hpp"
+
 namespace holdfast::test {
 
 namespace {
@@ -68,16 +70,9 @@ TlsServer::TlsServer(const Options& options)
       SSL_CTX_set_min_proto_version(context_, TLS1_VERSION) != 1 ||
       SSL_CTX_set_max_proto_version(context_, options.newest_version) != 1)
     throw std::runtime_error{"the server cannot use its certificate or its version of TLS"};
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(listener_, generic, size) != 0 || ::listen(listener_, 128) != 0 ||
-      ::getsockname(listener_, generic, &size) != 0)
-    throw std::runtime_error{"the server cannot listen"};
-  port_ = ntohs(address.sin_port);
+  auto listening = listen_on_loopback();
+  listener_ = listening.socket;
+  port_ = listening.port;
   thread_ = std::thread{[this] { accept_all(); }};
 }
 

@@ -25,6 +25,20 @@ int free_port() {
   return ntohs(any.sin_port) > 55'000 ? ntohs(any.sin_port) - 20'000 : ntohs(any.sin_port);
 }
 
+Listener listen_on_loopback(int backlog) {
+  Listener listener{.socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .port = 0};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (::bind(listener.socket, generic, size) != 0 || ::listen(listener.socket, backlog) != 0 ||
+      ::getsockname(listener.socket, generic, &size) != 0)
+    throw std::runtime_error{"nobody can listen on the loopback"};
+  listener.port = ntohs(address.sin_port);
+  return listener;
+}
+
 void make_certificate(const std::filesystem::path& folder) {
   auto made =
       run({"/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
