@@ -65,6 +65,31 @@ TEST_F(SidekiqRecovery, OneThatCannotBePutBackDoesNotStopTheOthers) {
   EXPECT_THAT(registered(), ElementsAre("ruby:1:aa/stuck"));
 }
 
+TEST_F(SidekiqRecovery, ManyThatCannotBePutBackDoNotStopTheOthersEither) {
+  redis_.call({"SET", "queue:broken", "not a list"});
+  constexpr int many = 1'100;
+  for (int i = 0; i < many; ++i)
+    seed("ruby:1:aa", job_of({.id = std::to_string(i), .queue = "broken"}), 500);
+  seed("ruby:1:aa", job_of({.url = server_.url(), .id = "free"}), 400);
+  EXPECT_EQ(perform().recovered, 1);
+  EXPECT_THAT(registered(), SizeIs(many));
+  EXPECT_THAT(errors_, SizeIs(testing::Ge(many)));
+}
+
+TEST_F(SidekiqRecovery, RubyThatHasJustLookedKeepsNobodyFromIt) {
+  seed("ruby:1:aa", job_of({.url = server_.url(), .id = "orphan"}), 400);
+  auto now = redis_.call({"TIME"})[0].number() * 1'000;
+  redis_.call({"SET", key("gc_last_run"), std::to_string(now + 60'000)});
+  EXPECT_EQ(perform().recovered, 1);
+}
+
+TEST_F(SidekiqRecovery, OneThatHasJustLookedDoesSoForAll) {
+  seed("ruby:1:aa", job_of({.url = server_.url(), .id = "orphan"}), 400);
+  auto now = redis_.call({"TIME"})[0].number() * 1'000;
+  redis_.call({"SET", key("holdfast:last_look"), std::to_string(now + 60'000)});
+  EXPECT_EQ(perform().recovered, 0);
+}
+
 TEST_F(SidekiqRecovery, ARequestThatKeepsKillingItsProcessBecomesADeadJob) {
   auto job = job_of({.url = server_.url()});
   job["holdfast_recoveries"] = 3;

@@ -12,6 +12,7 @@ namespace holdfast::sidekiq {
 namespace {
 
 constexpr int at_once = 200;
+constexpr const char* last_look = "holdfast:last_look";
 
 SystemTime now() { return std::chrono::system_clock::now(); }
 
@@ -52,7 +53,9 @@ std::string Recovery::key(std::string_view name) const {
 
 bool Recovery::may_look() {
   auto interval = options_.heartbeat_interval;
-  auto last = server_.call({"GET", key("gc_last_run")}).number();
+  // When one of ours looked. The gem's own note says nothing: what Ruby leaves, it leaves each
+  // time.
+  auto last = server_.call({"GET", key(last_look)}).number();
   auto time = server_.call({"TIME"});
   auto server_now = time[0].number() * 1'000 + time[1].number() / 1'000;
   if (last != 0 && server_now - last < interval.count()) return false;
@@ -66,8 +69,8 @@ void Recovery::done_looking() {
   auto time = server_.call({"TIME"});
   auto milliseconds = time[0].number() * 1'000 + time[1].number() / 1'000;
   auto keep = std::max<std::int64_t>(options_.heartbeat_interval * 3 / 2 / Millis{1}, 1);
-  server_.call(
-      {"SET", key("gc_last_run"), std::to_string(milliseconds), "PX", std::to_string(keep)});
+  for (auto note : {last_look, "gc_last_run"})
+    server_.call({"SET", key(note), std::to_string(milliseconds), "PX", std::to_string(keep)});
   // Whoever has the lock after us may keep it. Between the two commands that is a matter of luck,
   // and nothing depends on it.
   if (server_.call({"GET", key("gc_lock")}).text() == options_.process)
@@ -83,12 +86,12 @@ Recovered Recovery::run_once() {
 
 Recovered Recovery::recover_all(const std::map<std::string, std::string>& dead) {
   Recovered all;
+  std::vector<std::string> tried;  // and are still there
   while (true) {
-    auto some = recover(find(dead), dead);
-    all.again += some.again;
-    all.dead += some.dead;
-    all.failed = some.failed;
-    if (some.again + some.dead == 0) return all;
+    auto orphans = find(dead, tried);
+    if (orphans.empty()) return all;
+    for (const auto& orphan : orphans)
+      if (!recover(orphan, dead, all)) tried.push_back(orphan.id);
   }
 }
 
@@ -99,11 +102,13 @@ Recovered Recovery::recover_from(const std::map<std::string, std::string>& dead)
   return recovered;
 }
 
-std::vector<Recovery::Orphan> Recovery::find(const std::map<std::string, std::string>& dead) {
+std::vector<Recovery::Orphan> Recovery::find(const std::map<std::string, std::string>& dead,
+                                             const std::vector<std::string>& tried) {
   redis::Command command{std::string{dialect_.prefix},
                          std::to_string(options_.orphan_threshold.count()), std::to_string(at_once),
                          std::to_string(dead.size())};
   for (const auto& [process, life] : dead) command.push_back(process);
+  command.insert(command.end(), tried.begin(), tried.end());
   auto reply = server_.run(scripts::orphans, command);
   std::vector<Orphan> orphans;
   constexpr std::size_t values_each = 4;
@@ -113,39 +118,36 @@ std::vector<Recovery::Orphan> Recovery::find(const std::map<std::string, std::st
   return orphans;
 }
 
-Recovered Recovery::recover(const std::vector<Orphan>& orphans,
-                            const std::map<std::string, std::string>& dead) {
-  Recovered recovered;
-  for (const auto& orphan : orphans) {
-    try {
-      auto verdict = judge(orphan.text, orphan.phase, options_.max_recoveries);
-      auto life = dead.find(orphan.process);
-      auto what = take_over(orphan, life == dead.end() ? "" : life->second, verdict.effect);
-      if (what == "elsewhere")
-        log_(Severity::info,
-             fmt::format("request {} was put back on its queue by another process", orphan.id));
-      if (what != "recovered") continue;
-      if (verdict.why.empty()) {
-        ++recovered.again;
-        log_(Severity::info,
-             fmt::format("recovered request {}: its process is dead, and it is back "
-                         "on queue {}",
-                         orphan.id, verdict.effect.where));
-      } else {
-        ++recovered.dead;
-        log_(Severity::error,
-             fmt::format("request {} is not sent again: {}", orphan.id, verdict.why));
-      }
-    } catch (const redis::Disconnected&) {
-      throw;
-    } catch (const StoreError& error) {
-      // Of this one; the others must not wait for it.
-      ++recovered.failed;
+bool Recovery::recover(const Orphan& orphan, const std::map<std::string, std::string>& dead,
+                       Recovered& all) {
+  try {
+    auto verdict = judge(orphan.text, orphan.phase, options_.max_recoveries);
+    auto life = dead.find(orphan.process);
+    auto what = take_over(orphan, life == dead.end() ? "" : life->second, verdict.effect);
+    if (what == "elsewhere")
+      log_(Severity::info,
+           fmt::format("request {} was put back on its queue by another process", orphan.id));
+    if (what != "recovered") return false;
+    if (verdict.why.empty()) {
+      ++all.again;
+      log_(Severity::info,
+           fmt::format("recovered request {}: its process is dead, and it is back on queue {}",
+                       orphan.id, verdict.effect.where));
+    } else {
+      ++all.dead;
       log_(Severity::error,
-           fmt::format("request {} cannot be recovered: {}", orphan.id, error.what()));
+           fmt::format("request {} is not sent again: {}", orphan.id, verdict.why));
     }
+    return true;
+  } catch (const redis::Disconnected&) {
+    throw;
+  } catch (const StoreError& error) {
+    // Of this one; the others must not wait for it.
+    ++all.failed;
+    log_(Severity::error,
+         fmt::format("request {} cannot be recovered: {}", orphan.id, error.what()));
+    return false;
   }
-  return recovered;
 }
 
 std::string Recovery::take_over(const Orphan& orphan, const std::string& life,

@@ -31,7 +31,7 @@ class Recovery {
   using Log = std::function<void(Severity, const std::string&)>;
   Recovery(redis::Server& server, const Dialect& dialect, RecoveryOptions options, Log log);
 
-  /// By age, if nobody else has looked for a heartbeat's time.
+  /// By age, if no other one of ours has looked for a heartbeat's time.
   Recovered run_once();
   /// At once, from processes of ours that are known to be dead, by the life that each has lost.
   Recovered recover_from(const std::map<std::string, std::string>& dead);
@@ -46,10 +46,13 @@ class Recovery {
   std::string key(std::string_view name) const;
   bool may_look();
   void done_looking();
-  std::vector<Orphan> find(const std::map<std::string, std::string>& dead);
+  /// Some of those that were not tried yet.
+  std::vector<Orphan> find(const std::map<std::string, std::string>& dead,
+                           const std::vector<std::string>& tried);
   Recovered recover_all(const std::map<std::string, std::string>& dead);
-  Recovered recover(const std::vector<Orphan>& orphans,
-                    const std::map<std::string, std::string>& dead);
+  /// False: it is still there, or was not its process's any more.
+  bool recover(const Orphan& orphan, const std::map<std::string, std::string>& dead,
+               Recovered& all);
   std::string take_over(const Orphan& orphan, const std::string& life, const Effect& effect);
 
   redis::Server& server_;
