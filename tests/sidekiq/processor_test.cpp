@@ -205,6 +205,40 @@ TEST_F(SidekiqProcessor, GivesJobsThatCannotBePerformedToSidekiqsRetriesAndItsDe
   expect_nothing_in_flight();
 }
 
+TEST_F(SidekiqProcessor, RefusesIdsThatNoHeaderCanCarry) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  push({.url = server.url(), .id = "x\r\nX-Evil: 1"});
+  push({.url = server.url(), .id = std::string(256, 'x')});
+  auto with = options();
+  with.processor.until_empty = false;
+  Running processor{address(), with};
+  ASSERT_TRUE(test::eventually([&] { return number({"ZCARD", "retry"}) == 2; }));
+  processor.stop();
+  EXPECT_EQ(server.served(), 0);
+}
+
+TEST_F(SidekiqProcessor, DeliversToOtherQueuesWhileOneTakesNothing) {
+  constexpr int many = 120;
+  HttpServer server{[&](const ServedRequest&) {
+    redis_.call({"SET", "queue:bad", "not a list"});
+    return answer(200);
+  }};
+  for (int i = 0; i < many; ++i)
+    push({.url = server.url(), .id = std::to_string(i), .queue = "bad"});
+  push({.url = server.url(), .id = "good", .queue = "good"});
+  auto with = options();
+  with.processor.queues = {"bad", "good"};
+  Running processor{address(), with};
+  EXPECT_TRUE(test::eventually([&] {
+    std::lock_guard lock{mutex_};
+    return errors_.size() == many && number({"LLEN", "queue:good"}) == 1;
+  }));
+  redis_.call({"DEL", "queue:bad"});
+  EXPECT_TRUE(test::eventually([&] { return number({"LLEN", "queue:bad"}) == many; }));
+  EXPECT_EQ(processor.stop().callbacks, many + 1);
+  EXPECT_THAT(errors_, SizeIs(many)) << "each once, however often it is tried";
+}
+
 TEST_F(SidekiqProcessor, ReadsPayloadsThatAreKeptApartAndRemovesThemWithTheCallback) {
   HttpServer server{[](const ServedRequest&) { return answer(200); }};
   auto job = job_of({.url = server.url()});

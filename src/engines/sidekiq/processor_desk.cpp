@@ -49,8 +49,9 @@ void SidekiqProcessor::State::work_at_desk(std::stop_token stop) {
     {
       std::unique_lock lock{mutex_};
       // What is there when it is told to stop is still done, unless Redis cannot be reached.
-      changed_.wait(lock, stop,
-                    [&] { return !desk_.empty() || !ended.empty() || !about_to_send_.empty(); });
+      changed_.wait_until(
+          lock, stop, stuck_.empty() ? Steady::time_point::max() : stuck_until_,
+          [&] { return !desk_.empty() || !ended.empty() || !about_to_send_.empty(); });
       if (pause > Millis{0}) changed_.wait_for(lock, stop, pause, [] { return false; });
       if (stop.stop_requested() && (pause > Millis{0} || (desk_.empty() && ended.empty()))) return;
       about_to_send = take_from_desk(ended);
@@ -58,7 +59,7 @@ void SidekiqProcessor::State::work_at_desk(std::stop_token stop) {
     announce(about_to_send);
     try {
       if (!ended.empty()) settle(ended);
-      pause = ended.empty() ? Millis{0} : first_pause;
+      pause = Millis{0};
     } catch (const StoreError& error) {
       // The answers are kept until they can be delivered, or others have the requests.
       pause = std::clamp(pause * 2, first_pause, longest_pause);
@@ -72,6 +73,10 @@ std::vector<SidekiqProcessor::State::AboutToSend> SidekiqProcessor::State::take_
   while (!desk_.empty() && ended.size() < most_at_once) {
     ended.push_back(std::move(desk_.front()));
     desk_.pop_front();
+  }
+  while (!stuck_.empty() && ended.size() < most_at_once && Steady::now() >= stuck_until_) {
+    ended.push_back(std::move(stuck_.front()));
+    stuck_.pop_front();
   }
   std::vector<AboutToSend> requests;
   while (!about_to_send_.empty() && requests.size() < most_at_once) {
@@ -98,7 +103,6 @@ void SidekiqProcessor::State::announce(const std::vector<AboutToSend>& requests)
     noted[i] ? loop_->go_on(requests[i].ticket) : loop_->cancel(requests[i].ticket);
 }
 
-/// Leaves those in `ended` that are to be tried again.
 void SidekiqProcessor::State::settle(std::vector<HeldPtr>& ended) {
   std::vector<sidekiq::Settling> requests;
   for (auto& held : ended) {
@@ -114,15 +118,13 @@ void SidekiqProcessor::State::settle(std::vector<HeldPtr>& ended) {
         {held->hold, held->ending->effects, held->ending->totals, held->ending->took});
   }
   auto settled = registry_.settle(requests);
-  std::vector<HeldPtr> again, gone;
+  std::vector<HeldPtr> gone;
   for (std::size_t i = 0; i < ended.size(); ++i) {
     auto& held = ended[i];
     if (settled[i].done) {
       count(*held->ending, *held);
     } else if (!settled[i].trouble.empty()) {
-      log(Severity::error,
-          fmt::format("request {} cannot be settled yet: {}", held->hold.id, settled[i].trouble));
-      again.push_back(std::move(held));
+      put_aside(std::move(held), settled[i].trouble);
       continue;
     } else {
       ++summary_.refused;
@@ -131,8 +133,19 @@ void SidekiqProcessor::State::settle(std::vector<HeldPtr>& ended) {
     }
     gone.push_back(std::move(held));
   }
-  ended = std::move(again);
+  ended.clear();
   let_go(gone);
+}
+
+void SidekiqProcessor::State::put_aside(HeldPtr held, const std::string& trouble) {
+  if (std::exchange(held->stuck, true)) {
+    log_trouble(fmt::format("requests still cannot be settled: {}", trouble));
+  } else {
+    log(Severity::error,
+        fmt::format("request {} cannot be settled yet: {}", held->hold.id, trouble));
+  }
+  stuck_.push_back(std::move(held));
+  stuck_until_ = Steady::now() + longest_pause;
 }
 
 void SidekiqProcessor::State::count(const sidekiq::Ending& ending, const Held& held) {

@@ -50,6 +50,7 @@ class SidekiqProcessor::State {
     bool ended = false;  ///< it is on the desk, and not to be sent any more
     Answer answer{};
     std::optional<sidekiq::Ending> ending{};  ///< decided before it was performed
+    bool stuck = false;                       ///< it could not be settled before
   };
   using HeldPtr = std::shared_ptr<Held>;
   /// Has a place at its host, and waits for the note that it may have been sent.
@@ -88,7 +89,9 @@ class SidekiqProcessor::State {
   std::vector<AboutToSend> take_from_desk(std::vector<HeldPtr>& ended);
   /// Those that cannot be noted are not sent.
   void announce(const std::vector<AboutToSend>& requests);
+  /// Puts those aside that are stuck. None of them is left.
   void settle(std::vector<HeldPtr>& ended);
+  void put_aside(HeldPtr held, const std::string& trouble);
   void count(const sidekiq::Ending& ending, const Held& held);
   void expect_back(double seconds);
   void let_go(const std::vector<HeldPtr>& gone);
@@ -117,6 +120,9 @@ class SidekiqProcessor::State {
   std::atomic<int> looks_ = 0;
   bool an_answer_was_lost_ = false;
   std::int64_t unreadable_ = 0;
+  // Of the desk. They cannot be settled because of where they go, such as a queue that is no list.
+  std::deque<HeldPtr> stuck_;
+  Steady::time_point stuck_until_{};
   SidekiqSummary summary_{};  // of the desk, but for what the others count
   std::atomic<std::int64_t> recovered_ = 0, processed_ = 0, failed_ = 0;
 

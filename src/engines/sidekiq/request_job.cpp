@@ -18,6 +18,7 @@ namespace {
 
 constexpr double milliseconds_begin = 1e11;  // as seconds, that would be the year 5138
 constexpr int usual_retries = 25;
+constexpr std::size_t longest_id = 255;
 /// The job, its arguments, the error and its response.
 constexpr int levels_above_callback_arguments = 4;
 constexpr std::size_t callback_arguments_at = 3;
@@ -155,6 +156,11 @@ RequestJob read_request_job(boost::json::object job, const std::string& payload)
   read.request.context = callback_arguments(args);
   if (args.size() > 4 && args[4].is_string()) read.id = args[4].get_string();
   if (read.id.empty()) read.id = http::Reading{job, "the job"}.text("jid");
+  http::check_header("x-request-id", read.id);
+  if (read.id.size() > longest_id)
+    throw InvalidRequest{
+        fmt::format("the id of the request has {} bytes, and at most {} are allowed",
+                    read.id.size(), longest_id)};
   if (const auto* params = http::Reading{data, "the request"}.find("secret_params");
       params && params->is_object())
     for (const auto& [name, value] : params->get_object())
