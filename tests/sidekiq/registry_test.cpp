@@ -136,7 +136,7 @@ TEST_F(SidekiqRegistryBacklog, DoesNotHideARequestThatHasJustBecomeDue) {
     add(set, later, {.id = "not due"});
   }
   auto one = registry("host:1:a");
-  EXPECT_EQ(one.move_due(), 2);
+  EXPECT_EQ(one.move_due().count, 2);
   EXPECT_THAT(queue(), SizeIs(2));
   EXPECT_EQ(number({"ZCARD", "retry"}), 1'201);
   EXPECT_EQ(number({"ZCARD", "schedule"}), 1'201);
@@ -148,7 +148,7 @@ TEST_F(SidekiqRegistryBacklog, IsLookedThroughByAndByAndFromItsEndAgain) {
   auto calls_until_moved = [&](double due) {
     add("retry", due, {});
     for (int calls = 1; calls <= 10; ++calls)
-      if (one.move_due() > 0) return calls;
+      if (one.move_due().count > 0) return calls;
     return 0;
   };
   EXPECT_EQ(calls_until_moved(1), 4) << "a thousand further each time";
@@ -157,6 +157,47 @@ TEST_F(SidekiqRegistryBacklog, IsLookedThroughByAndByAndFromItsEndAgain) {
   EXPECT_EQ(calls_until_moved(2'600), 1) << "in the next part";
   EXPECT_EQ(number({"ZCARD", "retry"}), 3'500) << "the others stay";
   EXPECT_THAT(queue(), SizeIs(3));
+}
+
+TEST_F(SidekiqRegistryBacklog, OneWhoseQueueIsNoListDoesNotKeepOthersFromComingBack) {
+  redis_.call({"SET", "queue:broken", "not a list"});
+  for (const auto* set : {"retry", "schedule"}) {
+    add(set, 1'000, {.id = "stuck", .queue = "broken"});
+    add(set, 900, {.id = "free"});
+  }
+  auto one = registry("host:1:a");
+  auto moved = one.move_due();
+  EXPECT_EQ(moved.count, 2);
+  ASSERT_THAT(moved.refusals, SizeIs(1));
+  EXPECT_EQ(moved.refusals[0].first, "broken");
+  EXPECT_THAT(moved.refusals[0].second, testing::HasSubstr("WRONGTYPE"));
+  EXPECT_THAT(queue(), SizeIs(2));
+  EXPECT_THAT(set("retry"), SizeIs(1)) << "nothing is lost";
+}
+
+TEST_F(SidekiqRegistry, OthersAreTakenWhereOneQueueIsNoList) {
+  redis_.call({"SET", "queue:default", "not a list"});
+  push({.queue = "other"});
+  Registry one{server_,
+               dialect_named("sidekiq_async_http"),
+               {.process = "host:1:a", .queues = {"default", "other"}, .capacity = 2}};
+  EXPECT_THAT(one.take(2), SizeIs(1));
+  ASSERT_THAT(one.refusals(), SizeIs(1));
+  EXPECT_EQ(one.refusals()[0].first, "default");
+  redis_.call({"DEL", "queue:default"});
+  one.take(1);
+  EXPECT_THAT(one.refusals(), testing::IsEmpty());
+}
+
+TEST_F(SidekiqRegistry, AJobThatOnlyMentionsTheClassStaysEvenIfItCannotBeRead) {
+  push_text("default", R"({"class":"ErrorReport","args":[")" + std::string{request_class} +
+                           R"( said \udc00"],"jid":"abc"})");
+  push_text("default",
+            R"({"class":")" + std::string{request_class} + R"(","args":["\udc00"],"jid":"def"})");
+  auto one = registry("host:1:a");
+  EXPECT_THAT(one.take(5), testing::IsEmpty());
+  EXPECT_EQ(number({"LLEN", "queue:default"}), 1);
+  EXPECT_THAT(texts({"ZRANGE", "dead", "0", "-1"}), ElementsAre(testing::HasSubstr("def")));
 }
 
 TEST_F(SidekiqRegistry, SettlingHappensOnceAndOnlyForWhoeverHoldsTheRequest) {

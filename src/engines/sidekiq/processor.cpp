@@ -131,6 +131,8 @@ SidekiqProcessor::State::Look SidekiqProcessor::State::take_some() {
                                      "as it came",
                                      jid.empty() ? "without a jid" : jid, queue));
   }
+  for (const auto& [queue, why] : registry_.refusals())
+    log_trouble(fmt::format("cannot take requests from queue {}: {}", queue, why));
   for (auto& job : jobs) begin(std::move(job));
   if (!jobs.empty()) return Look::found;
   return registry_.saw_everything() ? Look::nothing : Look::not_at_the_end;

@@ -106,7 +106,10 @@ void SidekiqProcessor::State::put_due_back() {
     std::lock_guard lock{mutex_};
     put_back_until_ = due;
   }
-  if (moved > 0) watch_.interrupt();
+  for (const auto& [queue, why] : moved.refusals)
+    log_trouble(
+        fmt::format("requests that are due cannot be put back on queue {}: {}", queue, why));
+  if (moved.count > 0) watch_.interrupt();
 }
 
 void SidekiqProcessor::State::look_for_the_dead() {

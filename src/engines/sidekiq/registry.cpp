@@ -34,6 +34,15 @@ std::vector<std::string> texts(const redis::Value& reply) {
   return list;
 }
 
+/// From a place on.
+std::vector<std::pair<std::string, std::string>> pairs(const redis::Value& reply,
+                                                       std::size_t from = 0) {
+  std::vector<std::pair<std::string, std::string>> list;
+  for (std::size_t i = from; i + 2 <= reply.size(); i += 2)
+    list.emplace_back(reply[i].string(), reply[i + 1].string());
+  return list;
+}
+
 std::vector<TakenJob> taken_jobs(const redis::Value& reply) {
   std::vector<TakenJob> jobs;
   constexpr std::size_t values_each = 5;
@@ -98,9 +107,8 @@ std::vector<TakenJob> Registry::take(int room, const AtHosts& in_hand) {
   kill_point(KillPoint::http_sidekiq_before_take);
   auto reply = run(scripts::take, std::move(command));
   kill_point(KillPoint::http_sidekiq_after_take);
-  buried_.clear();
-  for (std::size_t i = 0; i + 2 <= reply[2].size(); i += 2)
-    buried_.emplace_back(reply[2][i].string(), reply[2][i + 1].string());
+  buried_ = pairs(reply[2]);
+  refusals_ = pairs(reply[3]);
   auto jobs = taken_jobs(reply[0]);
   note_steps(reply[1], jobs, began);
   return jobs;
@@ -188,12 +196,12 @@ std::vector<std::string> Registry::put_back_strays(std::span<const Hold> known) 
   return texts(run(scripts::strays, std::move(command)));
 }
 
-std::int64_t Registry::move_due() {
+Registry::Moved Registry::move_due() {
   redis::Command command{std::string{dialect_.request_class}};
   for (auto place : due_places_) command.push_back(std::to_string(place));
   auto reply = run(scripts::due, std::move(command));
   for (std::size_t i = 0; i < due_places_.size(); ++i) due_places_[i] = reply[i + 1].number();
-  return reply[0].number();
+  return {reply[0].number(), pairs(reply, 1 + due_places_.size())};
 }
 
 void Registry::tell(const std::string& standing) {

@@ -74,6 +74,10 @@ class Registry {
   /// Queue and jid of what the last call could not read; it is in the dead set.
   using Buried = std::pair<std::string, std::string>;
   const std::vector<Buried>& buried() const { return buried_; }
+  /// Queue of which nothing can be taken, or on which nothing can be put, and why.
+  using Refusal = std::pair<std::string, std::string>;
+  /// Of the last call.
+  const std::vector<Refusal>& refusals() const { return refusals_; }
   /// Whether the last call looked at the end of every queue.
   bool saw_everything() const;
   /// Whether requests were left in a queue for want of room at their host.
@@ -88,10 +92,14 @@ class Registry {
   std::vector<bool> begin_sending(std::span<const Hold> holds);
   /// After an answer was lost: what was taken and never heard of goes back. Returns the ids.
   std::vector<std::string> put_back_strays(std::span<const Hold> known);
-  /// Requests that wait for a time that has come go on their queues. Returns how many. Among many
-  /// thousands of other jobs that is so of those that have just become due, and of the others after
-  /// several calls, each of which goes on where the last one stopped.
-  std::int64_t move_due();
+  /// Requests that wait for a time that has come go on their queues. Among many thousands of other
+  /// jobs that is so of those that have just become due, and of the others after several calls,
+  /// each of which goes on where the last one stopped.
+  struct Moved {
+    std::int64_t count = 0;
+    std::vector<Refusal> refusals{};
+  };
+  Moved move_due();
   /// For those who look: see `http::Standing`.
   void tell(const std::string& standing);
   void leave();
@@ -108,6 +116,7 @@ class Registry {
   std::vector<Walk> walks_;                   // one for each queue
   std::array<std::int64_t, 2> due_places_{};  // in the sets retry and schedule
   std::vector<Buried> buried_;
+  std::vector<Refusal> refusals_;
 };
 
 void add(redis::Command& command, const Effect& effect);

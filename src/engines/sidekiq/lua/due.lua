@@ -7,10 +7,11 @@
 --
 -- ARGV    the class, and for retry and schedule how many of those that became due last were looked at
 --         before.
--- Result  how many were moved, and for each set the number for the next call.
+-- Result  how many were moved, for each set the number for the next call, and of each queue that
+--         takes none its name and why.
 local window = 1000
 local class = take()
-local moved = 0
+local moved, refusals = 0, {}
 
 -- With the time of now, in the style that the job has: seconds, or since Sidekiq 8 milliseconds.
 local function stamped(text, job)
@@ -20,6 +21,19 @@ local function stamped(text, job)
   return string.gsub(head, '}%s*$', ',"enqueued_at":' .. at .. '}')
 end
 
+-- One whose queue is no list stays where it is, and does not keep the others from being moved.
+local function move(set, text, job)
+  local pushed = redis.pcall('LPUSH', 'queue:' .. job.queue, (stamped(text, job)))
+  if type(pushed) == 'table' then
+    refusals[job.queue] = pushed.err
+    return false
+  end
+  call('SADD', 'queues', job.queue)
+  call('ZREM', set, text)
+  moved = moved + 1
+  return true
+end
+
 -- The number of jobs that were looked at, `before` and now, of those `due`; 0: these were the last.
 local function look(set, due, before)
   local first = math.max(due - before - window, 0)
@@ -27,14 +41,8 @@ local function look(set, due, before)
   for _, text in ipairs(call('ZRANGE', set, first, due - before - 1)) do
     local ours = string.find(text, class, 1, true)
     local readable, job = pcall(cjson.decode, ours and text or '')
-    if readable and job.class == class and type(job.queue) == 'string' then
-      call('SADD', 'queues', job.queue)
-      call('LPUSH', 'queue:' .. job.queue, (stamped(text, job)))
-      call('ZREM', set, text)
-      moved = moved + 1
-    else
-      before = before + 1
-    end
+    local due_here = readable and job.class == class and type(job.queue) == 'string'
+    if not due_here or not move(set, text, job) then before = before + 1 end
   end
   return first > 0 and before or 0
 end
@@ -47,4 +55,9 @@ for _, set in ipairs({'retry', 'schedule'}) do
   if before > 0 then place = look(set, call('ZCOUNT', set, '-inf', until_now), before) end
   places[#places + 1] = place
 end
-return {moved, places[1], places[2]}
+local result = {moved, places[1], places[2]}
+for queue, why in pairs(refusals) do
+  result[#result + 1] = queue
+  result[#result + 1] = why
+end
+return result

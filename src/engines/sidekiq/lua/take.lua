@@ -7,10 +7,10 @@
 --         all of them may wait for that, how many hosts there are requests for in hand, and each with
 --         how many; how many queues, and for each its name, how many of its oldest jobs were looked
 --         at before, how many hosts are to be passed there anyway, and each of them.
--- Result  {jobs, places, buried}: of each job its id, token, queue, text and host; of each queue
---         whether its newest job was looked at (1 or 0), how many were passed, and the hosts that
---         there was no room for, each with how many had been passed before it; of each that cannot
---         be read its queue and jid.
+-- Result  {jobs, places, buried, refusals}: of each job its id, token, queue, text and host; of each
+--         queue whether its newest job was looked at (1 or 0), how many were passed, and the hosts
+--         that there was no room for, each with how many had been passed before it; of each that
+--         cannot be read its queue and jid; of each queue that is none its name and why.
 local window = 200
 local process, room, ttl, class = take(), take_number(), take(), take()
 local per_host, line, room_to_wait = take_number(), take_number(), take_number()
@@ -35,7 +35,11 @@ end
 local function request_of(text)
   if not string.find(text, class, 1, true) then return nil end
   local readable, job = pcall(cjson.decode, text)
-  if not readable or type(job) ~= 'table' then return nil, nil, true end
+  if not readable or type(job) ~= 'table' then
+    -- Where a job of another class only mentions it, others may be able to read that.
+    local _, last = string.find(text, '"class":"' .. class, 1, true)
+    return nil, nil, last and (last == #text or string.sub(text, last + 1, last + 1) == '"')
+  end
   if job.class ~= class then return nil end
   local id = type(job.args) == 'table' and job.args[5]
   if type(id) ~= 'string' or id == '' then id = job.jid end
@@ -57,7 +61,7 @@ local function let_in(host)
 end
 
 -- Those that are taken, each with its id, queue, text and host.
-local found, buried = {}, {}
+local found, buried, refusals = {}, {}, {}
 local function register_found()
   if #found == 0 then return {} end
   keep_registry(ttl)
@@ -102,7 +106,12 @@ end
 local function look_at(queue, offset, closed)
   local key = 'queue:' .. queue
   -- Sidekiq pushes at the left and takes from the right.
-  local texts = call('LRANGE', key, -offset - window, -offset - 1)
+  local texts = redis.pcall('LRANGE', key, -offset - window, -offset - 1)
+  if texts.err then
+    refusals[#refusals + 1] = queue
+    refusals[#refusals + 1] = texts.err
+    return {1, 0}
+  end
   local place, passed, gone = #texts, 0, {}
   local no_room = {}
   local function remove() gone[#gone + 1] = place - #texts - 1 - offset end
@@ -139,4 +148,4 @@ for number = 1, take_number() do
   for _ = 1, take_number() do closed[take()] = true end
   places[number] = look_at(queue, offset, closed)
 end
-return {register_found(), places, buried}
+return {register_found(), places, buried, refusals}
