@@ -117,7 +117,8 @@ std::string sentence_of_process(const http::SidekiqProcess& one) {
 
 void print_status(const Context& context, const http::SidekiqStatus& status) {
   Table table{{{"TOTAL"}, {"COUNT", true}}};
-  for (const auto& [name, count] : status.totals) table.add({name, fmt::format("{:g}", count)});
+  for (const auto& [name, count] : status.totals)
+    table.add({name, fmt::format("{:.{}f}", count, name == "duration" ? 3 : 0)});
   if (table.empty()) context.confirm("no requests have been counted yet");
   if (!table.empty()) context.print(table.text(context.out));
   if (const auto average = average_seconds(status))
