@@ -84,6 +84,15 @@ Seconds own_cpu() {
   return in_seconds(used.ru_utime) + in_seconds(used.ru_stime);
 }
 
+/// Of the Redis server's main thread.
+Seconds server_cpu() {
+  const auto info = holdfast::test::shared_lasting_redis().call({"INFO", "cpu"}).string();
+  auto value = [&](const std::string& name) {
+    return std::atof(info.c_str() + info.find(name) + name.size());
+  };
+  return Seconds{value("used_cpu_user_main_thread:") + value("used_cpu_sys_main_thread:")};
+}
+
 void measure(const std::string& what, const std::string& address, int count, int at_once,
              const Bare& bare) {
   auto engine = holdfast::open(address);
@@ -98,12 +107,13 @@ void measure(const std::string& what, const std::string& address, int count, int
   options.capacity = at_once;
   options.egress.allow_private = true;
   options.until_empty = true;
-  auto used = own_cpu();
+  auto used = own_cpu(), used_by_server = server_cpu();
   began = Clock::now();
   auto summary = holdfast::http::Processor{engine, options}.run();
   report(what + ", performed", static_cast<int>(summary.answered), Clock::now() - began, bare);
-  fmt::print("{:<44} {:>8.1f} us for each\n", "  processor time, without servers",
-             1e6 * (own_cpu() - used).count() / count);
+  fmt::print("{:<44} {:>8.1f} us for each, {:.1f} us of Redis\n", "  processor time",
+             1e6 * (own_cpu() - used).count() / count,
+             1e6 * (server_cpu() - used_by_server).count() / count);
 }
 
 /// Requests that a Ruby application has enqueued, up to the callbacks that Sidekiq would run.
