@@ -130,20 +130,25 @@ TEST_F(SidekiqKills, AProcessThatSleptTooLongDeliversNothingASecondTime) {
   std::atomic<int> asked = 0;
   HttpServer server{[&](const ServedRequest&) {
     auto reply = answer(200, "x");
-    if (++asked == 1) reply.after = std::chrono::milliseconds{500};
+    if (++asked == 1) reply.after = std::chrono::seconds{3};
     return reply;
   }};
   push({.url = server.url()});
   std::vector<std::string> quick{"--heartbeat-interval", "1s", "--orphan-threshold", "2s"};
   test::Process sleeper{run_command(quick)};
-  ASSERT_TRUE(test::eventually([&] { return asked == 1; }));
+  // Not while it looks for orphans: then it has the lock for two minutes.
+  ASSERT_TRUE(test::eventually([&] {
+    return asked == 1 && number({"EXISTS", key("holdfast:last_look")}) == 1 &&
+           number({"EXISTS", key("gc_lock")}) == 0;
+  }));
   sleeper.stop();
   ASSERT_TRUE(test::eventually(
       [&] {
         test::run(run_command(quick));
         return asked == 2;
       },
-      std::chrono::seconds{60}));
+      std::chrono::seconds{60}))
+      << sleeper.err();
   sleeper.signal(SIGCONT);
   ASSERT_TRUE(sleeper.wait());
   EXPECT_THAT(sleeper.err(), testing::HasSubstr("another process has it"));

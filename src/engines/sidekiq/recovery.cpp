@@ -1,5 +1,7 @@
 #include "engines/sidekiq/recovery.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
 
@@ -69,8 +71,11 @@ void Recovery::done_looking() {
   auto time = server_.call({"TIME"});
   auto milliseconds = time[0].number() * 1'000 + time[1].number() / 1'000;
   auto keep = std::max<std::int64_t>(options_.heartbeat_interval * 3 / 2 / Millis{1}, 1);
-  for (auto note : {last_look, "gc_last_run"})
-    server_.call({"SET", key(note), std::to_string(milliseconds), "PX", std::to_string(keep)});
+  auto note = [&](std::string_view name) {
+    return redis::Command{"SET", key(name), std::to_string(milliseconds), "PX",
+                          std::to_string(keep)};
+  };
+  server_.call_all(std::array{note(last_look), note("gc_last_run")});
   // Whoever has the lock after us may keep it. Between the two commands that is a matter of luck,
   // and nothing depends on it.
   if (server_.call({"GET", key("gc_lock")}).text() == options_.process)
