@@ -62,6 +62,7 @@ void Processor::State::begin_threads() {
   loop_ = std::make_unique<Loop>(options_);
   desk_.begin(1);
   if (!options_.payloads.blobs) return;
+  pauses_.begin();
   readers_.begin(threads_for_blobs);
   writers_.begin(threads_for_blobs);
   sweeper_ = std::jthread{[this](std::stop_token stop) { sweep_blobs(std::move(stop)); }};
@@ -73,6 +74,7 @@ void Processor::State::end_threads() {
   readers_.abandon();
   if (loop_) loop_->stop();
   desk_.finish();
+  pauses_.end();
   writers_.abandon();
   sweeper_ = {};
 }
