@@ -175,5 +175,46 @@ TEST_F(AbsentBlobs, ThatRefuseAnAnswerAreWhatTheCallbackIsTold) {
   }
 }
 
+TEST_F(AbsentBlobs, DoNotUseUpTheAttemptsOfRequestsThatAreInThem) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  auto in_blob = call("x");
+  in_blob.body = std::string(100'000, 'x');
+  Client client{engine_, {.persistence = {.attempts = 1}, .payloads = {.blobs = blobs()}}};
+  const auto id = client.post(server.url(), in_blob);
+  const auto told = perform(with(away_for(1)));
+  EXPECT_EQ(server.served(), 1);
+  EXPECT_EQ(told.responses.size(), 1u);
+  EXPECT_EQ(inspector_.task(id)->attempt, 1);
+}
+
+TEST_F(AbsentBlobs, DoNotUseUpTheAttemptsOfCallbacks) {
+  HttpServer server{large};
+  client_.get(server.url(), call("x"));
+  Processor{engine_, with({.blobs = blobs()})}.run();
+  const auto told = call_back(away_for(1));
+  EXPECT_EQ(told.calls, 1);
+  EXPECT_EQ(inspector_.tasks({.kind = "keep"}).at(0).attempt, 1);
+}
+
+TEST_F(AbsentBlobs, WhoseFolderIsAwayAreNotTakenForGone) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  auto in_blob = call("x");
+  in_blob.body = std::string(100'000, 'x');
+  const PayloadOptions payloads{.blobs = blobs()};
+  Client client{engine_, {.persistence = {.attempts = 1}, .payloads = payloads}};
+  const auto id = client.post(server.url(), in_blob);
+  const auto folder = store_.folder() / "blobs", elsewhere = store_.folder() / "elsewhere";
+  std::filesystem::rename(folder, elsewhere);
+  Processor processor{engine_, with(payloads)};
+  std::jthread running{[&] { processor.run(); }};
+  EXPECT_TRUE(test::eventually([&] {
+    const auto task = inspector_.task(id);
+    return task->state == TaskState::pending && task->run_at > task->created_at;
+  }));
+  std::filesystem::rename(elsewhere, folder);
+  running.join();
+  EXPECT_EQ(call_back(payloads).responses.size(), 1u);
+}
+
 }  // namespace
 }  // namespace holdfast::http
