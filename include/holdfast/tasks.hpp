@@ -26,6 +26,9 @@ class OpenAttempt : public Attempt {
   /// True: it waits, and nothing of it runs until this says false again. Whatever ends the process
   /// meanwhile is not its doing, and nobody who must run alone has to wait for it.
   virtual void idle(bool /*waits*/) {}
+  /// The work is done, and only what came of it is still to be written down, however long that
+  /// takes: from now on the task's timeout does not end the attempt.
+  virtual void outlast_timeout() {}
 };
 /// Begins an attempt and returns at once. Throwing counts as for a `Handler`.
 using AsyncHandler = std::function<void(std::shared_ptr<OpenAttempt>)>;

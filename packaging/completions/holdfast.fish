@@ -183,10 +183,12 @@ complete -c holdfast -n '__holdfast_at \'http get\'' -l header -d 'Header \'Name
 complete -c holdfast -n '__holdfast_at \'http get\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l max-redirects -d 'Follow so many; default: what whoever sends it says; 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l sign-with -d 'Name of a key of whoever sends' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l raise -d 'Take answers of 400 and more for errors'
 complete -c holdfast -n '__holdfast_at \'http get\'' -l callback -d 'Kind of the task that gets the answer' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l callback-queue -d 'Queue of that task; default: default' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l context -d 'JSON that the callback gets, too' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l queue -d 'Queue; default: default' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
@@ -212,10 +214,12 @@ complete -c holdfast -n '__holdfast_at \'http post\'' -l data -d 'The body' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l data-file -d 'File with the body; - is stdin' -r -F
 complete -c holdfast -n '__holdfast_at \'http post\'' -l hold -d 'Do not send it again by itself once it may have been sent'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l max-redirects -d 'Follow so many; default: what whoever sends it says; 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l sign-with -d 'Name of a key of whoever sends' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l raise -d 'Take answers of 400 and more for errors'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l callback -d 'Kind of the task that gets the answer' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l callback-queue -d 'Queue of that task; default: default' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l context -d 'JSON that the callback gets, too' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l queue -d 'Queue; default: default' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
@@ -240,10 +244,12 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l param -d 'Parameter name
 complete -c holdfast -n '__holdfast_at \'http put\'' -l data -d 'The body' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l data-file -d 'File with the body; - is stdin' -r -F
 complete -c holdfast -n '__holdfast_at \'http put\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l max-redirects -d 'Follow so many; default: what whoever sends it says; 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l sign-with -d 'Name of a key of whoever sends' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l raise -d 'Take answers of 400 and more for errors'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l callback -d 'Kind of the task that gets the answer' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l callback-queue -d 'Queue of that task; default: default' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l context -d 'JSON that the callback gets, too' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l queue -d 'Queue; default: default' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
@@ -269,10 +275,12 @@ complete -c holdfast -n '__holdfast_at \'http patch\'' -l data -d 'The body' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l data-file -d 'File with the body; - is stdin' -r -F
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l hold -d 'Do not send it again by itself once it may have been sent'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l max-redirects -d 'Follow so many; default: what whoever sends it says; 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l sign-with -d 'Name of a key of whoever sends' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l raise -d 'Take answers of 400 and more for errors'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l callback -d 'Kind of the task that gets the answer' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l callback-queue -d 'Queue of that task; default: default' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l context -d 'JSON that the callback gets, too' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l queue -d 'Queue; default: default' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
@@ -295,10 +303,12 @@ complete -c holdfast -n '__holdfast_at \'http delete\'' -l header -d 'Header \'N
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l max-redirects -d 'Follow so many; default: what whoever sends it says; 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l sign-with -d 'Name of a key of whoever sends' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l raise -d 'Take answers of 400 and more for errors'
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l callback -d 'Kind of the task that gets the answer' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l callback-queue -d 'Queue of that task; default: default' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l context -d 'JSON that the callback gets, too' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l queue -d 'Queue; default: default' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l priority -d '1 (first) to 5 (last); default: 3' -x
@@ -321,10 +331,12 @@ complete -c holdfast -n '__holdfast_at \'http head\'' -l header -d 'Header \'Nam
 complete -c holdfast -n '__holdfast_at \'http head\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l max-redirects -d 'Follow so many; default: what whoever sends it says; 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l sign-with -d 'Name of a key of whoever sends' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l raise -d 'Take answers of 400 and more for errors'
 complete -c holdfast -n '__holdfast_at \'http head\'' -l callback -d 'Kind of the task that gets the answer' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l callback-queue -d 'Queue of that task; default: default' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l context -d 'JSON that the callback gets, too' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l queue -d 'Queue; default: default' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l priority -d '1 (first) to 5 (last); default: 3' -x

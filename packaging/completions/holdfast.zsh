@@ -162,9 +162,11 @@ _holdfast() {
     "http get --secret-header") return ;;
     "http get --param") return ;;
     "http get --timeout") return ;;
+    "http get --max-redirects") return ;;
     "http get --attempts") return ;;
     "http get --sign-with") return ;;
     "http get --callback") return ;;
+    "http get --callback-queue") return ;;
     "http get --context") return ;;
     "http get --queue") return ;;
     "http get --priority") return ;;
@@ -186,9 +188,11 @@ _holdfast() {
     "http post --data") return ;;
     "http post --data-file") _files; return ;;
     "http post --timeout") return ;;
+    "http post --max-redirects") return ;;
     "http post --attempts") return ;;
     "http post --sign-with") return ;;
     "http post --callback") return ;;
+    "http post --callback-queue") return ;;
     "http post --context") return ;;
     "http post --queue") return ;;
     "http post --priority") return ;;
@@ -210,9 +214,11 @@ _holdfast() {
     "http put --data") return ;;
     "http put --data-file") _files; return ;;
     "http put --timeout") return ;;
+    "http put --max-redirects") return ;;
     "http put --attempts") return ;;
     "http put --sign-with") return ;;
     "http put --callback") return ;;
+    "http put --callback-queue") return ;;
     "http put --context") return ;;
     "http put --queue") return ;;
     "http put --priority") return ;;
@@ -234,9 +240,11 @@ _holdfast() {
     "http patch --data") return ;;
     "http patch --data-file") _files; return ;;
     "http patch --timeout") return ;;
+    "http patch --max-redirects") return ;;
     "http patch --attempts") return ;;
     "http patch --sign-with") return ;;
     "http patch --callback") return ;;
+    "http patch --callback-queue") return ;;
     "http patch --context") return ;;
     "http patch --queue") return ;;
     "http patch --priority") return ;;
@@ -256,9 +264,11 @@ _holdfast() {
     "http delete --secret-header") return ;;
     "http delete --param") return ;;
     "http delete --timeout") return ;;
+    "http delete --max-redirects") return ;;
     "http delete --attempts") return ;;
     "http delete --sign-with") return ;;
     "http delete --callback") return ;;
+    "http delete --callback-queue") return ;;
     "http delete --context") return ;;
     "http delete --queue") return ;;
     "http delete --priority") return ;;
@@ -278,9 +288,11 @@ _holdfast() {
     "http head --secret-header") return ;;
     "http head --param") return ;;
     "http head --timeout") return ;;
+    "http head --max-redirects") return ;;
     "http head --attempts") return ;;
     "http head --sign-with") return ;;
     "http head --callback") return ;;
+    "http head --callback-queue") return ;;
     "http head --context") return ;;
     "http head --queue") return ;;
     "http head --priority") return ;;
@@ -703,10 +715,12 @@ _holdfast() {
         '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
         '--param:Parameter name=value for the URL; repeatable'
         '--timeout:For each hop, such as 5s; default\: 30s'
+        '--max-redirects:Follow so many; default\: what whoever sends it says; 0 follows none'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
         '--raise:Take answers of 400 and more for errors'
         '--callback:Kind of the task that gets the answer'
+        '--callback-queue:Queue of that task; default\: default'
         '--context:JSON that the callback gets, too'
         '--queue:Queue; default\: default'
         '--priority:1 (first) to 5 (last); default\: 3'
@@ -736,10 +750,12 @@ _holdfast() {
         '--data-file:File with the body; - is stdin'
         '--hold:Do not send it again by itself once it may have been sent'
         '--timeout:For each hop, such as 5s; default\: 30s'
+        '--max-redirects:Follow so many; default\: what whoever sends it says; 0 follows none'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
         '--raise:Take answers of 400 and more for errors'
         '--callback:Kind of the task that gets the answer'
+        '--callback-queue:Queue of that task; default\: default'
         '--context:JSON that the callback gets, too'
         '--queue:Queue; default\: default'
         '--priority:1 (first) to 5 (last); default\: 3'
@@ -768,10 +784,12 @@ _holdfast() {
         '--data:The body'
         '--data-file:File with the body; - is stdin'
         '--timeout:For each hop, such as 5s; default\: 30s'
+        '--max-redirects:Follow so many; default\: what whoever sends it says; 0 follows none'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
         '--raise:Take answers of 400 and more for errors'
         '--callback:Kind of the task that gets the answer'
+        '--callback-queue:Queue of that task; default\: default'
         '--context:JSON that the callback gets, too'
         '--queue:Queue; default\: default'
         '--priority:1 (first) to 5 (last); default\: 3'
@@ -801,10 +819,12 @@ _holdfast() {
         '--data-file:File with the body; - is stdin'
         '--hold:Do not send it again by itself once it may have been sent'
         '--timeout:For each hop, such as 5s; default\: 30s'
+        '--max-redirects:Follow so many; default\: what whoever sends it says; 0 follows none'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
         '--raise:Take answers of 400 and more for errors'
         '--callback:Kind of the task that gets the answer'
+        '--callback-queue:Queue of that task; default\: default'
         '--context:JSON that the callback gets, too'
         '--queue:Queue; default\: default'
         '--priority:1 (first) to 5 (last); default\: 3'
@@ -831,10 +851,12 @@ _holdfast() {
         '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
         '--param:Parameter name=value for the URL; repeatable'
         '--timeout:For each hop, such as 5s; default\: 30s'
+        '--max-redirects:Follow so many; default\: what whoever sends it says; 0 follows none'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
         '--raise:Take answers of 400 and more for errors'
         '--callback:Kind of the task that gets the answer'
+        '--callback-queue:Queue of that task; default\: default'
         '--context:JSON that the callback gets, too'
         '--queue:Queue; default\: default'
         '--priority:1 (first) to 5 (last); default\: 3'
@@ -861,10 +883,12 @@ _holdfast() {
         '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
         '--param:Parameter name=value for the URL; repeatable'
         '--timeout:For each hop, such as 5s; default\: 30s'
+        '--max-redirects:Follow so many; default\: what whoever sends it says; 0 follows none'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
         '--raise:Take answers of 400 and more for errors'
         '--callback:Kind of the task that gets the answer'
+        '--callback-queue:Queue of that task; default\: default'
         '--context:JSON that the callback gets, too'
         '--queue:Queue; default\: default'
         '--priority:1 (first) to 5 (last); default\: 3'

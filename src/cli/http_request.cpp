@@ -109,6 +109,10 @@ void add_call_options(CLI::App& command, Options& options) {
   command.add_option("--timeout", options.timeout, "For each hop, such as 5s; default: 30s")
       ->type_name("TIME");
   command
+      .add_option("--max-redirects", options.call.max_redirects,
+                  "Follow so many; default: what whoever sends it says; 0 follows none")
+      ->check(CLI::Range(0, 50));
+  command
       .add_option("--attempts", options.client.persistence.attempts,
                   "Give up after so many; default: 4")
       ->check(CLI::Range(1, 1'000));
@@ -125,6 +129,11 @@ void add_method(CLI::App& parent, Context& context, http::Method method, const s
   add_call_options(*command, *options);
   command->add_option("--callback", options->call.callback, "Kind of the task that gets the answer")
       ->type_name("KIND");
+  command
+      ->add_option("--callback-queue", options->call.callback_queue,
+                   "Queue of that task; default: default")
+      ->needs("--callback")
+      ->type_name("QUEUE");
   command->add_option("--context", options->context, "JSON that the callback gets, too")
       ->type_name("JSON");
   add_place_options(*command, options->client.task);

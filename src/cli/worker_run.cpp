@@ -13,6 +13,7 @@
 #include "cli/trace_options.hpp"
 #include "cli/worker_service.hpp"
 #include "exec/exec_handler.hpp"
+#include "http/blob_trouble.hpp"
 #include "http/forget.hpp"
 #include "http/plain_payload.hpp"
 
@@ -66,7 +67,13 @@ Handler program_handler(const Options& options, Context& context) {
   exec.input = [payloads = payloads_of(options.payloads)](Attempt& attempt) {
     return input_of(attempt, payloads);
   };
-  return exec_handler(std::move(exec));
+  return [program = exec_handler(std::move(exec))](Attempt& attempt) -> Outcome {
+    try {
+      return program(attempt);
+    } catch (const BlobError& error) {
+      return http::come_again(error);  // it did not begin
+    }
+  };
 }
 
 Exit run(Context& context, const Options& options) {

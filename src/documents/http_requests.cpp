@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include <holdfast/http/client.hpp>
 
@@ -13,6 +14,8 @@
 namespace holdfast {
 
 namespace {
+
+constexpr int most_running = 100'000;
 
 std::optional<Millis> heartbeat_age(const std::vector<WorkerStatus>& workers,
                                     const TaskRecord& task, WallTime now) {
@@ -30,6 +33,8 @@ void leave_out_claimed_ahead(std::vector<RequestInFlight>& requests,
   std::map<std::string, int> room;
   for (const auto& worker : workers) room[worker.id.text()] = worker.concurrency;
   std::map<std::pair<std::string, std::string>, int> at_host;
+  // The newest come first, also of those that were claimed together.
+  std::ranges::reverse(requests);
   std::ranges::stable_sort(requests, std::greater{}, &RequestInFlight::age);
   std::erase_if(requests, [&](const auto& request) {
     const auto most = per_host.find(request.worker);
@@ -47,8 +52,9 @@ std::vector<RequestInFlight> requests_in_flight(const Engine& engine, int limit,
   const Inspector inspector{engine};
   const auto workers = inspector.workers();
   std::vector<RequestInFlight> found;
+  // Which of them are in flight is only known of all of them together.
   for (const auto& task : inspector.tasks(
-           {.states = {TaskState::running}, .kind = http::request_kind}, {.limit = limit})) {
+           {.states = {TaskState::running}, .kind = http::request_kind}, {.limit = most_running})) {
     auto [method, host] = target_of(task);
     found.push_back({.id = task.id,
                      .age = task.claimed_at ? now - *task.claimed_at : Millis{0},
@@ -58,6 +64,7 @@ std::vector<RequestInFlight> requests_in_flight(const Engine& engine, int limit,
                      .heartbeat_age = heartbeat_age(workers, task, now)});
   }
   leave_out_claimed_ahead(found, workers, limits_per_host(engine));
+  if (std::cmp_less(limit, found.size())) found.erase(found.begin() + limit, found.end());
   return found;
 }
 

@@ -17,7 +17,8 @@ struct RequestInFlight {
   std::string worker{};
   std::optional<Millis> heartbeat_age{};  ///< of its worker; nothing if that is not known
 };
-/// Not those that a process has only claimed, because it or their host has no place for them.
+/// The longest first, `limit` of them. Not those that a process has only claimed, because it or
+/// their host has no place for them.
 std::vector<RequestInFlight> requests_in_flight(const Engine& engine, int limit, WallTime now);
 /// The documented JSON of it.
 std::string request_json(const RequestInFlight& request);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "http/blob_trouble.hpp"
 #include "http/callback_kind.hpp"
 #include "http/forget.hpp"
 
@@ -33,7 +34,12 @@ void on(Tasks& tasks, const std::string& kind, Callback callback, PayloadOptions
   tasks.on_json(kind,
                 [callback = std::move(callback),
                  payloads = std::move(payloads)](Attempt& attempt) -> Outcome {
-                  auto unsealed = unseal(attempt.payload(), payloads);
+                  Unsealed unsealed;
+                  try {
+                    unsealed = unseal(attempt.payload(), payloads);
+                  } catch (const BlobError& error) {
+                    return come_again(error);
+                  }
                   auto outcome = call(callback, unsealed.document, attempt);
                   if (!unsealed.blob.empty()) forget_when_done(attempt, unsealed.blob);
                   return outcome;

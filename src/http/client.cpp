@@ -29,6 +29,8 @@ Client::Client(Engine engine, ClientOptions options)
 }
 
 Request Client::build(Method method, std::string_view url, const Call& call) const {
+  if (!call.callback_queue.empty() && call.callback.empty())
+    throw InvalidRequest{"there is a queue for the callback, and no callback"};
   Request request;
   request.method = method;
   request.url = with_parameters(join_url(options_.base_url, url), call.params);
@@ -42,6 +44,7 @@ Request Client::build(Method method, std::string_view url, const Call& call) con
   request.on_ambiguous = call.on_ambiguous;
   request.sign_with = call.sign_with;
   request.callback = call.callback;
+  request.callback_queue = call.callback_queue;
   request.context = call.context;
   validate(request);
   return request;

@@ -36,6 +36,17 @@ std::optional<std::string> look_up(const std::string& name, const ProcessorOptio
   }
 }
 
+std::vector<std::string> signing_keys_of(const Job& job, const ProcessorOptions& options) {
+  const auto& name = job.request.sign_with;
+  auto at = options.signing_keys.find(name);
+  if (at == options.signing_keys.end())
+    throw InvalidRequest{
+        fmt::format("it is to be signed with '{}', a key that this processor does not have", name)};
+  std::vector<std::string> keys;
+  for (const auto& key : at->second) keys.push_back(signing_key(key));
+  return keys;
+}
+
 }  // namespace
 
 std::string secret_named(const std::string& name, const ProcessorOptions& options) {
@@ -47,14 +58,8 @@ std::string secret_named(const std::string& name, const ProcessorOptions& option
 }
 
 void sign(Job& job, const ProcessorOptions& options) {
-  const auto& name = job.request.sign_with;
-  if (name.empty()) return;
-  auto at = options.signing_keys.find(name);
-  if (at == options.signing_keys.end())
-    throw InvalidRequest{
-        fmt::format("it is to be signed with '{}', a key that this processor does not have", name)};
-  std::vector<std::string> keys;
-  for (const auto& key : at->second) keys.push_back(signing_key(key));
+  if (job.request.sign_with.empty()) return;
+  const auto keys = signing_keys_of(job, options);
   auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   auto& headers = job.request.headers;
   headers["webhook-id"] = job.id;
@@ -78,7 +83,7 @@ Job make_job(Request request, std::string id, const ProcessorOptions& options) {
   job.max_redirects = job.request.max_redirects.value_or(options.max_redirects);
   add_identity(job, options);
   add_secrets(job, options);
-  sign(job, options);
+  if (!job.request.sign_with.empty()) signing_keys_of(job, options);
   return job;
 }
 

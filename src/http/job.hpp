@@ -53,9 +53,9 @@ class SecretUnreadable : public InvalidRequest {
   using InvalidRequest::InvalidRequest;
 };
 
-/// The job for a request: with its URL as it is sent, its identity in headers, the values of its
-/// secrets, and a signature. Throws `InvalidRequest` for secrets and keys that the options do not
-/// have, `SecretUnreadable` for one that they have.
+/// The job for a request: with its URL as it is sent, its identity in headers, and the values of
+/// its secrets. Throws `InvalidRequest` for secrets and keys that the options do not have,
+/// `SecretUnreadable` for one that they have.
 Job make_job(Request request, std::string id, const ProcessorOptions& options);
 
 /// Signs what is to be sent now, if its request asks for that. Throws `InvalidRequest` for a key

@@ -79,9 +79,12 @@ std::string seal(const boost::json::value& document, const std::string& key,
   return seal_text(boost::json::serialize(document), key, options);
 }
 
-std::string seal_text(std::string text, const std::string& key, const PayloadOptions& options) {
-  if (!options.keyring.current.empty()) text = encrypt(text, options.keyring);
-  if (!options.blobs || text.size() <= options.threshold) return text;
+std::string seal_text(std::string&& document, const std::string& key,
+                      const PayloadOptions& options) {
+  const bool secret = !options.keyring.current.empty();
+  auto encrypted = secret ? encrypt(document, options.keyring) : std::string{};
+  auto& text = secret ? encrypted : document;
+  if (!options.blobs || text.size() <= options.threshold) return std::move(text);
   // One of that name is there if this was tried before, and then it says the same.
   options.blobs->put(key, text);
   return boost::json::serialize(boost::json::value{{"$blob", key}});

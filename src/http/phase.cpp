@@ -14,12 +14,20 @@ constexpr const char* ambiguous = "ambiguous";
 
 std::string ours(const Attempt& attempt) { return std::to_string(attempt.token().value); }
 
-/// An operator who puts the request back after the claim `token` has decided that it is sent again.
+/// From there nothing goes on by itself. What the system holds, to move it elsewhere, it also lets
+/// go; everybody else is a person, or acts for one, whatever the name.
+bool is_released(const Transition& step) {
+  const bool rested = step.from == TaskState::held || step.from == TaskState::failed ||
+                      step.from == TaskState::cancelled;
+  const bool goes_on = step.to == TaskState::pending || step.to == TaskState::blocked;
+  return rested && goes_on && !step.actor.starts_with("system/");
+}
+
+/// Whoever puts the request back after the claim `token` has decided that it is sent again.
 bool released_since(const Engine& engine, TaskId task, std::int64_t token) {
   auto steps = Inspector{engine}.history(task);
   return std::ranges::any_of(steps, [&](const Transition& step) {
-    return step.to == TaskState::pending && step.actor.starts_with("operator") &&
-           step.token.value >= token;
+    return is_released(step) && step.token.value >= token;
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "http/blob_trouble.hpp"
 #include "http/descriptors.hpp"
 #include "http/forget.hpp"
 #include "http/phase.hpp"
@@ -51,8 +52,13 @@ Tasks Processor::State::handlers() {
   if (!options_.payloads.blobs) return tasks;
   return tasks.on_async(forget_kind, [this](std::shared_ptr<OpenAttempt> attempt) {
     writers_.put([this, attempt] {
-      forget(attempt->payload(), *options_.payloads.blobs);
-      attempt->end(done);
+      try {
+        forget(attempt->payload(), *options_.payloads.blobs);
+        attempt->end(done);
+      } catch (const BlobError& error) {
+        tell_trouble("removing a blob", error);
+        attempt->end(come_again(error));
+      }
     });
   });
 }
@@ -62,6 +68,7 @@ void Processor::State::begin_threads() {
   loop_ = std::make_unique<Loop>(options_);
   desk_.begin(1);
   if (!options_.payloads.blobs) return;
+  pauses_.begin();
   readers_.begin(threads_for_blobs);
   writers_.begin(threads_for_blobs);
   sweeper_ = std::jthread{[this](std::stop_token stop) { sweep_blobs(std::move(stop)); }};
@@ -73,6 +80,7 @@ void Processor::State::end_threads() {
   readers_.abandon();
   if (loop_) loop_->stop();
   desk_.finish();
+  pauses_.end();
   writers_.abandon();
   sweeper_ = {};
 }
@@ -96,6 +104,9 @@ void Processor::State::take(const std::shared_ptr<OpenAttempt>& attempt) {
   readers_.put([this, attempt] {
     try {
       if (!is_broken_off(*attempt)) begin(attempt);
+    } catch (const BlobError& error) {
+      tell_trouble("reading a request that is in a blob", error);
+      attempt->end(come_again(error));
     } catch (const UnfitPayload& error) {
       attempt->end(fail(error.what()));
     } catch (const std::exception& error) {

@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-#include <holdfast/error.hpp>
-
 #include "http/forget.hpp"
 #include "http/phase.hpp"
 #include "http/processor_state.hpp"
@@ -63,51 +60,6 @@ bool Processor::State::may_need_blob(const Held& held, const Ending& ending) con
   return 2 * bytes > options_.payloads.threshold;
 }
 
-void Processor::State::deliver(const HeldPtr& held, Ending ending) {
-  auto& attempt = *held->attempt;
-  if (!ending.delivery.empty()) {
-    TaskOptions options;
-    std::string key;
-    if (options_.payloads.blobs) {
-      options.id = TaskId::make();
-      key = blob_key(engine_, *options.id);
-    }
-    if (!held->request.callback_queue.empty()) options.queue = held->request.callback_queue;
-    auto payload = seal_text(std::move(ending.delivery), key, options_.payloads);
-    try {
-      attempt.then_json(held->request.callback, std::move(payload), options);
-    } catch (const InvalidRequest& error) {
-      if (ending.is_error) throw;
-      // It does not fit into a payload. Then that is what the callback is told.
-      auto& response = std::get<Response>(held->answer.what);
-      RequestError too_large{.type = ErrorType::response_too_large,
-                             .message = fmt::format("the answer cannot be kept: {}; with a store "
-                                                    "of blobs it could",
-                                                    error.what()),
-                             .duration = response.duration,
-                             .request_id = response.request_id,
-                             .url = response.url,
-                             .method = response.method,
-                             .redirects = response.redirects,
-                             .context = response.context};
-      held->answer.what = std::move(too_large);
-      return settle(held);
-    }
-  }
-  auto* completes = std::get_if<Done>(&ending.outcome);
-  if (completes && held->request.callback.empty()) seal_result(*held, *completes);
-  if (completes && !held->blob.empty()) forget_when_done(attempt, held->blob);
-  attempt.end(std::move(ending.outcome));
-}
-
-void Processor::State::seal_result(Held& held, Done& done) {
-  const auto& payloads = options_.payloads;
-  auto key = payloads.blobs ? result_key(engine_, held.attempt->task()) : "";
-  auto text = seal_text(std::move(done.text), key, payloads);
-  done.text =
-      is_sealed(text) ? sealed_result(std::get<Response>(held.answer.what), text) : std::move(text);
-}
-
 void Processor::State::sweep_blobs(std::stop_token stop) {
   std::mutex mutex;
   std::condition_variable_any never;
@@ -122,8 +74,10 @@ void Processor::State::sweep_blobs(std::stop_token stop) {
   } while (!stop.stop_requested());
 }
 
-void Processor::State::tell_trouble(const char* doing, const std::exception& error) const {
-  engine_.events().emit(StoreTrouble{doing, error.what()});
+void Processor::State::tell_trouble(const char* doing, const std::exception& error) {
+  const auto kept_back = patient_.say(doing);
+  if (kept_back)
+    engine_.events().emit(StoreTrouble{doing, error.what() + kept_back_text(*kept_back)});
 }
 
 }  // namespace holdfast::http

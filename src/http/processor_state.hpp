@@ -10,6 +10,8 @@
 #include "http/ending.hpp"
 #include "http/lifecycle.hpp"
 #include "http/loop.hpp"
+#include "http/pauses.hpp"
+#include "recovery/patient.hpp"
 
 namespace holdfast::http {
 
@@ -24,6 +26,7 @@ namespace holdfast::http {
 ///
 ///     readers  begin requests that are kept there
 ///     writers  deliver what goes there, and remove what nobody needs
+///     pauses   has what could not be delivered, and gives it to the writers again
 ///     sweeper  looks for what nobody will remove
 class Processor::State {
  public:
@@ -46,8 +49,14 @@ class Processor::State {
     Answer answer{};
     bool announced = false;            ///< the store knows that this attempt may have sent it
     std::optional<Outcome> instead{};  ///< why it was not sent
-    std::mutex mutex{};  ///< guards the one below: the answer may be there before it is
+    /// The same at every try, so that a blob is known that is there already.
+    std::optional<TaskId> delivered_as{};  ///< the callback's task
+    std::string delivered_in{};            ///< the blob, if it becomes one
+    Millis pause{0};                       ///< before the next try
+    std::mutex mutex{};  ///< guards those below: the answer may be there before they are
     std::optional<std::stop_callback<std::function<void()>>> on_stop{};
+    std::optional<Ending> undelivered{};  ///< waits for that
+    std::string why_undelivered{};
   };
   using HeldPtr = std::shared_ptr<Held>;
 
@@ -67,12 +76,20 @@ class Processor::State {
   void conclude(const HeldPtr& held);
   void settle(const HeldPtr& held);
   void deliver(const HeldPtr& held, Ending ending);
+  /// Encrypts what is delivered, or is the result, and puts it elsewhere. May throw, and be called
+  /// again.
+  void seal(Held& held, Ending& ending);
+  /// Then that is what the callback is told; if it cannot be told anything, the request fails.
+  void cannot_keep(const HeldPtr& held, const std::string& why);
+  /// The request was answered, and is not sent again because blobs are away: the answer stays here
+  /// until they are back, or until it has to end.
+  void wait_for_blobs(const HeldPtr& held, Ending ending, const Error& error);
+  void deliver_again(const HeldPtr& held);
   /// Whether delivering it may take as long as writing a blob does.
   bool may_need_blob(const Held& held, const Ending& ending) const;
-  /// Without a callback: what is kept with the request itself.
-  void seal_result(Held& held, Done& done);
   void sweep_blobs(std::stop_token stop);
-  void tell_trouble(const char* doing, const std::exception& error) const;
+  /// Once in a while: when blobs are away, everybody meets the same.
+  void tell_trouble(const char* doing, const std::exception& error);
 
   Engine engine_;
   ProcessorOptions options_;
@@ -85,6 +102,8 @@ class Processor::State {
   Desk desk_;
   Desk readers_;
   Desk writers_;
+  Pauses pauses_;
+  Patient patient_;
   std::unique_ptr<Loop> loop_;
   std::jthread sweeper_;
 };

@@ -69,6 +69,9 @@ void Transfer::prepare() {
   for (auto data :
        {CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA})
     set(handle, data, this);
+  // Not before: it may have waited for a place at its host, and after a redirect its body may be
+  // another one.
+  sign(job_, site_.options);
   set_method();
   set_headers();
 }

@@ -104,8 +104,6 @@ std::optional<Answer> Transfer::follow(const Follow& next) {
     job_.secrets.clear();
     unsign(job_);
   }
-  // Its body may be another one now.
-  sign(job_, site_.options);
   return {};
 }
 

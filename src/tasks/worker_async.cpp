@@ -49,6 +49,7 @@ class Worker::Impl::Open final : public OpenAttempt {
     if (!ended_.exchange(true)) worker_->ended(*this, outcome);
   }
   void idle(bool waits) override { worker_->idles(*this, waits); }
+  void outlast_timeout() override { worker_->outlasts_timeout(*this); }
 
  private:
   friend class Worker::Impl;
@@ -116,6 +117,11 @@ void Worker::Impl::idles(Open& open, bool idle) {
   std::lock_guard lock{mutex_};
   session_.idles(open.job_, idle);
   if (idle && session_.startable()) work_ready_.notify_one();
+}
+
+void Worker::Impl::outlasts_timeout(Open& open) {
+  std::lock_guard lock{mutex_};
+  open.job_->times_out = Millis::max();
 }
 
 void Worker::Impl::ended(Open& open, const Outcome& outcome) {

@@ -90,6 +90,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   void hand_out(const JobPtr& job, int slot, const std::shared_ptr<Enlistment>& enlistment);
   void ended(Open& open, const Outcome& outcome);
   void idles(Open& open, bool idle);
+  void outlasts_timeout(Open& open);
 
   // Heart and timer.
   void beat();

@@ -157,6 +157,23 @@ TEST_F(HttpCommands, SignAndEncryptWithKeysOutOfFiles) {
   EXPECT_THAT(twice.err, HasSubstr("twice"));
 }
 
+TEST_F(HttpCommands, SayWhereTheCallbackGoesAndHowFarRedirectsAreFollowed) {
+  HttpServer server{[](const ServedRequest&) { return answer(302, "", "Location: /on\r\n"); }};
+  const auto added = cli({"http", "get", server.url(), "--callback", "keep", "--callback-queue",
+                          "answers", "--max-redirects", "0"});
+  ASSERT_TRUE(added.ending.ok()) << added.err;
+  ASSERT_TRUE(cli(run_words({"--until-empty"})).ending.ok());
+  const auto callback = inspector_.tasks({.kind = "keep"}).at(0);
+  EXPECT_EQ(callback.queue, "answers");
+  EXPECT_THAT(callback.payload, HasSubstr("\"status\":302"));
+  const auto refused = cli({"http", "get", server.url(), "--callback-queue", "answers"});
+  EXPECT_FALSE(refused.ending.ok());
+  EXPECT_THAT(refused.err, HasSubstr("--callback"));
+  EXPECT_FALSE(cli({"http", "get", server.url(), "--max-redirects", "51"}).ending.ok());
+  Client client{engine_};
+  EXPECT_THROW(client.get(server.url(), {.callback_queue = "answers"}), InvalidRequest);
+}
+
 TEST_F(HttpCommands, TakeBodiesFromFilesAndHeadersOfSeveralValues) {
   ServedRequest seen;
   HttpServer server{[&](const ServedRequest& request) {

@@ -10,7 +10,15 @@ using test::answer;
 using test::HttpServer;
 using test::ServedRequest;
 
-using WaitingLines = ProcessorScenario;
+class WaitingLines : public ProcessorScenario {
+ protected:
+  std::vector<TaskId> in_flight(int limit) const {
+    std::vector<TaskId> ids;
+    const auto now = std::chrono::floor<Millis>(std::chrono::system_clock::now());
+    for (const auto& request : requests_in_flight(engine_, limit, now)) ids.push_back(request.id);
+    return ids;
+  }
+};
 
 test::Reply waits(const ServedRequest&) {
   auto reply = answer(200, "slow");
@@ -29,11 +37,9 @@ TEST_F(WaitingLines, WhoWaitsForAPlaceAtAHostLeavesRoomForOtherHosts) {
   options.capacity = 4;
   std::jthread looking{[&] {
     EXPECT_TRUE(test::eventually([&] { return quick.served() == 1 && slow.served() == 1; }));
-    EXPECT_TRUE(test::eventually([&] {
-      auto found = requests_in_flight(engine_, 50,
-                                      std::chrono::floor<Millis>(std::chrono::system_clock::now()));
-      return found.size() == 1;
-    })) << "those that wait are not in flight";
+    EXPECT_TRUE(test::eventually([&] { return in_flight(50).size() == 1; }))
+        << "those that wait are not in flight";
+    EXPECT_EQ(in_flight(1), in_flight(50)) << "nor are they in its place";
     slow.release();
   }};
   auto told = perform(options);

@@ -295,7 +295,7 @@ TEST_F(ProcessorTest, WhatMayHaveBeenSentIsSentAgainOnlyByAnOperatorsWord) {
   EXPECT_EQ(inspector_.task(id)->state, TaskState::held);
   EXPECT_THAT(inspector_.task(id)->cause, HasSubstr("may have been sent"));
   EXPECT_EQ(server.served(), 1);
-  inspector_.retry({.ids = {id}});
+  Inspector{engine_, "alice"}.retry({.ids = {id}});
   EXPECT_EQ(perform().responses["x"].body, "done");
 }
 

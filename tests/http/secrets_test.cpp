@@ -36,6 +36,36 @@ TEST_F(Secrets, SendsWhoItIsAndSecretsThatNoStoreKnows) {
                                {std::string(32, 'k')}, at));
 }
 
+TEST_F(Secrets, ASignatureIsAsOldAsItsRequestOnTheWireAndNotAsItsWait) {
+  const auto now = [] {
+    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  };
+  std::mutex mutex;
+  std::vector<std::chrono::seconds> signed_at;
+  HttpServer server{[&](const ServedRequest& request) {
+    std::lock_guard lock{mutex};
+    signed_at.emplace_back(std::stoll(request.headers.at("webhook-timestamp")));
+    auto reply = answer(204);
+    reply.waits = true;
+    return reply;
+  }};
+  auto signed_call = call("x");
+  signed_call.sign_with = "main";
+  for (int i = 0; i < 2; ++i) client_.post(server.url(), signed_call);
+  auto options = lenient();
+  options.signing_keys["main"] = {std::string(32, 'k')};
+  options.per_host = 1;
+  Processor processor{engine_, options};
+  std::jthread running{[&] { processor.run(); }};
+  EXPECT_TRUE(test::eventually([&] { return processor.in_flight() == 2 && server.served() == 1; }));
+  const auto joined = now();
+  EXPECT_TRUE(test::eventually([&] { return now() > joined; }));
+  server.release();
+  running.join();
+  ASSERT_EQ(signed_at.size(), 2u);
+  EXPECT_GT(signed_at[1], joined.time_since_epoch());
+}
+
 TEST_F(Secrets, ARequestForASecretThatIsMissingFailsForGood) {
   Client client{engine_, {.secret_headers = {{"Authorization", "token"}}}};
   auto id = client.get("http://127.0.0.1:1/");

@@ -36,6 +36,7 @@ struct Call {
   Headers headers{};    ///< added to the client's, and instead of one of the same name
   std::string body{};
   std::string callback{};        ///< kind of the callback's task; see `on`
+  std::string callback_queue{};  ///< of that task; empty: the queue `default`
   boost::json::value context{};  ///< for the callback; `with` takes any described struct
   std::optional<Millis> timeout{};
   std::optional<int> max_redirects{};

@@ -36,8 +36,9 @@ void validate(const PayloadOptions& options);
 std::string seal(const boost::json::value& document, const std::string& key,
                  const PayloadOptions& options);
 
-/// The same for one that is JSON text already.
-std::string seal_text(std::string document, const std::string& key, const PayloadOptions& options);
+/// The same for one that is JSON text already. Where this throws, the document is as it was.
+std::string seal_text(std::string&& document, const std::string& key,
+                      const PayloadOptions& options);
 
 /// Whether it is what `seal` makes where it encrypts or puts elsewhere.
 bool is_sealed(std::string_view payload);

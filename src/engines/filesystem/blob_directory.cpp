@@ -161,8 +161,9 @@ class BlobDirectory final : public BlobStore {
     auto path = path_of(key);
     FileDescriptor opened{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
     if (!opened) {
-      if (errno == ENOENT || errno == ENOTDIR) return false;
-      throw_errno("open", path);
+      if (errno != ENOENT && errno != ENOTDIR) throw_errno("open", path);
+      require_folder();
+      return false;
     }
     auto damaged = [&]() -> BlobDamaged {
       return BlobDamaged{fmt::format("{} is not what was written there", path)};
@@ -192,6 +193,7 @@ class BlobDirectory final : public BlobStore {
       return true;
     }
     if (errno != ENOENT && errno != ENOTDIR) throw_errno("remove", path);
+    require_folder();
     return false;
   }
 
@@ -239,6 +241,12 @@ class BlobDirectory final : public BlobStore {
   std::string path_of(std::string_view key) const {
     check_blob_key(key);
     return fmt::format("{}/{}", folder_, key);
+  }
+
+  /// Where all of it is away, nothing is known of a single blob.
+  void require_folder() const {
+    FileDescriptor opened{::open(folder_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    if (!opened) throw_errno("look into", folder_);
   }
 
   /// Makes the folders that lead to a key durably; returns the last of them.
