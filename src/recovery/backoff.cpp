@@ -1,12 +1,27 @@
 #include "recovery/backoff.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include <fmt/format.h>
 
 namespace holdfast {
+
+namespace {
+
+/// Of numbers with a space between them, the first one.
+template <class Number>
+bool take_number(std::string_view& text, Number& number) {
+  const auto* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec != std::errc{}) return false;
+  text = {read.ptr, end};
+  if (text.starts_with(' ')) text.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
 
 Millis backoff_delay(const Backoff& backoff, int failing_attempt, double random01) {
   const auto longest = static_cast<double>(backoff.longest.count());
@@ -29,14 +44,12 @@ std::string backoff_text(const Backoff& backoff) {
                      backoff.jitter);
 }
 
-Backoff parse_backoff(const std::string& text) {
-  if (text.empty()) return {};
-  long first = 0, longest = 0;
+Backoff parse_backoff(std::string_view text) {
   Backoff backoff;
-  if (std::sscanf(text.c_str(), "%ld %lf %ld %lf", &first, &backoff.factor, &longest,
-                  &backoff.jitter) != 4) {
-    return {};
-  }
+  std::int64_t first = 0, longest = 0;
+  const bool read = take_number(text, first) && take_number(text, backoff.factor) &&
+                    take_number(text, longest) && take_number(text, backoff.jitter);
+  if (!read || !text.empty()) return {};
   backoff.first = Millis{first};
   backoff.longest = Millis{longest};
   return backoff;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <holdfast/task.hpp>
 
@@ -14,6 +15,6 @@ Millis backoff_delay(const Backoff& backoff, int failing_attempt, double random0
 bool is_default(const Backoff& backoff);
 std::string backoff_text(const Backoff& backoff);
 /// What is not the text of one is the default.
-Backoff parse_backoff(const std::string& text);
+Backoff parse_backoff(std::string_view text);
 
 }  // namespace holdfast

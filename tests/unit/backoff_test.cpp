@@ -30,6 +30,20 @@ TEST(Backoff, WithoutJitterIgnoresTheDice) {
   EXPECT_EQ(backoff_delay(backoff, 5, 0.99), 10s);
 }
 
+TEST(Backoff, ComesBackFromItsText) {
+  Backoff backoff{.first = 1ms, .factor = 1.25, .longest = 36h, .jitter = 1e-3};
+  auto read = parse_backoff(backoff_text(backoff));
+  EXPECT_EQ(read.first, backoff.first);
+  EXPECT_EQ(read.factor, backoff.factor);
+  EXPECT_EQ(read.longest, backoff.longest);
+  EXPECT_EQ(read.jitter, backoff.jitter);
+}
+
+TEST(Backoff, IsTheDefaultWhereItsTextIsNone) {
+  for (const auto* text : {"", "1", "1 2 3", "1 2 3 x", "1 2 3 4 5", "a b c d", "1,2,3,4"})
+    EXPECT_TRUE(is_default(parse_backoff(text))) << text;
+}
+
 TEST(Backoff, IsNeverNegative) {
   EXPECT_EQ(backoff_delay({.first = 0ms}, 3, 0.0), 0ms);
   EXPECT_EQ(backoff_delay({.first = 1s, .jitter = 5.0}, 1, 0.0), 0ms);

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <holdfast/report.hpp>
 
+#include "recovery/backoff.hpp"
+
 namespace holdfast::redis {
 
 Arguments& Arguments::add(const std::vector<std::string>& list) {
@@ -24,28 +26,6 @@ Arguments& Arguments::add(const ReportHead& report) {
 }
 
 namespace {
-
-std::string backoff_text(const Backoff& backoff) {
-  constexpr Backoff usual{};
-  if (backoff.first == usual.first && backoff.factor == usual.factor &&
-      backoff.longest == usual.longest && backoff.jitter == usual.jitter)
-    return {};
-  return fmt::format("{} {} {} {}", backoff.first.count(), backoff.factor, backoff.longest.count(),
-                     backoff.jitter);
-}
-
-Backoff parse_backoff(std::string_view text) {
-  if (text.empty()) return {};
-  long first = 0, longest = 0;
-  Backoff backoff;
-  std::string terminated{text};
-  if (std::sscanf(terminated.c_str(), "%ld %lf %ld %lf", &first, &backoff.factor, &longest,
-                  &backoff.jitter) != 4)
-    return {};
-  backoff.first = Millis{first};
-  backoff.longest = Millis{longest};
-  return backoff;
-}
 
 bool in_one_run(const NewTask& one, const NewTask& next) {
   const auto &a = one.options, &b = next.options;
@@ -94,7 +74,8 @@ std::vector<TaskId> add_tasks(Arguments& arguments, std::span<const NewTask* con
 std::string body_text(const NewTask& task) {
   const auto& options = task.options;
   auto text = fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}", separator, options.max_attempts,
-                          options.timeout.count(), backoff_text(options.backoff),
+                          options.timeout.count(),
+                          is_default(options.backoff) ? "" : backoff_text(options.backoff),
                           options.tags.empty() ? std::string{} : json_list(options.tags));
   return text += task.payload;
 }
