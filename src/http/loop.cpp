@@ -115,13 +115,14 @@ Loop::Ticket Loop::perform(Job job) {
   return ticket;
 }
 
-void Loop::cancel(Ticket ticket) { give({ticket, Order::What::cancel}); }
-void Loop::go_on(Ticket ticket) { give({ticket, Order::What::go_on}); }
+void Loop::cancel(Ticket ticket) { give({ticket}, Order::What::cancel); }
+void Loop::cancel(const std::vector<Ticket>& tickets) { give(tickets, Order::What::cancel); }
+void Loop::go_on(Ticket ticket) { give({ticket}, Order::What::go_on); }
 
-void Loop::give(Order order) {
+void Loop::give(const std::vector<Ticket>& tickets, Order::What what) {
   {
     std::lock_guard lock{mutex_};
-    orders_.push_back(std::move(order));
+    for (auto ticket : tickets) orders_.push_back({ticket, what});
   }
   wake_up();
 }

@@ -32,6 +32,8 @@ class Loop {
   Ticket perform(Job job);
   /// From any thread. Its job ends as cancelled, unless it has ended already.
   void cancel(Ticket ticket);
+  /// All at once: none of them gets the place of another.
+  void cancel(const std::vector<Ticket>& tickets);
   /// From any thread. Sends what was about to be sent (`Job::about_to_send`), unless it has ended.
   void go_on(Ticket ticket);
   /// What is in flight ends as cancelled, and nothing is performed any more. Once.
@@ -51,7 +53,7 @@ class Loop {
   };
 
   void run(std::stop_token stop);
-  void give(Order order);
+  void give(const std::vector<Ticket>& tickets, Order::What what);
   void wake_up();
   void take_orders();
   void begin(Ticket ticket, Job job);

@@ -225,7 +225,7 @@ void SidekiqProcessor::State::wind_down() {
     changed_.wait_until(lock, until, [&] { return held_.empty() || at_once_; });
     for (const auto& [token, held] : held_) tickets.push_back(held->ticket);
   }
-  for (auto ticket : tickets) loop_->cancel(ticket);
+  loop_->cancel(tickets);
   {
     // As long as Redis can be reached, this is soon. If not, others recover what is left.
     std::unique_lock lock{mutex_};
