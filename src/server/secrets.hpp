@@ -8,6 +8,9 @@
 
 namespace holdfast::server {
 
+using holdfast::make_private_folder;
+using holdfast::write_private_file;
+
 /// 256 random bits as text that needs no quoting anywhere.
 std::string random_secret();
 

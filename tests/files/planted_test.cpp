@@ -146,6 +146,22 @@ TEST_F(Planted, LogOfTheDatabaseIsRefused) {
   }
 }
 
+TEST_F(Planted, NamesWithoutAFolderAreCheckedTheSame) {
+  current_folder_ = store_.folder();
+  address_ = "sqlite:work.db";
+  for (const auto& path : {store_.database() + "-wal", side("wake"), side("ballast")}) {
+    SCOPED_TRACE(path);
+    const auto target = victim();
+    plant_link(path, target);
+    EXPECT_THAT(refusal({"task", "add", "mail"}), HasSubstr(fs::path{path}.filename().string()));
+    expect_untouched(target);
+    fs::remove_all(path);
+  }
+  umask_ = "000";
+  ok({"task", "add", "mail"});
+  EXPECT_EQ(status_of(store_.database()).st_mode & 0777u, 0600u);
+}
+
 TEST_F(Planted, LinkToTheDatabaseIsFollowedOnlyToAFile) {
   const auto data = store_.folder() / "data";
   fs::create_directory(data);

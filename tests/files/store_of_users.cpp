@@ -36,8 +36,9 @@ std::vector<std::string> StoreOfUsers::words(std::vector<std::string> arguments,
   if (who.user != ::geteuid())
     all = {"/usr/bin/setpriv", "--reuid=" + std::to_string(who.user),
            "--regid=" + std::to_string(who.group), "--clear-groups"};
-  all.insert(all.end(), {"/bin/sh", "-c", "umask " + umask_ + " && exec \"$@\"", "sh",
-                         HOLDFAST_PROGRAM, "--store", address_});
+  all.insert(all.end(),
+             {"/bin/sh", "-c", "cd " + current_folder_ + " && umask " + umask_ + " && exec \"$@\"",
+              "sh", HOLDFAST_PROGRAM, "--store", address_});
   all.insert(all.end(), arguments.begin(), arguments.end());
   return all;
 }

@@ -55,6 +55,7 @@ class StoreOfUsers : public testing::Test {
   TempStore store_;
   std::string address_ = store_.address();
   std::string umask_ = "022";
+  std::string current_folder_ = "/";
 };
 
 }  // namespace holdfast::test

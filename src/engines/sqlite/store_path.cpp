@@ -19,11 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file itself, where `path` is a link to it.
+/// The file itself, where `path` is a link to it; always with its folder.
 fs::path real_path(const std::string& path) {
   std::error_code ignored;
-  auto canonical = fs::weakly_canonical(path, ignored);
-  return canonical.empty() ? fs::path{path} : canonical;
+  const auto whole = fs::absolute(path, ignored);
+  auto canonical = fs::weakly_canonical(whole, ignored);
+  return canonical.empty() ? whole : canonical;
 }
 
 /// SQLite gives its log the group of the folder only if the folder says so.
