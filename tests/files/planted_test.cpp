@@ -147,7 +147,7 @@ TEST_F(Planted, LogOfTheDatabaseIsRefused) {
 }
 
 TEST_F(Planted, NamesWithoutAFolderAreCheckedTheSame) {
-  current_folder_ = store_.folder();
+  current_folder_ = store_.folder().string();
   address_ = "sqlite:work.db";
   for (const auto& path : {store_.database() + "-wal", side("wake"), side("ballast")}) {
     SCOPED_TRACE(path);
