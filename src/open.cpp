@@ -34,28 +34,43 @@ namespace holdfast {
 
 namespace {
 
-/// `path?durability=crash-safe` becomes the path; what follows the question mark goes into
-/// `settings`.
-std::string take_parameters(std::string_view address, Settings& settings) {
-  auto question = address.find('?');
-  std::string path{address.substr(0, question)};
-  if (question == std::string_view::npos) return path;
-  auto parameter = address.substr(question + 1);
+/// The file of a store, and for whom its files are.
+struct StoreFile {
+  std::string path;
+  FilesFor files_for = FilesFor::owner;
+};
+
+void take_parameter(std::string_view parameter, StoreFile& file, Settings& settings) {
   if (parameter == "durability=power-safe") {
     settings.durability = Durability::power_safe;
   } else if (parameter == "durability=crash-safe") {
     settings.durability = Durability::crash_safe;
+  } else if (parameter == "access=owner") {
+    file.files_for = FilesFor::owner;
+  } else if (parameter == "access=group") {
+    file.files_for = FilesFor::group;
   } else {
     throw ConfigError{
         fmt::format("unknown parameter '{}' in the store address; allowed: durability=power-safe, "
-                    "durability=crash-safe",
+                    "durability=crash-safe, access=owner, access=group",
                     parameter)};
   }
-  return path;
+}
+
+/// `path?durability=crash-safe&access=group` becomes the path and what follows it.
+StoreFile take_parameters(std::string_view address, Settings& settings) {
+  auto question = address.find('?');
+  StoreFile file{std::string{address.substr(0, question)}};
+  while (question != std::string_view::npos) {
+    address.remove_prefix(question + 1);
+    question = address.find('&');
+    take_parameter(address.substr(0, question), file, settings);
+  }
+  return file;
 }
 
 /// The file of a store's address; its parameters go into `settings`.
-std::string file_of(std::string_view address, Settings& settings) {
+StoreFile file_of(std::string_view address, Settings& settings) {
   settings.validate();
   auto colon = address.find(':');
   auto scheme = address.substr(0, colon);
@@ -66,13 +81,14 @@ std::string file_of(std::string_view address, Settings& settings) {
                     "sqlite:work.db, postgres://USER@HOST/DATABASE or redis://HOST:PORT",
                     colon == std::string_view::npos ? address : scheme)};
   }
-  auto path = take_parameters(address.substr(colon + 1), settings);
+  auto file = take_parameters(address.substr(colon + 1), settings);
+  const auto& path = file.path;
   if (path.empty()) throw ConfigError{"the store address names no file; write sqlite:FILE"};
   if (path.starts_with("//"))
     throw ConfigError{fmt::format(
         "sqlite:{} has two slashes; a file has no host: write sqlite:FILE or sqlite:/FOLDER/FILE",
         path)};
-  return path;
+  return file;
 }
 
 /// A file is one of a host; servers have names that are the same everywhere.
@@ -101,8 +117,9 @@ Engine open(std::string_view address, Settings settings, Stay stay) {
         "Sidekiq's Redis has jobs of a Ruby application and no tasks; 'holdfast http run', 'http "
         "list' and 'http stats' (and holdfast::http::SidekiqProcessor) work with it"};
   }
-  auto path = file_of(address, settings);
-  return Engine{sqlite::open_store(path, std::move(settings), system_clock(), {.stay = stay})};
+  auto file = file_of(address, settings);
+  return Engine{sqlite::open_store(file.path, std::move(settings), system_clock(),
+                                   {.stay = stay, .files_for = file.files_for})};
 }
 
 std::string check_address(std::string_view address) {
@@ -124,8 +141,8 @@ Diagnosis diagnose(std::string_view address, const DiagnosisOptions& options, Se
     throw InvalidRequest{
         "only stores in files are mended by us; 'holdfast queue status' shows how a store in Redis "
         "is doing"};
-  auto path = file_of(address, settings);
-  return sqlite::diagnose(path, options, std::move(settings));
+  auto file = file_of(address, settings);
+  return sqlite::diagnose(file.path, options, std::move(settings), file.files_for);
 }
 
 bool holds_store(std::string_view address) {
@@ -134,7 +151,7 @@ bool holds_store(std::string_view address) {
     return postgres::holds_store(postgres::parse_address(address, settings));
   if (redis::is_address(address)) return redis::holds_store(address);
   if (http::is_sidekiq_address(address)) return true;  // which `open` says more about
-  auto path = file_of(address, settings);
+  auto path = file_of(address, settings).path;
   return std::filesystem::exists(path) && sqlite::may_be_store(path);
 }
 

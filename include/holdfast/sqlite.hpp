@@ -59,6 +59,7 @@ BackupResult backup(const Engine& engine, const std::string& file,
 
 struct RestoreOptions {
   bool overwrite = false;  ///< replace a store that can be used
+  bool for_group = false;  ///< its address says `access=group`
 };
 
 struct RestoreResult {

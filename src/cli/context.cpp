@@ -42,6 +42,11 @@ std::optional<std::string> sqlite_file(std::string_view address) {
   return std::string{address.substr(0, address.find('?'))};
 }
 
+bool is_for_group(std::string_view address) {
+  const auto question = address.find('?');
+  return question != address.npos && address.find("access=group", question) != address.npos;
+}
+
 const WholeConfig& Context::whole_config() {
   if (config_) return *config_;
   config_ = config_path.empty() ? WholeConfig{} : load_whole_config(config_path);

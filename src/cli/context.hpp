@@ -71,6 +71,8 @@ class Context {
 
 /// The file of a SQLite address; nothing for other addresses, which `open` deals with.
 std::optional<std::string> sqlite_file(std::string_view address);
+/// Whether the address says that the files of the store are for a group (`?access=group`).
+bool is_for_group(std::string_view address);
 
 WallTime wall_now();
 

@@ -33,7 +33,9 @@ Exit run(Context& context, const Options& options) {
   const auto store = sqlite_file(context.store_address());
   if (!store || store->empty())
     throw InvalidRequest{"only a SQLite store can be restored: name it with --store sqlite:FILE"};
-  const auto done = sqlite::restore(*store, options.file, {.overwrite = options.force});
+  const auto done = sqlite::restore(
+      *store, options.file,
+      {.overwrite = options.force, .for_group = is_for_group(context.store_address())});
   if (!context.json) {
     say(context, *store, options, done);
     return Exit::ok;

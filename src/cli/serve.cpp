@@ -2,6 +2,7 @@
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <condition_variable>
 #include <cstdio>
@@ -24,6 +25,7 @@
 #include "cli/trace_options.hpp"
 #include "cli/watchdog.hpp"
 #include "documents/json.hpp"
+#include "recovery/private_files.hpp"
 
 namespace holdfast::cli {
 
@@ -47,6 +49,21 @@ std::string folder_for(const std::string& store) {
   if (state && *state) return std::string{state} + "/holdfast";
   if (home && *home) return std::string{home} + "/.local/state/holdfast";
   throw ConfigError{"there is no HOME to keep the token in; name a folder with --state"};
+}
+
+/// The folder beside a SQLite store is checked before anything in it is believed.
+void make_folder_above(const std::string& store) {
+  const auto file = sqlite_file(store);
+  if (!file) return;
+  struct stat database {};
+  std::optional<uid_t> owner;
+  if (::stat(file->c_str(), &database) == 0) owner = database.st_uid;
+  try {
+    make_private_folder(*file + ".holdfast",
+                        is_for_group(store) ? FilesFor::group : FilesFor::owner, owner);
+  } catch (const StoreError& error) {
+    throw ConfigError{fmt::format("{}; name another folder with --state", error.what())};
+  }
 }
 
 void tell(const Context& context, const server::Started& started, bool read_only) {
@@ -178,10 +195,12 @@ Exit run(Context& context, const Options& options) {
   auto serve = options.serve;
   auto addresses = options.stores;
   if (addresses.empty()) addresses.push_back(context.store_address());
-  if (serve.folder.empty()) serve.folder = folder_for(addresses.front());
+  const bool beside_store = serve.folder.empty();
+  if (beside_store) serve.folder = folder_for(addresses.front());
   server::check(serve);
   serve.traces = trace_options(context, options.traces);
   serve.payloads = payloads_of(options.payloads);
+  if (beside_store) make_folder_above(addresses.front());
   context.config();       // read now: stores are opened by threads of their own
   Interrupts interrupts;  // before the stores, which start threads
   std::vector<server::StoreToServe> stores;

@@ -64,7 +64,7 @@ Board::Board(const HostFiles& files, WorkerId id, int slots, std::uint64_t oom_k
   auto hidden = files.workers() + "/.new-" + id.text();
   auto count = std::min(static_cast<std::uint32_t>(std::max(slots, 1)), most_slots);
   bytes_ = board_bytes(count);
-  file_ = open_file(hidden, O_RDWR | O_CREAT | O_EXCL);
+  file_ = open_private(hidden, O_RDWR | O_CREAT | O_EXCL);
   // Reserved, not just sized: writing to a hole of a mapped file on a full disk kills the process.
   if (int error = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes_))) {
     ::unlink(hidden.c_str());

@@ -123,7 +123,7 @@ FileDescriptor take_child_lock(const HostFiles& files, TaskId task) {
   auto path = files.attempt(task);
   auto give_up = std::chrono::steady_clock::now() + patience;
   while (std::chrono::steady_clock::now() < give_up) {
-    auto file = open_file(path, O_RDWR | O_CREAT);
+    auto file = open_private(path, O_RDWR | O_CREAT);
     bool alone = try_lock(file.get(), the_file);
     if (alone && !same_file(file.get(), path)) continue;
     if (alone && try_lock(file.get(), the_attempt)) {

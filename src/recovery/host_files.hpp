@@ -1,10 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <holdfast/ids.hpp>
+
+#include "recovery/private_files.hpp"
 
 namespace holdfast {
 
@@ -16,9 +19,10 @@ namespace holdfast {
 class HostFiles {
  public:
   explicit HostFiles(std::string folder) : folder_{std::move(folder)} {}
-  /// Creates the folders (mode 0700) where they are not there. Throws `StoreReadOnly` where we may
-  /// not.
-  void make_folders() const;
+  /// Creates the folders that are missing, and checks those that are there and what is in them.
+  /// Root makes them for `owner`. Throws `StoreReadOnly` where we may not, and `ConfigError` where
+  /// another user may have planted something.
+  void make_folders(FilesFor whom = FilesFor::owner, std::optional<uid_t> owner = {}) const;
 
   std::string folder() const { return folder_; }
   std::string workers() const { return folder_ + "/workers"; }
@@ -32,7 +36,7 @@ class HostFiles {
 
 /// For a store that is not a file of this host: a folder for the user that we run as, in
 /// `$XDG_RUNTIME_DIR/holdfast` or `/tmp/holdfast-UID`, which everybody who names the store by the
-/// same name finds. Throws `StoreError` if the folder belongs to somebody else.
+/// same name finds. Throws `ConfigError` if the folder belongs to another user.
 HostFiles host_files_of(std::string_view store_name);
 
 }  // namespace holdfast

@@ -66,10 +66,11 @@ std::string audit_json(const AuditEntry& entry) {
 }
 
 Audit::Audit(std::string path) : path_{std::move(path)} {
-  file_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (file_ < 0)
-    throw ConfigError{
-        fmt::format("the audit log {} cannot be opened: {}", path_, std::strerror(errno))};
+  try {
+    file_ = open_private(path_, O_RDWR | O_APPEND | O_CREAT).release();
+  } catch (const StoreError& error) {
+    throw ConfigError{fmt::format("the audit log cannot be opened: {}", error.what())};
+  }
   read();
 }
 

@@ -7,9 +7,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -36,21 +33,9 @@ std::string hex(const unsigned char* bytes, std::size_t size) {
   throw ConfigError{fmt::format("{} cannot be {}: {}", path, what, std::strerror(errno))};
 }
 
-/// Writes `content` to a new file beside `path`, on disk when it returns.
-std::string write_beside(const std::string& path, std::string_view content) {
-  const std::string beside = fmt::format("{}.{}", path, random_secret().substr(0, 8));
-  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) refuse(beside, "made");
-  const bool written =
-      ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
-      ::fsync(file) == 0;
-  ::close(file);
-  if (!written) refuse(beside, "written");
-  return beside;
-}
-
 void make_secret_file(const std::string& path) {
-  const auto beside = write_beside(path, random_secret() + "\n");
+  const auto beside = fmt::format("{}.{}", path, random_secret().substr(0, 8));
+  write_private_file(beside, random_secret() + "\n");
   // Linked, not renamed: where two servers start at once, the first one's secret stays.
   const bool made = ::link(beside.c_str(), path.c_str()) == 0 || errno == EEXIST;
   const int why = errno;
@@ -83,30 +68,23 @@ bool same_secret(std::string_view one, std::string_view other) {
 }
 
 std::string secret_in_file(const std::string& path) {
-  if (::access(path.c_str(), F_OK) != 0) make_secret_file(path);
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) refuse(path, "read");
-  if ((status.st_mode & 077) != 0)
+  // Not what a link leads to: another user may have planted that.
+  if (::lstat(path.c_str(), &status) != 0 && errno == ENOENT) make_secret_file(path);
+  if (::lstat(path.c_str(), &status) != 0) refuse(path, "read");
+  if (S_ISREG(status.st_mode) && (status.st_mode & 077) != 0)
     throw ConfigError{fmt::format(
         "{} can be read by others, so it is no secret; remove it, and a new one is made", path)};
-  std::ifstream file{path};
-  std::string secret;
-  file >> secret;
+  try {
+    open_private(path, O_RDONLY);  // says what is wrong with it
+  } catch (const StoreError& error) {
+    throw ConfigError{error.what()};
+  }
+  const auto content = read_private_file(path);
+  const auto secret = content.substr(0, content.find_first_of(" \t\r\n"));
   if (secret.size() < secret_bytes)
     throw ConfigError{fmt::format("{} holds no token; remove it, and a new one is made", path)};
   return secret;
-}
-
-void write_private_file(const std::string& path, std::string_view content) {
-  const auto beside = write_beside(path, content);
-  if (::rename(beside.c_str(), path.c_str()) != 0) refuse(path, "replaced");
-}
-
-void make_private_folder(const std::string& path) {
-  const std::filesystem::path folder{path};
-  std::error_code failed;
-  if (folder.has_parent_path()) std::filesystem::create_directories(folder.parent_path(), failed);
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) refuse(path, "made");
 }
 
 }  // namespace holdfast::server

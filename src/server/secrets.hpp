@@ -3,7 +3,13 @@
 #include <string>
 #include <string_view>
 
+#include "recovery/private_content.hpp"
+#include "recovery/private_files.hpp"
+
 namespace holdfast::server {
+
+using holdfast::make_private_folder;
+using holdfast::write_private_file;
 
 /// 256 random bits as text that needs no quoting anywhere.
 std::string random_secret();
@@ -14,14 +20,9 @@ bool same_secret(std::string_view one, std::string_view other);
 /// A fixed-size stand-in for a secret, by which it can be found without keeping it.
 std::string fingerprint(std::string_view text);
 
-/// The content of a file that only its owner may read; made with a new secret if it is not there.
-/// Throws `ConfigError` if others may read it, or it cannot be read or made.
+/// The content of a file that only its owner may read, who is us or root; made with a new secret if
+/// it is not there. Throws `ConfigError` if others may read it or may have planted it, or it cannot
+/// be read or made.
 std::string secret_in_file(const std::string& path);
-
-/// Replaces a file in one step by one that only its owner may read.
-void write_private_file(const std::string& path, std::string_view content);
-
-/// Makes a folder that only its owner may enter, with those above it.
-void make_private_folder(const std::string& path);
 
 }  // namespace holdfast::server

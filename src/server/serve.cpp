@@ -55,19 +55,25 @@ std::string in_url(const std::string& host) {
 class FolderLock {
  public:
   explicit FolderLock(const std::string& folder)
-      : file_{::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)} {
-    if (file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+      : file_{try_open_private(folder + "/lock", O_RDWR | O_CREAT)} {
+    if (file_ && ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0) return;
     throw ConfigError{fmt::format(
         "another server uses {}, or it cannot be written; name another folder with --state",
         folder)};
   }
-  ~FolderLock() { ::close(file_); }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
 
  private:
-  int file_;
+  FileDescriptor file_;
 };
+
+void make_state_folder(const std::string& folder) {
+  try {
+    make_private_folder(folder);
+    expect_private_entries(folder);
+  } catch (const StoreError& error) {
+    throw ConfigError{fmt::format("{}; name another folder with --state", error.what())};
+  }
+}
 
 GateOptions gate_options(const ServeOptions& options, const std::string& host, int port) {
   GateOptions gate{.no_auth = options.no_auth,
@@ -157,7 +163,7 @@ void serve(const ServeOptions& options, std::vector<StoreToServe> stores,
            const std::function<void(const Started&, Controls)>& started) {
   check(options);
   const auto address = address_of(options.listen);
-  make_private_folder(options.folder);
+  make_state_folder(options.folder);
   const FolderLock lock{options.folder};
   // Whoever has the controls may use them when it has ended.
   const auto listener = std::make_shared<Listener>(ListenOptions{.hosts = address.all,

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -5,12 +6,13 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
 #include <holdfast/metrics.hpp>
+
+#include "recovery/file_lock.hpp"
 
 namespace holdfast {
 
@@ -38,9 +40,12 @@ MetricsFile::MetricsFile(const Engine& engine, std::string path, std::chrono::mi
 void MetricsFile::write() const {
   auto next = fmt::format("{}.{}.tmp", path_, ::getpid());
   {
-    std::ofstream file{next, std::ios::trunc};
-    file << metrics_->text(common_) << std::flush;
-    if (!file) {
+    // Not through a link that another user may have left there.
+    ::unlink(next.c_str());
+    const FileDescriptor file{
+        ::open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)};
+    const auto text = metrics_->text(common_);
+    if (!file || ::write(file.get(), text.data(), text.size()) != std::ssize(text)) {
       auto why = std::strerror(errno);
       ::unlink(next.c_str());
       throw ConfigError{fmt::format(

@@ -1,6 +1,7 @@
 #include "faults/file_calls.hpp"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -164,12 +165,21 @@ const sqlite3_io_methods methods{2,
                                  nullptr,
                                  nullptr};
 
+/// SQLite's own way to look takes an empty file for none. A database is created empty, with the
+/// mode that it is to have, just before SQLite opens it.
+bool is_new_name(const char* path, int flags) {
+  constexpr int database = SQLITE_OPEN_CREATE | SQLITE_OPEN_MAIN_DB;
+  struct stat info {};
+  if (!path) return false;
+  if (::stat(path, &info) != 0) return true;
+  return (flags & database) == database && info.st_size == 0;
+}
+
 int open_file(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int* got) {
   file->pMethods = nullptr;
   auto short_name = last_part(path);
   if (auto fault = fault_of(Call::open, short_name)) return failed(*fault, SQLITE_CANTOPEN);
-  // SQLite's own way to look takes an empty file for none.
-  bool is_new = path && ::access(path, F_OK) != 0;
+  bool is_new = is_new_name(path, flags);
   int code = real_vfs(vfs)->xOpen(real_vfs(vfs), path, real(file), flags, got);
   if (code != SQLITE_OK) return code;
   // As the real one does: whoever opens a log that need not be there syncs its name, too.

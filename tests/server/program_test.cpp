@@ -76,8 +76,10 @@ TEST_F(Serve, KeepsItsMemoryFromOthersOfTheSameUser) {
 TEST_F(Serve, ShowsAStoreThatCannotBeChanged) {
   test::run({HOLDFAST_PROGRAM, "--store", store_.address(), "task", "add", "a"});
   const auto state = store_.folder() / "state";
-  ASSERT_EQ(::mkdir(state.c_str(), 0777), 0);
-  ASSERT_EQ(::chmod(state.c_str(), 0777), 0);
+  ASSERT_EQ(::mkdir(state.c_str(), 0700), 0);
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(state.c_str(), 65534, 65534), 0);
+  }
   std::filesystem::create_directory(store_.folder() / "fixed");
   for (const auto* name : {"", "-wal", "-shm", ".holdfast"})
     if (std::filesystem::exists(store_.database() + name))

@@ -19,6 +19,13 @@ SLEEP_ALLOWED = {"tests/crash/driver.cpp"}
 CATCH_ALL = re.compile(r"catch \(\.\.\.\)\s*(?=\{)")
 # Where whatever a user's handler throws becomes an outcome.
 CATCH_ALL_ALLOWED = {"src/tasks/worker_handlers.cpp"}
+CREATING = re.compile(r"(?:::open(?:at)?|\bopen_file)\s*\([^;]*?\bO_CREAT\b|\bofstream\b|"
+                      r"::mkdir(?:at)?\s*\(|\bcreate_director(?:y|ies)\s*\(")
+# The functions themselves; a file for another program's user; what is in a folder of the demo's, or
+# in one that people put files into; a program of the build.
+CREATING_ALLOWED = {
+    "src/recovery/private_files.cpp", "src/tasks/metrics_file.cpp", "src/cli/demo.cpp",
+    "src/cli/demo_ledger.cpp", "src/cli/batch_watch.cpp", "src/server/embed/embedder.cpp"}
 PASSED_ON = re.compile(r"\bthrow;|\bcurrent_exception\(\)|\babort\(\)")
 
 
@@ -73,6 +80,17 @@ def swallowed_exceptions(tree):
                               "catch (...) swallows: name what is expected, or pass it on")
 
 
+def created_files(tree):
+    """What is created through recovery/private_files.hpp cannot be planted or read by others."""
+    for file in tree.code("src"):
+        if file.path in CREATING_ALLOWED:
+            continue
+        code = without_comments(file.text)
+        for match in CREATING.finditer(code):
+            yield Finding(file.path, file.line_of(match.start()),
+                          "creates a file; use recovery/private_files.hpp")
+
+
 def formatting(tree):
     paths = [file.path for file in tree.code()]
     if not paths:
@@ -87,4 +105,5 @@ def formatting(tree):
     yield from found
 
 
-RULES = [long_functions, names, disabled_tests, sleeping_tests, swallowed_exceptions, formatting]
+RULES = [long_functions, names, disabled_tests, sleeping_tests, swallowed_exceptions,
+         created_files, formatting]

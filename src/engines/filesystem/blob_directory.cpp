@@ -17,6 +17,7 @@
 
 #include "recovery/file_lock.hpp"
 #include "recovery/kill_point.hpp"
+#include "recovery/private_files.hpp"
 
 namespace holdfast::filesystem {
 
@@ -118,12 +119,11 @@ struct Unfinished {
 class BlobDirectory final : public BlobStore {
  public:
   explicit BlobDirectory(std::string folder) : folder_{std::move(folder)} {
-    std::error_code error;
-    fs::create_directories(folder_, error);
-    if (error || !fs::is_directory(folder_))
-      throw ConfigError{fmt::format("cannot keep blobs in {}: {}", folder_,
-                                    error ? error.message() : std::string{"it is not a folder"})};
-    fs::permissions(folder_, fs::perms::owner_all, error);
+    std::error_code unknown;
+    // Who made the folder has decided who may use it.
+    if (!fs::exists(folder_, unknown)) make_folder();
+    if (!fs::is_directory(folder_, unknown))
+      throw ConfigError{fmt::format("cannot keep blobs in {}: it is not a folder", folder_)};
     remove_unfinished(until_abandoned);
   }
 
@@ -136,9 +136,7 @@ class BlobDirectory final : public BlobStore {
     auto path = path_of(key);
     Unfinished file{fmt::format("{}/{}{}", folder_, unfinished, TaskId::make().text())};
     {
-      FileDescriptor opened{
-          ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
-      if (!opened) throw_errno("create", file.path);
+      auto opened = create_file(file.path);
       write_blob(opened.get(), content, file.path);
     }
     auto into = make_folders(key);
@@ -238,6 +236,22 @@ class BlobDirectory final : public BlobStore {
   std::string name() const override { return "dir:" + folder_; }
 
  private:
+  void make_folder() const {
+    try {
+      make_private_folder(folder_);
+    } catch (const StoreError& error) {
+      throw ConfigError{fmt::format("cannot keep blobs in {}: {}", folder_, error.what())};
+    }
+  }
+
+  static FileDescriptor create_file(const std::string& path) {
+    try {
+      return create_private(path, FilesFor::owner);
+    } catch (const StoreError& error) {
+      throw BlobError{error.what()};
+    }
+  }
+
   std::string path_of(std::string_view key) const {
     check_blob_key(key);
     return fmt::format("{}/{}", folder_, key);
@@ -249,15 +263,23 @@ class BlobDirectory final : public BlobStore {
     if (!opened) throw_errno("look into", folder_);
   }
 
+  /// False: it is there.
+  static bool make_subfolder(const std::string& path) {
+    std::error_code unknown;
+    if (fs::exists(path, unknown)) return false;
+    try {
+      return make_private_folder(path);
+    } catch (const StoreError& error) {
+      throw BlobError{error.what()};
+    }
+  }
+
   /// Makes the folders that lead to a key durably; returns the last of them.
   std::string make_folders(std::string_view key) const {
     std::string folder = folder_;
     for (auto slash = key.find('/'); slash != key.npos; slash = key.find('/', slash + 1)) {
       auto next = fmt::format("{}/{}", folder_, key.substr(0, slash));
-      if (::mkdir(next.c_str(), 0700) == 0)
-        sync_folder(folder);
-      else if (errno != EEXIST)
-        throw_errno("create", next);
+      if (make_subfolder(next)) sync_folder(folder);
       folder = next;
     }
     return folder;

@@ -30,7 +30,7 @@ int lasting_wake_file(const std::string& path) {
   static std::map<std::string, FileDescriptor> files;
   std::lock_guard lock{mutex};
   auto& file = files[path];
-  if (!file) file = open_file(path, O_WRONLY | O_CREAT);
+  if (!file) file = open_private(path, O_WRONLY | O_CREAT);
   return file.get();
 }
 

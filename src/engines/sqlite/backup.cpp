@@ -94,7 +94,7 @@ void expect_free_name(const std::string& file, const Store& store, bool overwrit
     throw InvalidRequest{fmt::format("{} is the store itself; name another file", file)};
   if (fs::is_directory(file, unknown))
     throw InvalidRequest{fmt::format("{} is a folder; name a file", file)};
-  if (!overwrite && fs::exists(file, unknown))
+  if (!overwrite && fs::exists(fs::symlink_status(file, unknown)))
     throw InvalidRequest{
         fmt::format("{} is there already; name another file, or overwrite it with --force", file)};
   auto folder = fs::path{file}.parent_path();

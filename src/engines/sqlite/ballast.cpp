@@ -2,11 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
 #include "engines/sqlite/disk.hpp"
-#include "engines/sqlite/file_lock.hpp"
+#include "recovery/private_files.hpp"
 
 namespace holdfast::sqlite {
 
@@ -14,7 +15,7 @@ void Ballast::take_on() const {
   auto disk = disk_of(std::filesystem::path{path_}.parent_path());
   auto wanted = disk.reserve() / 4;
   if (disk.free < 2 * disk.reserve()) return;
-  FileDescriptor file{::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+  auto file = try_open_private(path_, O_RDWR | O_CREAT);
   struct stat now {};
   if (!file || ::fstat(file.get(), &now) != 0 || now.st_size >= wanted) return;
   // Not posix_fallocate, which writes byte by byte where the file system cannot do it.
@@ -22,7 +23,7 @@ void Ballast::take_on() const {
 }
 
 bool Ballast::throw_off() const {
-  FileDescriptor file{::open(path_.c_str(), O_RDWR | O_CLOEXEC)};
+  auto file = try_open_private(path_, O_RDWR);
   struct stat now {};
   if (!file || ::fstat(file.get(), &now) != 0 || now.st_size == 0) return false;
   return ::ftruncate(file.get(), 0) == 0;

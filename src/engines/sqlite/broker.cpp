@@ -23,13 +23,6 @@ constexpr Writer::KillPoints message_points{KillPoint::messages_before_commit,
 /// A file that nothing names may be one whose message is about to be committed.
 constexpr std::chrono::hours until_abandoned{1};
 
-void make_folder(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) throw StoreError{fmt::format("cannot make the folder {}: {}", path, error.message())};
-  fs::permissions(path, fs::perms::owner_all, error);
-}
-
 [[noreturn]] void refuse_missing(const std::string& queue) {
   throw QueueMissing{fmt::format("there is no queue '{}'; declare it first", queue)};
 }
@@ -42,8 +35,8 @@ SqliteBroker::SqliteBroker(Engine engine)
       mail_{store_.files.mail(), store_.files.control(), engine_.events(),
             store_.level == RunLevel::normal} {
   if (store_.level != RunLevel::normal) throw StoreReadOnly{store_.why_read_only};
-  make_folder(store_.files.messages());
-  make_folder(store_.files.consumers());
+  make_private_subfolder(store_.files.messages());
+  make_private_subfolder(store_.files.consumers());
   remove_abandoned_files();
 }
 

@@ -72,7 +72,7 @@ SqliteConsumer::SqliteConsumer(std::shared_ptr<SqliteBroker> broker, const Consu
   // Locked before it has its name, or somebody might see it and think that we are dead.
   auto path = store_.files.consumers() + "/" + id_;
   auto unnamed = path + ".new";
-  life_ = open_file(unnamed, O_RDWR | O_CREAT);
+  life_ = open_private(unnamed, O_RDWR | O_CREAT);
   try_lock(life_.get());
   if (::rename(unnamed.c_str(), path.c_str()) != 0)
     throw BrokerError{fmt::format("cannot make {}: {}", path, std::strerror(errno))};
@@ -246,11 +246,10 @@ std::vector<std::string> SqliteConsumer::missing_queues() {
 DeliveryPtr SqliteConsumer::delivery_of(TakenMessage message) {
   FileDescriptor file;
   if (!message.file.empty()) {
-    file = FileDescriptor{::open(broker_->file_of(message.file).c_str(), O_RDONLY | O_CLOEXEC)};
+    file = look_at_private(broker_->file_of(message.file));
     if (!file)
-      throw BrokerError{fmt::format("the body of message {} is gone: cannot open {}: {}",
-                                    message.id, broker_->file_of(message.file),
-                                    std::strerror(errno))};
+      throw BrokerError{fmt::format("the body of message {} is gone: cannot open {}", message.id,
+                                    broker_->file_of(message.file))};
   }
   return std::make_shared<SqliteDelivery>(std::move(message), std::move(file));
 }
@@ -332,8 +331,7 @@ void SqliteConsumer::renew() {
 }
 
 bool SqliteConsumer::is_gone(const std::string& consumer) const {
-  FileDescriptor file{
-      ::open((store_.files.consumers() + "/" + consumer).c_str(), O_RDONLY | O_CLOEXEC)};
+  auto file = look_at_private(store_.files.consumers() + "/" + consumer);
   return !file || !is_locked(file.get());
 }
 

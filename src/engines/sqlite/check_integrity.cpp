@@ -1,14 +1,16 @@
 #include "engines/sqlite/check_integrity.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <chrono>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "engines/sqlite/row_sum.hpp"
 #include "engines/sqlite/schema.hpp"
+#include "recovery/private_files.hpp"
 
 namespace holdfast::sqlite {
 
@@ -186,7 +188,10 @@ std::string advice_for(const std::vector<Damage>& damage) {
 }
 
 void note_suspicion(const SideFiles& files, const std::string& why) {
-  std::ofstream{files.suspect()} << why << '\n';
+  auto file = try_open_private(files.suspect(), O_WRONLY | O_CREAT | O_TRUNC);
+  auto line = why + "\n";
+  // That it is there is what counts.
+  [[maybe_unused]] auto written = ::write(file.get(), line.data(), line.size());
 }
 
 }  // namespace holdfast::sqlite

@@ -99,7 +99,7 @@ std::optional<FileStamp> FileStamp::of(const std::string& path) {
 }
 
 std::optional<CommitMark> CommitMark::read(const SideFiles& files) {
-  FileDescriptor file{::open(files.commits().c_str(), O_RDONLY | O_CLOEXEC)};
+  auto file = look_at_private(files.commits());
   return file ? read_mark(file.get()) : std::nullopt;
 }
 
@@ -109,8 +109,7 @@ void CommitMark::forget(const SideFiles& files) {
 }
 
 CommitNotes::CommitNotes(const SideFiles& files, std::string database)
-    : file_{::open(files.commits().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)},
-      database_{std::move(database)} {}
+    : file_{try_open_private(files.commits(), O_RDWR | O_CREAT)}, database_{std::move(database)} {}
 
 void CommitNotes::before_commit() {
   before_ = FileStamp::of(database_);
@@ -133,7 +132,7 @@ void CommitNotes::committed(int frames) {
 
 bool CommitNotes::open_log() {
   if (page_size_ != 0) return true;
-  log_ = FileDescriptor{::open((database_ + "-wal").c_str(), O_RDONLY | O_CLOEXEC)};
+  log_ = FileDescriptor{::open((database_ + "-wal").c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
   auto header = log_ ? header_of(log_.get()) : std::nullopt;
   if (header) page_size_ = header->page_size;
   return header.has_value();

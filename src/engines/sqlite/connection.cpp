@@ -9,6 +9,7 @@
 
 #include "engines/sqlite/processes.hpp"
 #include "engines/sqlite/row_sum.hpp"
+#include "engines/sqlite/store_path.hpp"
 
 namespace holdfast::sqlite {
 
@@ -223,6 +224,7 @@ Connection::Connection(const std::string& path, Mode mode, Durability durability
     flags |= SQLITE_OPEN_URI;
     name = immutable_uri(path);
   }
+  if (mode == Mode::read_write && path != ":memory:") create_database(path, FilesFor::owner);
   int code = sqlite3_open_v2(name.c_str(), &db_, flags, nullptr);
   try {
     if (code != SQLITE_OK) throw_sqlite_error(db_, code, fmt::format("opening {}", path));

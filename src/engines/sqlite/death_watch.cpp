@@ -66,7 +66,7 @@ void DeathWatch::list_files() {
     if (!WorkerId::parse(name)) continue;
     if (auto known = files_.find(name); known != files_.end()) {
       there.insert(files_.extract(known));
-    } else if (FileDescriptor file{::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC)}) {
+    } else if (auto file = look_at_private(entry.path())) {
       there.emplace(name, Watched{std::move(file)});
     }
   }

@@ -40,12 +40,13 @@ std::int64_t size_of(const std::string& path) {
 class Examination {
  public:
   Examination(const std::string& path, const DiagnosisOptions& options, Settings settings,
-              const Clock& clock)
-      : path_{path},
+              FilesFor files_for, const Clock& clock)
+      : path_{real_database(path)},
         options_{options},
         settings_{std::move(settings)},
+        files_for_{files_for},
         clock_{clock},
-        files_{SideFiles::named(path)} {
+        files_{SideFiles::named(path_)} {
     found_.store = "sqlite:" + path;
   }
 
@@ -129,9 +130,11 @@ class Examination {
 
   void look_inside() {
     try {
-      auto engine = open_store(
-          path_, settings_, clock_,
-          {.stay = Stay::brief, .accept_loss = options_.accept_loss, .found = &found_.start_up});
+      auto engine = open_store(path_, settings_, clock_,
+                               {.stay = Stay::brief,
+                                .files_for = files_for_,
+                                .accept_loss = options_.accept_loss,
+                                .found = &found_.start_up});
       found_.level = engine->run_level();
       found_.reason = engine->why_read_only();
       check();
@@ -167,6 +170,7 @@ class Examination {
   std::string path_;
   const DiagnosisOptions& options_;
   Settings settings_;
+  FilesFor files_for_;
   const Clock& clock_;
   SideFiles files_;
   Diagnosis found_{};
@@ -175,8 +179,8 @@ class Examination {
 }  // namespace
 
 Diagnosis diagnose(const std::string& path, const DiagnosisOptions& options, Settings settings,
-                   const Clock& clock) {
-  return Examination{path, options, std::move(settings), clock}.carry_out();
+                   FilesFor files_for, const Clock& clock) {
+  return Examination{path, options, std::move(settings), files_for, clock}.carry_out();
 }
 
 }  // namespace holdfast::sqlite

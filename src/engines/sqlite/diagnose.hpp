@@ -3,11 +3,12 @@
 #include <holdfast/diagnosis.hpp>
 
 #include "recovery/clock.hpp"
+#include "recovery/private_files.hpp"
 
 namespace holdfast::sqlite {
 
 /// See `holdfast::diagnose`.
 Diagnosis diagnose(const std::string& path, const DiagnosisOptions& options, Settings settings,
-                   const Clock& clock = system_clock());
+                   FilesFor files_for = FilesFor::owner, const Clock& clock = system_clock());
 
 }  // namespace holdfast::sqlite

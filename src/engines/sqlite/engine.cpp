@@ -15,6 +15,7 @@
 #include "engines/sqlite/scrub.hpp"
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/store.hpp"
+#include "engines/sqlite/store_path.hpp"
 #include "engines/sqlite/task_admin.hpp"
 #include "engines/sqlite/task_store.hpp"
 #include "engines/sqlite/transaction_store.hpp"
@@ -106,6 +107,7 @@ std::optional<StartUp> SqliteEngine::take_start_up() {
   auto found = std::exchange(start_up_, {});
   if (!found) return found;
   if (!found->evidence.empty()) events().emit(StoreRepaired{*found});
+  if (auto others = open_to_others(store_.path)) events().emit(StoreWarning{*others});
   if (!found->checkpoint_error.empty())
     events().emit(
         StoreTrouble{"emptying the write-ahead log at the start", found->checkpoint_error});
@@ -119,8 +121,9 @@ IntegrityResult SqliteEngine::check_integrity(bool full, std::stop_token stop) {
 
 }  // namespace
 
-std::shared_ptr<EngineParts> open_store(const std::string& path, Settings settings,
+std::shared_ptr<EngineParts> open_store(const std::string& file, Settings settings,
                                         const Clock& clock, const OpenOptions& options) {
+  const auto path = real_database(file);
   auto opened = open_database(path, settings, clock, options);
   if (options.found) *options.found = opened.start_up;
   bool worth_reporting = opened.worth_reporting && opened.level == RunLevel::normal;

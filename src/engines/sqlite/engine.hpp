@@ -9,8 +9,8 @@
 
 namespace holdfast::sqlite {
 
-/// Opens the store in the file `path`, creating it if it is not there.
-std::shared_ptr<EngineParts> open_store(const std::string& path, Settings settings,
+/// Opens the store in a file, creating it if it is not there.
+std::shared_ptr<EngineParts> open_store(const std::string& file, Settings settings,
                                         const Clock& clock = system_clock(),
                                         const OpenOptions& options = {});
 

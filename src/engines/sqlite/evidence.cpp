@@ -8,8 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -17,6 +15,8 @@
 
 #include "engines/sqlite/database_file.hpp"
 #include "engines/sqlite/disk.hpp"
+#include "engines/sqlite/whole_file.hpp"
+#include "recovery/private_content.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::sqlite {
@@ -54,8 +54,7 @@ void write_synced(const FileDescriptor& file, std::span<const std::uint8_t> byte
 void copy_file(const std::string& from, const fs::path& to) {
   auto source = ByteFile::open(from, O_RDONLY);
   if (!source) return;
-  FileDescriptor target{::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
-  if (!target) throw_copy_error(to);
+  auto target = open_private(to, O_WRONLY | O_CREAT | O_EXCL);
   auto read = source->reader();
   std::vector<std::uint8_t> buffer(1 << 20);
   for (std::uint64_t offset = 0;;) {
@@ -78,12 +77,6 @@ std::string fingerprint(const std::string& database) {
                         info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
   }
   return text;
-}
-
-std::string text_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream{path}.rdbuf();
-  return text.str();
 }
 
 /// Only whole copies: the others have another name until they are.
@@ -118,15 +111,15 @@ std::string copy_evidence(const std::string& database, const SideFiles& files, W
                           const std::string& why, Evidence what) {
   auto about = fingerprint(database);
   auto before = copies(files);
-  if (!before.empty() && text_of(before.back() / note).ends_with(about)) return before.back();
+  if (!before.empty() && read_private_file(before.back() / note).ends_with(about))
+    return before.back();
 
-  std::error_code failed;
-  fs::create_directory(files.evidence(), failed);
+  make_private_subfolder(files.evidence());
   make_room(files);
   auto name = iso8601(now);
   while (fs::exists(fs::path{files.evidence()} / name)) name += "+";
   auto making = fs::path{files.evidence()} / ("." + name), made = fs::path{files.evidence()} / name;
-  if (::mkdir(making.c_str(), 0700) != 0) throw_copy_error(making);
+  make_private_subfolder(making);
 
   auto base = fs::path{database}.filename().string();
   bool in_use = what == Evidence::log, whole = !in_use && fits(database, files);
@@ -136,7 +129,9 @@ std::string copy_evidence(const std::string& database, const SideFiles& files, W
   std::string_view left_out;
   if (in_use) left_out = "Only the log: another program had the database open.\n";
   if (!in_use && !whole) left_out = "The database was too large to be copied.\n";
-  std::ofstream{making / note} << why << '\n' << left_out << about;
+  WholeFile text{making / note};
+  text.append(fmt::format("{}\n{}{}", why, left_out, about));
+  text.sync();
   sync_folder(making);
   if (::rename(making.c_str(), made.c_str()) != 0) throw_copy_error(made);
   sync_folder(files.evidence());

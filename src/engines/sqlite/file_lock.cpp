@@ -12,6 +12,7 @@
 #include <holdfast/error.hpp>
 
 #include "engines/sqlite/processes.hpp"
+#include "recovery/private_files.hpp"
 
 namespace holdfast::sqlite {
 
@@ -50,7 +51,7 @@ bool lock_within(const std::shared_ptr<FileDescriptor>& file, long byte, Patienc
 
 FairLock::FairLock(const std::string& path, Patience patience)
     : path_{path},
-      file_{std::make_shared<FileDescriptor>(open_file(path, O_RDWR | O_CREAT))},
+      file_{std::make_shared<FileDescriptor>(open_private(path, O_RDWR | O_CREAT))},
       patience_{patience},
       name_{fmt::format("{:<10}\n", ::getpid())} {}
 
@@ -72,14 +73,14 @@ void FairLock::wait_in_line() {
   if (at_head) unlock(file_->get(), head_of_line);
   if (got) return;
   // A thread still waits through the old descriptor, and will let go through it.
-  file_ = std::make_shared<FileDescriptor>(open_file(path_, O_RDWR | O_CREAT));
+  file_ = std::make_shared<FileDescriptor>(open_private(path_, O_RDWR | O_CREAT));
   throw StoreError{kept_waiting(path_, holder(path_), *patience_)};
 }
 
 void FairLock::release() { unlock(file_->get(), the_lock); }
 
 std::optional<int> FairLock::holder(const std::string& path) {
-  FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  auto file = look_at_private(path);
   if (!file || !is_locked(file.get(), the_lock)) return {};
   char name[11] = {};
   if (::pread(file.get(), name, sizeof name - 1, 0) <= 0) return 0;

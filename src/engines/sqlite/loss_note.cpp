@@ -6,13 +6,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
 
 #include "engines/sqlite/file_lock.hpp"
+#include "recovery/private_content.hpp"
 
 namespace holdfast::sqlite {
 
@@ -37,7 +38,7 @@ Damage loss_of(const std::string& line) {
 }  // namespace
 
 std::optional<LossNote> LossNote::read(const SideFiles& files) {
-  std::ifstream file{files.lost()};
+  std::istringstream file{read_private_file(files.lost())};
   LossNote note;
   if (!std::getline(file, note.about)) return {};
   std::getline(file, note.reason);
@@ -50,7 +51,7 @@ void LossNote::write(const SideFiles& files) const {
   auto text = about + "\n" + reason + "\n";
   for (const auto& loss : losses) text += line_of(loss);
   {
-    auto file = open_file(making, O_WRONLY | O_CREAT | O_TRUNC);
+    auto file = open_private(making, O_WRONLY | O_CREAT | O_TRUNC);
     if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
         ::fsync(file.get()) != 0)
       throw_note_error(making);

@@ -41,7 +41,7 @@ std::string read_text(int fd, off_t place, std::size_t length) {
 
 OpenLock::OpenLock(const SideFiles& files, Patience patience)
     : path_{files.open_lock()},
-      file_{std::make_shared<FileDescriptor>(open_file(path_, O_RDWR | O_CREAT))} {
+      file_{std::make_shared<FileDescriptor>(open_private(path_, O_RDWR | O_CREAT))} {
   if (!lock_within(file_, door, patience))
     throw StoreError{kept_waiting(path_, doorkeeper(files), *patience)};
   at_door_ = true;
@@ -89,7 +89,7 @@ void OpenLock::note_checked(bool checked) {
 }
 
 std::optional<int> OpenLock::doorkeeper(const SideFiles& files) {
-  FileDescriptor file{::open(files.open_lock().c_str(), O_RDONLY | O_CLOEXEC)};
+  auto file = look_at_private(files.open_lock());
   if (!file || !is_locked(file.get(), door)) return {};
   return std::atoi(read_text(file.get(), pid_place, pid_length).c_str());
 }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
@@ -15,6 +14,7 @@
 #include "engines/sqlite/whole_file.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/kill_point.hpp"
+#include "recovery/private_content.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::sqlite {
@@ -90,11 +90,9 @@ std::string replace_database(const std::string& path, const SideFiles& files,
 }
 
 bool finish_replacement(const std::string& path, const SideFiles& files) {
-  std::string aside;
-  {
-    std::ifstream file{intent(files)};
-    if (!std::getline(file, aside) || aside.empty()) return false;
-  }
+  auto aside = read_private_file(intent(files));
+  aside = aside.substr(0, aside.find('\n'));
+  if (aside.empty()) return false;
   auto place = real_path(path);
   auto fresh = fresh_database(files);
   // As long as the fresh file has its old name, the file in its future place is the old one.

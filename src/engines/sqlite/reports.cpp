@@ -29,7 +29,7 @@ long byte_of(ReportId id) {
 class LockedByte final : public ReportHold {
  public:
   LockedByte(const SideFiles& files, ReportId report)
-      : file_{open_file(files.recoveries(), O_RDWR | O_CREAT)} {
+      : file_{open_private(files.recoveries(), O_RDWR | O_CREAT)} {
     if (!try_lock(file_.get(), byte_of(report)))
       throw StoreError{"another recovery writes a report of the same name"};
   }
@@ -39,7 +39,7 @@ class LockedByte final : public ReportHold {
 };
 
 bool held(const SideFiles& files, ReportId report) {
-  FileDescriptor file{::open(files.recoveries().c_str(), O_RDONLY | O_CLOEXEC)};
+  auto file = look_at_private(files.recoveries());
   return file && is_locked(file.get(), byte_of(report));
 }
 

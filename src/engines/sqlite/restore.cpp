@@ -13,6 +13,7 @@
 #include "engines/sqlite/replace_file.hpp"
 #include "engines/sqlite/schedules.hpp"
 #include "engines/sqlite/schema.hpp"
+#include "engines/sqlite/store_path.hpp"
 #include "engines/sqlite/whole_file.hpp"
 #include "engines/sqlite/work_copy.hpp"
 #include "recovery/clock.hpp"
@@ -134,13 +135,16 @@ RestoreResult make_ready(const std::string& fresh, const std::string& backup,
 
 }  // namespace
 
-RestoreResult restore(const std::string& store, const std::string& backup,
+RestoreResult restore(const std::string& file, const std::string& backup,
                       const RestoreOptions& options) {
+  const auto store = real_database(file);
   std::error_code unknown;
   if (fs::equivalent(store, backup, unknown))
     throw InvalidRequest{fmt::format("{} is the store itself; name a backup of it", backup)};
   if (!fs::exists(backup)) throw InvalidRequest{fmt::format("there is no file {}", backup)};
-  SideFiles files{store};
+  const auto whom = options.for_group ? FilesFor::group : FilesFor::owner;
+  refuse_planted_database(store, whom);
+  SideFiles files{store, whom};
   OpenLock lock{files, Patience{patience}};
   if (!lock.alone())
     throw StoreError{

@@ -26,11 +26,16 @@ namespace holdfast::sqlite {
 ///     messages/<id>     bodies of large messages
 ///     consumers/<id>    one for whoever takes messages: locked while it lives
 ///     lost              commits were lost: nothing is written until an operator accepts that
+///     replace           a database is about to be replaced; see replace_file.hpp
+///     fresh.db          what it is to be replaced with
+///     repair.db         a copy of the database that is being repaired
+///     output            results of batches, where no other place is named
+///     server            what `holdfast serve` keeps: token, audit log
 class SideFiles : public HostFiles {
  public:
-  /// Creates the folders (mode 0700) if they are not there. Throws `StoreReadOnly` where we may
-  /// not.
-  explicit SideFiles(const std::string& database_path);
+  /// Creates the folders that are missing, and checks those that are there; see `HostFiles`. Root
+  /// makes them for the owner of the database.
+  explicit SideFiles(const std::string& database_path, FilesFor whom = FilesFor::owner);
   /// The same names, and creates nothing.
   static SideFiles named(const std::string& database_path);
 

@@ -229,6 +229,7 @@ class Ladder {
   }
 
   void connect() {
+    create_database(path_, options_.files_for);
     opened_.connection =
         std::make_unique<Connection>(path_, Connection::Mode::read_write, settings_.durability);
     auto& db = *opened_.connection;
@@ -345,10 +346,11 @@ Opened open_database(const std::string& path, const Settings& settings, const Cl
   expect_readable_file(path);
   if (auto why = why_not_ours_to_change(path))
     return open_unchangeable(path, *why, settings.durability);
+  refuse_planted_database(path, options.files_for);
   refuse_other_files(path);
   Opened opened{.files = SideFiles::named(path)};
   try {
-    opened.files = SideFiles{path};
+    opened.files = SideFiles{path, options.files_for};
     opened.lock = std::make_unique<OpenLock>(opened.files, patience_of(options.stay));
   } catch (const StoreReadOnly& error) {
     if (!fs::exists(path)) throw;

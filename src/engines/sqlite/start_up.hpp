@@ -16,7 +16,8 @@ namespace holdfast::sqlite {
 
 struct OpenOptions {
   Stay stay = Stay::lasting;
-  bool accept_loss = false;  ///< go on without commits that cannot be read any more
+  FilesFor files_for = FilesFor::owner;  ///< whoever else uses the store must say the same
+  bool accept_loss = false;              ///< go on without commits that cannot be read any more
   /// Gets a copy of what was found, also if the store is then handed to nobody who recovers.
   std::optional<StartUp>* found = nullptr;
 };

@@ -1,10 +1,10 @@
 #include "engines/sqlite/store.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
 
 #include <fmt/format.h>
 #include <filesystem>
-#include <fstream>
 
 #include "engines/sqlite/ballast.hpp"
 #include "engines/sqlite/check_integrity.hpp"
@@ -107,7 +107,7 @@ Store::Store(const std::string& file, Opened opened, const Settings& settings, S
   if (level == RunLevel::normal) Ballast{files.ballast()}.take_on();
   if (level == RunLevel::normal && !std::filesystem::exists(files.made())) {
     kill_point(KillPoint::made_before_marker);
-    std::ofstream{files.made()};
+    try_open_private(files.made(), O_WRONLY | O_CREAT);
     kill_point(KillPoint::made_after_marker);
   }
   if (open_lock && open_lock->alone()) open_lock->ready();

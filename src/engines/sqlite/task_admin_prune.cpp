@@ -108,7 +108,7 @@ TaskAdmin::Pruned Pruning::step(const Settings::Retention& retention, int limit)
   auto want = look(retention);
   if (!want.old && want.excess == 0 && !want.too_large) return {};
   // Several workers find the same to be removed at the same time; one of them is enough.
-  FileDescriptor file = open_file(store_.files.prune_lock(), O_RDWR | O_CREAT);
+  FileDescriptor file = open_private(store_.files.prune_lock(), O_RDWR | O_CREAT);
   if (!try_lock(file.get())) return {};
   auto removed = remove(want, retention, limit);
   return {removed, removed > 0 && (want.excess > removed || want.too_large)};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Millis poll_pause{100};
 
-FileDescriptor open_bell(const std::string& path) { return open_file(path, O_WRONLY | O_CREAT); }
+FileDescriptor open_bell(const std::string& path) { return open_private(path, O_WRONLY | O_CREAT); }
 
 void ring(const FileDescriptor& bell) {
   [[maybe_unused]] auto written = ::pwrite(bell.get(), "!", 1, 0);

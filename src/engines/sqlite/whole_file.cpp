@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
 
+#include "recovery/private_files.hpp"
+
 namespace holdfast::sqlite {
 
 namespace {
@@ -27,7 +29,7 @@ namespace {
 }  // namespace
 
 WholeFile::WholeFile(const std::string& path)
-    : path_{path}, file_{open_file(path, O_WRONLY | O_CREAT | O_TRUNC)} {}
+    : path_{path}, file_{open_private(path, O_WRONLY | O_CREAT | O_TRUNC)} {}
 
 void WholeFile::append(std::string_view bytes) {
   while (!bytes.empty()) {

@@ -30,7 +30,7 @@ WorkerFiles WorkerFiles::look(const SideFiles& files) {
   for (const auto& entry : fs::directory_iterator{files.workers(), gone}) {
     const auto& path = entry.path();
     auto name = path.filename().string();
-    FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+    auto file = look_at_private(path);
     if (!file) continue;
     bool held = is_locked(file.get());
     if (auto id = WorkerId::parse(name)) {
