@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "engines/redis/server_check.hpp"
 #include "scenario/redis_scenario.hpp"
 
 namespace holdfast::test {
@@ -8,6 +9,7 @@ namespace {
 using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 /// The user that docs/redis.md tells people to make, for the store in `{holdfast}` alone.
 class RedisRights : public RedisScenario {
@@ -108,6 +110,27 @@ TEST_F(RedisRights, ThatAreMissingAreNamed) {
   make_user("bob", rights);
   EXPECT_THAT(what([&] { enqueue(open(address("bob")), 1); }),
               AllOf(HasSubstr("script insert"), HasSubstr("docs/redis.md#rights")));
+}
+
+std::string info(const std::string& version) {
+  return "# Server\r\n" + version + "\r\nrun_id:x\r\n";
+}
+
+TEST(RedisVersions, WithAKnownHoleInTheirScriptEngineAreToldOf) {
+  for (const auto* version :
+       {"redis_version:6.0.16", "redis_version:6.2.19", "redis_version:7.0.11",
+        "redis_version:7.2.10", "redis_version:7.4.5", "redis_version:8.0.3", "redis_version:8.2.1",
+        "redis_version:7.2.4\r\nvalkey_version:8.0.5",
+        "redis_version:7.2.4\r\nvalkey_version:8.1.3"})
+    EXPECT_THAT(redis::script_engine_warning(info(version)),
+                AllOf(HasSubstr("CVE-2025-49844"), HasSubstr("distribution")))
+        << version;
+  for (const auto* version :
+       {"redis_version:6.2.20", "redis_version:7.0.15", "redis_version:7.2.11",
+        "redis_version:7.4.6", "redis_version:8.0.4", "redis_version:8.2.2", "redis_version:8.4.0",
+        "redis_version:9.0.0", "something else", "redis_version:7.2.4\r\nvalkey_version:8.1.4",
+        "redis_version:7.2.4\r\nvalkey_version:9.0.0"})
+    EXPECT_THAT(redis::script_engine_warning(info(version)), IsEmpty()) << version;
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "tasks/clear_text.hpp"
+
 namespace holdfast::postgres {
 
 namespace {
@@ -268,6 +270,13 @@ void PinnedPath::queue_restore(Connection& db) const {
 }
 
 bool Connection::is_broken() const { return PQstatus(connection_) != CONNECTION_OK; }
+
+std::string Connection::clear_text() const {
+  if (PQsslInUse(connection_) || PQgssEncInUse(connection_) || !leaves_machine(socket())) return {};
+  return clear_text_warning(dialect_->address().name,
+                            "add sslmode=verify-full to its address, and sslrootcert if its "
+                            "certificate is not signed by a public authority");
+}
 
 int Connection::socket() const { return PQsocket(connection_); }
 

@@ -101,6 +101,8 @@ class Connection {
   /// a failover to another machine.
   const std::string& server_run();
   int socket() const;
+  /// Says so if what is sent leaves the machine without encryption; else empty.
+  std::string clear_text() const;
   /// Takes in what the server sent without being asked; false: the connection is gone.
   bool take_in();
   std::vector<std::string> notifications();  ///< their texts
