@@ -131,7 +131,7 @@ TEST_F(ExecWorker, ProgramsOfTheSameUserFindNothingInItsMemoryAndMayDumpTheirOwn
                       " grep core /proc/self/limits; grep core /proc/$PPID/limits; exit 65"});
   EXPECT_TRUE(ran.ending.ok()) << ran.err;
   auto shown = as_user({"task", "list", "--state", "failed", "--json"});
-  auto id = shown.out.substr(shown.out.find("\"id\":\"") + 6, 36);
+  auto id = shown.out.substr(shown.out.find("\"id\":\"") + 6, 26);
   auto logs = as_user({"task", "logs", id}).out;
   EXPECT_THAT(logs, Not(HasSubstr("s3cret")));
   EXPECT_THAT(logs, Not(HasSubstr("HOLDFAST_STORE")));
