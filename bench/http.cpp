@@ -173,7 +173,7 @@ Seconds perform_for_sidekiq(const Course& course) {
   options.processor.until_empty = true;
   options.callback_queue = "callbacks";
   return Seconds{seconds([&] {
-    holdfast::http::SidekiqProcessor{"sidekiq+" + redis.address(), options}.run();
+    holdfast::http::SidekiqProcessor{"sidekiq+" + redis.sidekiq_address(), options}.run();
   })};
 }
 

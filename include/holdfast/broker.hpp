@@ -120,6 +120,9 @@ class Broker {
   virtual std::unique_ptr<Consumer> consume(const ConsumerOptions& options) = 0;
   /// The address without secrets, for messages.
   virtual std::string name() const = 0;
+  /// What is unsafe about the way to it, for the log, such as clear text to another machine; empty:
+  /// nothing.
+  virtual std::string warning() const { return {}; }
 };
 
 /// Opens a broker by its address: `sqlite:FILE`, which may be the file of a store, or RabbitMQ at

@@ -114,7 +114,7 @@ _holdfast() {
     "limit list") words="--help --store --config --version --json --quiet" ;;
     "limit remove") words="queue kind key --help --store --config --version --json --quiet" ;;
     "worker") words="run list --help --store --config --version --json --quiet" ;;
-    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --blobs --payload-key --otlp --log-format --store --config --version --json --quiet" ;;
+    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --pass-env --blobs --payload-key --otlp --log-format --store --config --version --json --quiet" ;;
     "worker list") words="--help --show-heartbeat --state --store --config --version --json --quiet" ;;
     "http") words="get post put patch delete head run list stats --help --store --config --version --json --quiet" ;;
     "http get") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
@@ -144,7 +144,7 @@ _holdfast() {
     "batch status") words="--help --watch --store --config --version --json --quiet" ;;
     "batch rows") words="--help --status --limit --store --config --version --json --quiet" ;;
     "batch output") words="--help --output --store --config --version --json --quiet" ;;
-    "batch run") words="--help --exec --app --op --output --attempts --concurrency --liveness --queue-unclaimed-after --until-empty --log-format --store --config --version --json --quiet" ;;
+    "batch run") words="--help --exec --app --op --output --attempts --concurrency --liveness --queue-unclaimed-after --pass-env --until-empty --log-format --store --config --version --json --quiet" ;;
     "batch recover") words="--help --liveness --queue-unclaimed-after --store --config --version --json --quiet" ;;
     "batch list") words="--help --app --op --status --limit --store --config --version --json --quiet" ;;
     "serve") words="--help --store --listen --no-auth --read-only --users --cert --key --behind-proxy --allow-host --state --output --blobs --payload-key --otlp --log-format --store --config --version --json --quiet" ;;
@@ -226,6 +226,7 @@ _holdfast() {
     "worker run "--queue) return ;;
     "worker run "--concurrency) return ;;
     "worker run "--metrics-file) compopt -o default; return ;;
+    "worker run "--pass-env) return ;;
     "worker run "--blobs) return ;;
     "worker run "--payload-key) return ;;
     "worker run "--otlp) return ;;
@@ -458,6 +459,7 @@ _holdfast() {
     "batch run "--concurrency) return ;;
     "batch run "--liveness) return ;;
     "batch run "--queue-unclaimed-after) return ;;
+    "batch run "--pass-env) return ;;
     "batch run "--log-format) words="text json" ;;
     "batch recover "--liveness) return ;;
     "batch recover "--queue-unclaimed-after) return ;;

@@ -153,6 +153,7 @@ _holdfast() {
     "worker run --queue") return ;;
     "worker run --concurrency") return ;;
     "worker run --metrics-file") _files; return ;;
+    "worker run --pass-env") return ;;
     "worker run --blobs") return ;;
     "worker run --payload-key") return ;;
     "worker run --otlp") return ;;
@@ -385,6 +386,7 @@ _holdfast() {
     "batch run --concurrency") return ;;
     "batch run --liveness") return ;;
     "batch run --queue-unclaimed-after") return ;;
+    "batch run --pass-env") return ;;
     "batch run --log-format") compadd -- text json; return ;;
     "batch recover --liveness") return ;;
     "batch recover --queue-unclaimed-after") return ;;
@@ -681,6 +683,7 @@ _holdfast() {
         '--concurrency:So many at once; default\: the configuration'\''s, else one for each core'
         '--metrics-file:Keep this file up to date with what this worker counts, for Prometheus'
         '--until-empty:End when nothing is left to run'
+        '--pass-env:Pass this environment variable to the program although Holdfast withholds it, such as HOLDFAST_STORE or PGPASSWORD; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'
@@ -1125,6 +1128,7 @@ _holdfast() {
         '--concurrency:So many programs at once; default\: the configuration'\''s, else one for each core'
         '--liveness:The Redis of the services that share the tables of batches, such as redis\://HOST\:PORT'
         '--queue-unclaimed-after:Queue rows again that workers of another make left in progress, when they have been known for so long; default\: 3m with --liveness, else never'
+        '--pass-env:Pass this environment variable to the program although Holdfast withholds it, such as HOLDFAST_STORE or PGPASSWORD; repeatable'
         '--until-empty:End when nothing is left that this worker could process'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;

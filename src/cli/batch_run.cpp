@@ -30,7 +30,7 @@ constexpr EndWords words{"finishing the rows that are begun; once more to give t
 struct Options {
   std::string line, app, output;
   Others others;
-  std::vector<std::string> ops;
+  std::vector<std::string> ops, passed;
   int attempts = 3;
   WorkerOptions worker;
   LogOptions log;
@@ -58,7 +58,7 @@ void set_others(const Others& others, BatchOptions& options) {
 Exit run(Context& context, const Options& options) {
   begin_log(context, options.log);
   Interrupts interrupts;
-  RowProgram program{options.line};
+  RowProgram program{options.line, options.passed};
   const Engine engine = context.engine(Stay::lasting);
   log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info, context.log_format);
   const WorkerService service{context.systemd, engine};
@@ -111,6 +111,7 @@ void add_batch_run(CLI::App& parent, Context& context) {
                    "So many programs at once; default: the configuration's, else one for each core")
       ->check(CLI::Range(1, 4'096));
   add_others(*command, options->others);
+  add_pass_environment(*command, options->passed);
   command->add_flag("--until-empty", options->worker.until_empty,
                     "End when nothing is left that this worker could process");
   add_log_options(*command, options->log);

@@ -1,6 +1,7 @@
 #include "cli/foreground.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "documents/json.hpp"
 
@@ -19,6 +20,15 @@ void print_summary(const Context& context, const WorkerSummary& summary, std::st
     context.confirm(fmt::format("{} {}, {} failed attempts, {} given back, {} stale writes refused",
                                 summary.completed, done_text, summary.failed_attempts,
                                 summary.given_back, summary.refused));
+}
+
+void add_pass_environment(CLI::App& command, std::vector<std::string>& passed) {
+  command
+      .add_option("--pass-env", passed,
+                  "Pass this environment variable to the program although Holdfast withholds it, "
+                  "such as HOLDFAST_STORE or PGPASSWORD; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
 }
 
 }  // namespace holdfast::cli

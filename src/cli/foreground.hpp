@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/worker.hpp>
 
@@ -33,5 +35,8 @@ auto winding_down(Worker& worker, const Context& context, EndWords words) {
 /// What a worker did. `done` is what the JSON calls what is done, `done_text` what people read.
 void print_summary(const Context& context, const WorkerSummary& summary, std::string_view done,
                    std::string_view done_text);
+
+/// `--pass-env`, for commands that run programs; see `program_environment`.
+void add_pass_environment(CLI::App& command, std::vector<std::string>& passed);
 
 }  // namespace holdfast::cli

@@ -94,6 +94,8 @@ Exit run(Context& context, const Options& given) {
   log_to_stderr(engine, Severity::info, context.log_format);
   const WorkerService service{context.systemd, engine};
   options.results.broker = open_broker_of(context, engine, options.places);
+  if (auto warning = options.results.broker->warning(); !warning.empty())
+    log_line(context, Severity::warning, "store_warning", warning);
   options.results.blobs = open_blobs(options.places.blobs);
   options.running.broker = options.results.broker;
   options.running.consumer.prefetch_bytes = options.memory << 20;

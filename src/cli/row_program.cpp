@@ -14,6 +14,7 @@
 #include <holdfast/error.hpp>
 
 #include "exec/child_process.hpp"
+#include "exec/environment.hpp"
 
 namespace holdfast::cli {
 
@@ -22,12 +23,6 @@ namespace {
 /// So often we look whether the row is to stop while the program thinks.
 constexpr int between_looks_ms = 50;
 constexpr std::size_t longest_answer = 16'000'000;
-
-Program shell(const std::string& line) {
-  Program program{"/bin/sh", {"sh", "-c", line}, {}};
-  for (char** entry = environ; *entry; ++entry) program.environment.emplace_back(*entry);
-  return program;
-}
 
 struct Pipe {
   Descriptor reader, writer;
@@ -55,8 +50,8 @@ bool pass_on_errors(int from) {
 /// One running program.
 class RowProgram::Conversation {
  public:
-  Conversation(const std::string& line, const GroupGuard& guard)
-      : Conversation{make_pipe(), line, guard} {}
+  Conversation(const Program& program, const GroupGuard& guard)
+      : Conversation{make_pipe(), program, guard} {}
 
   /// It said something that it was not asked for: what comes next cannot be told from an answer.
   bool is_out_of_step() {
@@ -86,8 +81,8 @@ class RowProgram::Conversation {
   }
 
  private:
-  Conversation(Pipe pipe, const std::string& line, const GroupGuard& guard)
-      : child_{ChildProcess::start(shell(line), pipe.reader.get(), -1, &guard)},
+  Conversation(Pipe pipe, const Program& program, const GroupGuard& guard)
+      : child_{ChildProcess::start(program, pipe.reader.get(), -1, &guard)},
         input_{std::move(pipe.writer)} {
     ::fcntl(input_.get(), F_SETFL, O_NONBLOCK);
   }
@@ -136,8 +131,10 @@ class RowProgram::Conversation {
   bool says_errors_ = true;
 };
 
-RowProgram::RowProgram(std::string line) : line_{std::move(line)} {
-  expect_program({line_}, false);
+RowProgram::RowProgram(const std::string& line, const std::vector<std::string>& passed)
+    : program_{"/bin/sh", {"sh", "-c", line}, program_environment(passed)} {
+  expect_program({line}, false);
+  expect_passable(passed);
   // A program that is gone is noticed by what writing to it returns.
   ::signal(SIGPIPE, SIG_IGN);
 }
@@ -152,7 +149,7 @@ RowProgram::Conversation& RowProgram::conversation() {
                "holdfast: the program says more than one line for a row; starting it anew\n");
     own.reset();
   }
-  if (!own) own = std::make_unique<Conversation>(line_, guard_);
+  if (!own) own = std::make_unique<Conversation>(program_, guard_);
   return *own;
 }
 

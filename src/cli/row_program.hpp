@@ -5,10 +5,12 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <holdfast/batches.hpp>
 
 #include "exec/group_guard.hpp"
+#include "exec/program.hpp"
 
 namespace holdfast::cli {
 
@@ -18,8 +20,10 @@ namespace holdfast::cli {
 /// said something else than an answer: what follows could be taken for the next row's.
 class RowProgram {
  public:
-  /// `line` is for `/bin/sh -c`. Throws `ConfigError` if the shell knows no such command.
-  explicit RowProgram(std::string line);
+  /// `line` is for `/bin/sh -c`; `passed` are environment variables that it gets although Holdfast
+  /// keeps them back. Throws `ConfigError` if the shell knows no such command, or if one of the
+  /// variables is not set.
+  explicit RowProgram(const std::string& line, const std::vector<std::string>& passed = {});
   ~RowProgram();
 
   /// Throws `RetryRow` if the program ends before it has answered, because it may have been another
@@ -32,7 +36,7 @@ class RowProgram {
   Conversation& conversation();
   void end_conversation();
 
-  std::string line_;
+  Program program_;
   GroupGuard guard_;
   std::mutex mutex_;
   std::map<std::thread::id, std::unique_ptr<Conversation>> conversations_;

@@ -1,7 +1,5 @@
 #include "server/serve.hpp"
 
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <condition_variable>
@@ -149,14 +147,6 @@ server::StoreToServe to_serve(Context& context, const std::string& address,
   return {name, open_and_tell, !sqlite_file(address)};
 }
 
-/// Secrets and payloads of others are in its memory: a crash must not leave them in a file, and
-/// other programs of the same user must not read them.
-void guard_memory() {
-  const rlimit none{};
-  ::setrlimit(RLIMIT_CORE, &none);
-  ::prctl(PR_SET_DUMPABLE, 0);
-}
-
 /// Ends the process when stopping takes too long: nothing can end a thread that waits for a store
 /// that hangs. Nothing is lost by it, as by a kill.
 class Impatience {
@@ -191,7 +181,6 @@ Watchdog::Question question(const server::Controls& controls) {
 
 Exit run(Context& context, const Options& options) {
   begin_log(context, options.log);
-  guard_memory();
   auto serve = options.serve;
   auto addresses = options.stores;
   if (addresses.empty()) addresses.push_back(context.store_address());

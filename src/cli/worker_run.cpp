@@ -26,7 +26,7 @@ constexpr EndWords words{"finishing what is running; once more to stop it now",
 
 struct Options {
   std::string line;
-  std::vector<std::string> kinds;
+  std::vector<std::string> kinds, passed;
   std::string metrics_file;
   WorkerOptions worker;
   PayloadFlags payloads;
@@ -63,6 +63,7 @@ Handler program_handler(const Options& options, Context& context) {
   ExecOptions exec{.command = command_of(options, context), .not_a_line = options.line.empty()};
   // The program must have ended before the worker gives the attempt up.
   exec.stop_grace = std::min(exec.stop_grace, settings.worker.stop_grace / 2);
+  exec.pass_environment = options.passed;
   exec.result_bytes = static_cast<std::size_t>(settings.limits.result_bytes);
   exec.input = [payloads = payloads_of(options.payloads)](Attempt& attempt) {
     return input_of(attempt, payloads);
@@ -125,6 +126,7 @@ void add_worker_run(CLI::App& parent, Context& context) {
       ->type_name("FILE");
   command->add_flag("--until-empty", options->worker.until_empty,
                     "End when nothing is left to run");
+  add_pass_environment(*command, options->passed);
   add_payload_flags(*command, options->payloads);
   add_trace_flags(*command, options->traces);
   add_log_options(*command, options->log);

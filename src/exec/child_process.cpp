@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "exec/memory_guard.hpp"
 #include "recovery/kill_point.hpp"
 
 namespace holdfast {
@@ -52,6 +53,7 @@ struct Inheritance {
   int lock;
   int failure;  ///< where to say why the program could not be started
   int guard;
+  rlimit core;
 };
 
 constexpr int lock_number = 3;
@@ -107,6 +109,7 @@ void reset_signals() {
   // Everything of ours is closed by exec as well; this is for what others forgot to mark.
   ::close_range(failure_number + 1, ~0U, 0);
   reset_signals();
+  ::setrlimit(RLIMIT_CORE, &given.core);
   if (ready) {
     ::execve(given.path, given.arguments, given.environment);
     error = errno;
@@ -174,7 +177,8 @@ ChildProcess ChildProcess::start(const Program& program, int input, int lock,
                                 .errors = errors.writer.get(),
                                 .lock = lock,
                                 .failure = failure.writer.get(),
-                                .guard = guard ? guard->get() : -1}),
+                                .guard = guard ? guard->get() : -1,
+                                .core = core_limit_of_programs()}),
                      guard};
   if (child.pid_ < 0) throw_errno("cannot fork for a program");
   kill_point(KillPoint::child_after_start);

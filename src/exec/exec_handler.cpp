@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "exec/environment.hpp"
 #include "exec/supervise.hpp"
 
 namespace holdfast {
@@ -62,7 +63,8 @@ Outcome run_program(const ExecOptions& options, const GroupGuard& guard, Attempt
   if (stop.stop_requested()) return retry("asked to stop before the program was started");
   Output output{[&](std::string_view line) { attempt.log(line); }, options.result_bytes};
   auto input = payload_file(options.input ? options.input(attempt) : attempt.payload());
-  auto program = program_for(options.command, options.not_a_line, attempt);
+  auto program =
+      program_for(options.command, options.not_a_line, attempt, options.pass_environment);
   auto child = ChildProcess::start(program, input.get(), attempt.child_lock(), &guard);
   auto ending = supervise(child, stop, options.stop_grace, output);
   return outcome_of(ending, stop.stop_requested(), output);
@@ -73,6 +75,7 @@ Outcome run_program(const ExecOptions& options, const GroupGuard& guard, Attempt
 Handler exec_handler(ExecOptions options) {
   if (options.command.empty()) throw ConfigError{"a program to run is needed, but none was given"};
   expect_program(options.command, options.not_a_line);
+  expect_passable(options.pass_environment);
   return [options = std::move(options), guard = std::make_shared<GroupGuard>()](Attempt& attempt) {
     return run_program(options, *guard, attempt);
   };

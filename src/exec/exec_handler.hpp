@@ -22,6 +22,9 @@ struct ExecOptions {
   bool not_a_line = false;               ///< one word is a program, too
   /// What the program is to read; none: the payload of the attempt as it is.
   std::function<std::string(Attempt&)> input{};
+  /// Environment variables that the program gets although Holdfast keeps them back; see
+  /// `program_environment`.
+  std::vector<std::string> pass_environment{};
 };
 
 /// Runs the command once for each attempt. The payload is its standard input (see `input`);

@@ -15,6 +15,8 @@
 
 #include <fmt/format.h>
 
+#include "exec/environment.hpp"
+
 namespace holdfast {
 
 namespace {
@@ -34,7 +36,8 @@ std::string find_in_path(const std::string& name) {
   throw ConfigError{fmt::format("cannot run {}: there is no such program in PATH", name)};
 }
 
-std::vector<std::string> environment_for(const Attempt& attempt) {
+std::vector<std::string> environment_for(const Attempt& attempt,
+                                         std::span<const std::string> passed) {
   const std::array ours = {
       fmt::format("HOLDFAST_TASK_ID={}", attempt.task().text()),
       fmt::format("HOLDFAST_KIND={}", attempt.kind()),
@@ -48,8 +51,8 @@ std::vector<std::string> environment_for(const Attempt& attempt) {
                        [&](const auto& o) { return o.starts_with(name); });
   };
   std::vector<std::string> environment{ours.begin(), ours.end()};
-  for (char** entry = environ; *entry; ++entry)
-    if (!is_ours(*entry)) environment.emplace_back(*entry);
+  for (auto& entry : program_environment(passed))
+    if (!is_ours(entry)) environment.push_back(std::move(entry));
   return environment;
 }
 
@@ -65,8 +68,12 @@ bool shell_knows(const std::string& word) {
                              "sh", word.c_str(), nullptr};
   pid_t pid = -1;
   int status = 0;
+  auto environment = program_environment();
+  std::vector<char*> variables;
+  for (auto& entry : environment) variables.push_back(entry.data());
+  variables.push_back(nullptr);
   auto words = const_cast<char* const*>(arguments);  // posix_spawn changes none of them
-  if (::posix_spawn(&pid, "/bin/sh", nullptr, nullptr, words, environ) != 0) return true;
+  if (::posix_spawn(&pid, "/bin/sh", nullptr, nullptr, words, variables.data()) != 0) return true;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -89,10 +96,10 @@ void expect_program(const std::vector<std::string>& command, bool not_a_line) {
 }
 
 Program program_for(const std::vector<std::string>& command, bool not_a_line,
-                    const Attempt& attempt) {
+                    const Attempt& attempt, std::span<const std::string> passed) {
   if (command.size() == 1 && !not_a_line)
-    return {"/bin/sh", {"sh", "-c", command.front()}, environment_for(attempt)};
-  return {find_in_path(command.front()), command, environment_for(attempt)};
+    return {"/bin/sh", {"sh", "-c", command.front()}, environment_for(attempt, passed)};
+  return {find_in_path(command.front()), command, environment_for(attempt, passed)};
 }
 
 }  // namespace holdfast

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,10 @@ struct Program {
 };
 
 /// One word is a line for the shell unless it is `not_a_line`; several are a program, looked up in
-/// PATH, and its arguments. Throws `ConfigError` if there is no such program.
+/// PATH, and its arguments. Its environment is `program_environment(passed)` and what names the
+/// attempt. Throws `ConfigError` if there is no such program.
 Program program_for(const std::vector<std::string>& command, bool not_a_line,
-                    const Attempt& attempt);
+                    const Attempt& attempt, std::span<const std::string> passed);
 
 /// Throws `ConfigError` if nothing can be run by that name. Of a line for the shell only the first
 /// word is looked at, and that only if it is a plain one.

@@ -34,7 +34,8 @@ class BatchLiveness : public BatchCrash {
  protected:
   /// One of ours, in a process of its own. It beats so often that nobody has to wait for minutes.
   Process worker(Words words = {}, const Environment& extra = {}) {
-    words.insert(words.end(), {"liveness=" + redis_.address(), "interval=200", "detection=200"});
+    words.insert(words.end(),
+                 {"liveness=" + redis_.admin_address(), "interval=200", "detection=200"});
     return start("work", words, extra);
   }
   void work_off() {
@@ -43,7 +44,9 @@ class BatchLiveness : public BatchCrash {
     EXPECT_TRUE(ending && ending->ok()) << last.err();
   }
   /// Ours in this process, which has the constants of the seed.
-  Batches ours() const { return Batches{engine(), {.liveness = open_liveness(redis_.address())}}; }
+  Batches ours() const {
+    return Batches{engine(), {.liveness = open_liveness(redis_.admin_address())}};
+  }
   bool ends(BatchId id) const {
     return eventually([&] { return record(id).done_at.has_value(); }, 60s);
   }
@@ -326,7 +329,7 @@ TEST_P(DyingWhileTheirsAreRecovered, LosesNoRowAndQueuesNoneTwice) {
   for (const auto& row : theirs_.fetch(4)) dead.track(row);
   ASSERT_TRUE(eventually([&] { return !dead.is_alive("host-1-1"); }));
   auto victim =
-      start("recover", {"liveness=" + redis_.address()}, {{"HOLDFAST_KILL_AT", GetParam()}});
+      start("recover", {"liveness=" + redis_.admin_address()}, {{"HOLDFAST_KILL_AT", GetParam()}});
   auto ending = victim.wait();
   ASSERT_TRUE(ending) << "hangs";
   ASSERT_EQ(ending->signal, SIGKILL) << GetParam() << " was not reached\n" << victim.err();
@@ -352,7 +355,7 @@ INSTANTIATE_TEST_SUITE_P(Every, DyingWhileTheirsAreRecovered,
 
 TEST(BatchLivenessInACluster, KeysAreWhereTheirTagsBelongAndAllAreFoundWithoutASearch) {
   auto& cluster = shared_redis_cluster();
-  auto liveness = open_liveness(cluster.address());
+  auto liveness = open_liveness(cluster.node(0).admin_address());
   std::vector<std::string> names;
   for (int i = 0; i < 12; ++i) names.push_back("host-" + std::to_string(i));
   for (const auto& name : names) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -14,7 +15,9 @@
 namespace holdfast::test {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 class ExecWorker : public testing::Test {
  protected:
@@ -104,6 +107,54 @@ esac
   auto task = task_in(id, TaskState::completed);
   EXPECT_EQ(task.result, "\"alone\"");
   EXPECT_EQ(task.recoveries, 1);
+}
+
+/// As a user without privileges, because root may look into everything.
+TEST_F(ExecWorker, ProgramsOfTheSameUserFindNothingInItsMemoryAndMayDumpTheirOwn) {
+  constexpr auto* unprivileged = "65534";
+  TempStore own;
+  std::vector<std::string> worker{"/usr/bin/prlimit", "--core=4096"};
+  if (::geteuid() == 0) {
+    worker.insert(worker.end(), {"/usr/bin/setpriv", "--reuid", unprivileged, "--regid",
+                                 unprivileged, "--clear-groups"});
+    ASSERT_EQ(::chown(own.folder().c_str(), 65534, 65534), 0);
+  }
+  worker.push_back(HOLDFAST_PROGRAM);
+  const Environment variables{{"HOLDFAST_STORE", own.address()}, {"PGPASSWORD", "s3cret"}};
+  auto as_user = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), worker.begin(), worker.end());
+    return run(words, variables);
+  };
+  ASSERT_TRUE(as_user({"task", "add", "peek"}).ending.ok());
+  auto ran = as_user({"worker", "run", "--kind", "peek", "--until-empty", "--exec",
+                      "cat /proc/$PPID/environ; head -c 1 /proc/$PPID/mem; ls /proc/$PPID/fd; env;"
+                      " grep core /proc/self/limits; grep core /proc/$PPID/limits; exit 65"});
+  EXPECT_TRUE(ran.ending.ok()) << ran.err;
+  auto shown = as_user({"task", "list", "--state", "failed", "--json"});
+  auto id = shown.out.substr(shown.out.find("\"id\":\"") + 6, 26);
+  auto logs = as_user({"task", "logs", id}).out;
+  EXPECT_THAT(logs, Not(HasSubstr("s3cret")));
+  EXPECT_THAT(logs, Not(HasSubstr("HOLDFAST_STORE")));
+  for (const auto* kept : {"environ: Permission denied", "mem' for reading: Permission denied",
+                           "fd': Permission denied"})
+    EXPECT_THAT(logs, HasSubstr(kept));
+  EXPECT_THAT(logs, ContainsRegex("core file size +4096 +4096")) << "its own";
+  EXPECT_THAT(logs, ContainsRegex("core file size +0 +4096")) << "the worker's";
+}
+
+TEST_F(ExecWorker, PasswordsOnItsCommandLineAreHiddenAndHandedOver) {
+  auto id = Tasks{engine_}.enqueue("resize", 1);
+  auto worker = run({HOLDFAST_PROGRAM, "--store", store_.address(), "worker", "run", "--kind",
+                     "resize", "--until-empty", "--", "/bin/sh", "-c",
+                     "tr '\\0' ' ' </proc/$PPID/cmdline; echo; echo got $1; echo got $2", "x",
+                     "redis://ada:s3c@ret@host:1/2?prefix=y", "host=db password=s3cret dbname=x"});
+  ASSERT_TRUE(worker.ending.ok()) << worker.err;
+  auto logs = Inspector{engine_}.logs(id);
+  ASSERT_EQ(logs.size(), 3u);
+  EXPECT_THAT(logs[0].text, HasSubstr("redis://ada:*******@host:1/2?prefix=y"));
+  EXPECT_THAT(logs[0].text, HasSubstr("host=db password=****** dbname=x"));
+  EXPECT_EQ(logs[1].text, "got redis://ada:s3c@ret@host:1/2?prefix=y");
+  EXPECT_EQ(logs[2].text, "got host=db password=s3cret dbname=x");
 }
 
 }  // namespace

@@ -1,16 +1,11 @@
 #include <gmock/gmock.h>
-#include <pwd.h>
-#include <signal.h>
-
-#include <fstream>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <holdfast/holdfast.hpp>
 
-#include "support/postgres_server.hpp"
-#include "support/process.hpp"
-#include "support/temp_store.hpp"
+#include "support/pg_bouncer.hpp"
 #include "tasks/engine_parts.hpp"
 
 namespace holdfast::test {
@@ -23,28 +18,9 @@ struct Job {
 };
 BOOST_DESCRIBE_STRUCT(Job, (), (n))
 
-/// PgBouncer before the server, which gives each transaction whatever session is free.
 class Pooler : public testing::Test {
  protected:
-  Pooler() {
-    auto folder = folder_.folder();
-    std::ofstream{folder / "pgbouncer.ini"}
-        << "[databases]\npostgres = host=" << server().folder() << " port=" << server().port()
-        << " user=admin\n[pgbouncer]\npool_mode = transaction\nauth_type = any\n"
-        << "listen_addr =\nlisten_port = 6432\nunix_socket_dir = " << folder.string()
-        << "\nlogfile = " << (folder / "log").string() << "\ndefault_pool_size = 3\n";
-    std::filesystem::permissions(folder, std::filesystem::perms::all);
-    std::vector<std::string> command{"/usr/sbin/pgbouncer", folder / "pgbouncer.ini"};
-    // It refuses to run as root.
-    if (::geteuid() == 0) command.insert(command.begin() + 1, {"--user", "postgres"});
-    process_.emplace(command);
-  }
-
-  PostgresServer& server() { return PostgresServer::shared(); }
-  std::string address() {
-    return fmt::format("postgres:host={} port=6432 dbname=postgres user=admin schema=pooled_{}",
-                       folder_.folder().string(), ::getpid());
-  }
+  std::string address() { return pooler_.address(fmt::format("schema=pooled_{}", ::getpid())); }
   Engine open_store() {
     std::optional<Engine> engine;
     EXPECT_TRUE(eventually([&] {
@@ -54,12 +30,11 @@ class Pooler : public testing::Test {
       } catch (const StoreError&) {
         return false;
       }
-    })) << process_->err();
+    })) << pooler_.said();
     return engine.value();
   }
 
-  TempStore folder_;
-  std::optional<Process> process_;
+  PgBouncer pooler_{PostgresServer::shared(), "postgres", "admin"};
 };
 
 TEST_F(Pooler, TasksRunAndTheLogSaysThatOnlyAgeProvesADeath) {

@@ -251,7 +251,7 @@ TEST_F(RedisScenario, SignalsDoNotBreakConnectionsWithTls) {
   std::thread sender{[&, us = ::pthread_self()] {
     eventually([&] { return ::pthread_kill(us, SIGUSR1) != 0 || ++sent < 0 || answered; });
   }};
-  EXPECT_TRUE(connection.call({"BLPOP", "nothing", "0.3"}).is_nil());
+  EXPECT_TRUE(connection.call({"BLPOP", "{holdfast}:nothing", "0.3"}).is_nil());
   answered = true;
   sender.join();
   EXPECT_GT(sent, 1);

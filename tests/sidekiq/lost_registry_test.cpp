@@ -49,7 +49,7 @@ class SidekiqLostRegistry : public SidekiqScenario {
   std::vector<std::string> index() { return texts({"ZRANGE", key("inflight_index"), "0", "-1"}); }
 
   const std::vector<std::string> all_of_it{"inflight_index", "inflight_jobs"};
-  redis::Server server_{redis::Address::parse(redis_.address())};
+  redis::Server server_{redis::Address::parse(redis_.sidekiq_address())};
 };
 
 TEST_F(SidekiqLostRegistry, WhatARubyProcessPutBackIsNotDeliveredAsWell) {

@@ -382,10 +382,12 @@ TEST_F(SidekiqProcessor, NeedsTheRightsThatAreDocumented) {
 
 TEST_F(SidekiqProcessor, RefusesAClusterAndAServerThatEvictsKeys) {
   test::RedisServer node{{.cluster = true}};
-  EXPECT_THROW(http::SidekiqProcessor("sidekiq+" + node.address(), options()), StoreUnusable);
+  EXPECT_THROW(http::SidekiqProcessor("sidekiq+" + node.sidekiq_address(), options()),
+               StoreUnusable);
   test::RedisServer forgetful{
       {.more = {"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"}}};
-  EXPECT_THROW(http::SidekiqProcessor("sidekiq+" + forgetful.address(), options()), StoreUnusable);
+  EXPECT_THROW(http::SidekiqProcessor("sidekiq+" + forgetful.sidekiq_address(), options()),
+               StoreUnusable);
   EXPECT_THROW(open(address()), ConfigError) << "there are no tasks in it";
 }
 

@@ -115,7 +115,7 @@ TEST_F(SidekiqRecovery, AnEntryWithoutAJobAndOneThatIsNoJobAreToldAndRemoved) {
 }
 
 TEST_F(SidekiqRecovery, WhatMayHaveBeenSentIsNotSentAgainWhereThatWasAskedFor) {
-  redis::Server server{redis::Address::parse(redis_.address())};
+  redis::Server server{redis::Address::parse(redis_.sidekiq_address())};
   push({.url = server_.url(), .method = "post"});
   Registry gone{server,
                 dialect_named("sidekiq_async_http"),

@@ -23,7 +23,7 @@ class SidekiqRegistry : public SidekiqScenario {
     return {.hold = hold, .effects = {{.what = "push", .where = "default", .text = "{}"}}};
   }
 
-  redis::Server server_{redis::Address::parse(redis_.address())};
+  redis::Server server_{redis::Address::parse(redis_.sidekiq_address())};
 };
 
 TEST_F(SidekiqRegistry, TakingMovesAJobIntoTheGemsRegistryAndOurs) {

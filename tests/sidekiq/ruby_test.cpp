@@ -16,7 +16,7 @@ using testing::HasSubstr;
 class RealSidekiq : public SidekiqProgram {
  protected:
   test::Environment environment() const {
-    return {{"REDIS_URL", redis_.address() + "/0"}, {"RESULTS", results()}};
+    return {{"REDIS_URL", redis_.admin_address() + "/0"}, {"RESULTS", results()}};
   }
   std::string results() const { return folder_.folder() / "results"; }
   test::Finished ruby(const std::string& program, const std::vector<std::string>& arguments = {}) {

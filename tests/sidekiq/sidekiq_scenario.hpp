@@ -80,7 +80,7 @@ class SidekiqScenario : public testing::Test {
  protected:
   SidekiqScenario() { redis_.call({"FLUSHALL"}); }
 
-  std::string address() const { return "sidekiq+" + redis_.address(); }
+  std::string address() const { return "sidekiq+" + redis_.sidekiq_address(); }
   std::string key(const std::string& name) const { return "sidekiq:async_http:" + name; }
 
   void push_text(const std::string& queue, const std::string& text) {

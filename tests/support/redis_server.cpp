@@ -3,6 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -14,6 +17,12 @@ namespace holdfast::test {
 namespace {
 
 constexpr int slots = 16'384;
+constexpr const char* password = "s3cret";
+
+std::string with_any_prefix(std::string right) {
+  if (auto at = right.find("{holdfast}"); at != right.npos) right.replace(at, 10, "{*}");
+  return right;
+}
 
 }  // namespace
 
@@ -24,8 +33,23 @@ RedisServer::RedisServer(Options options) : options_{std::move(options)} {
 
 RedisServer::~RedisServer() { kill(); }
 
-std::string RedisServer::address() const {
-  return fmt::format("{}://127.0.0.1:{}", options_.tls ? "rediss" : "redis", port_);
+std::vector<std::string> documented_rights(const std::string& page) {
+  std::ifstream file{std::string{HOLDFAST_SOURCE_DIR "/docs/"} + page};
+  const std::string begin = "ACL SETUSER holdfast on >PASSWORD ";
+  std::string text{std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{}};
+  auto at = text.find(begin);
+  if (at == text.npos) throw std::runtime_error{page + " has no ACL SETUSER"};
+  auto first = at + begin.size();
+  std::istringstream words{text.substr(first, text.find("```", first) - first)};
+  std::vector<std::string> rights;
+  for (std::string word; words >> word;)
+    if (word != "\\") rights.push_back(word);
+  return rights;
+}
+
+std::string RedisServer::address_of(const std::string& user) const {
+  auto login = user.empty() ? std::string{} : fmt::format("{}:{}@", user, password);
+  return fmt::format("{}://{}127.0.0.1:{}", options_.tls ? "rediss" : "redis", login, port_);
 }
 
 redis::Reply RedisServer::call(const redis::Command& command) {
@@ -61,6 +85,11 @@ bool RedisServer::try_start() {
   else
     add({"--port", port});
   if (options_.cluster) add({"--cluster-enabled", "yes", "--cluster-node-timeout", "2000"});
+  for (auto [user, page] :
+       {std::pair{"holdfast", "redis.md"}, std::pair{"sidekiq", "sidekiq.md"}}) {
+    add({"--user", user, "on", fmt::format(">{}", password)});
+    for (const auto& right : documented_rights(page)) add({with_any_prefix(right)});
+  }
   command.insert(command.end(), options_.more.begin(), options_.more.end());
   ::unlink(socket().c_str());
   process_ = std::make_unique<Process>(command);

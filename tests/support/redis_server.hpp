@@ -30,8 +30,11 @@ class RedisServer {
   std::string socket() const { return folder() / "redis.sock"; }
   std::filesystem::path folder() const { return folder_.folder(); }
   std::string certificate() const { return folder() / "ca.crt"; }
-  /// `redis://127.0.0.1:port`, and the same store by its socket.
-  std::string address() const;
+  /// As the user with the rights that docs/redis.md and docs/sidekiq.md ask for, with any prefix.
+  std::string address() const { return address_of("holdfast"); }
+  std::string sidekiq_address() const { return address_of("sidekiq"); }
+  /// As the default user, who may do everything; by its port and by its socket.
+  std::string admin_address() const { return address_of({}); }
   std::string socket_address() const { return "redis+unix://" + socket(); }
 
   /// SIGKILL, and start again on the same port and folder.
@@ -45,6 +48,7 @@ class RedisServer {
 
  private:
   bool try_start();
+  std::string address_of(const std::string& user) const;
 
   Options options_;
   TempStore folder_;
@@ -76,6 +80,9 @@ class RedisCluster {
 
   std::vector<std::unique_ptr<RedisServer>> nodes_;
 };
+
+/// The words of `ACL SETUSER holdfast` on a page of the documentation, from its password on.
+std::vector<std::string> documented_rights(const std::string& page);
 
 /// The server that all tests of this program share; and one that loses nothing when it is killed.
 RedisServer& shared_redis();

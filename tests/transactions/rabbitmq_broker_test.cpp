@@ -166,5 +166,16 @@ TEST_F(RabbitmqBroker, WhoMayNotIsToldSoWithoutThePassword) {
   EXPECT_THAT(refusal("amqp://127.0.0.1:1"), HasSubstr("amqp://127.0.0.1:1"));
 }
 
+TEST(RabbitmqBrokerAddress, ThatLeavesTheMachineInClearTextIsWarnedOf) {
+  for (const auto* address : {"amqp://ada:s3cret@broker.example.org", "amqp://10.1.2.3/x"}) {
+    auto warning = open_broker(address)->warning();
+    EXPECT_THAT(warning, testing::HasSubstr("amqps://")) << address;
+    EXPECT_THAT(warning, testing::Not(testing::HasSubstr("s3cret")));
+  }
+  for (const auto* address :
+       {"amqps://broker.example.org", "amqp://localhost", "amqp://127.0.0.1", "amqp://[::1]"})
+    EXPECT_EQ(open_broker(address)->warning(), "") << address;
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -132,19 +132,56 @@ TEST(ExecHandler, TheResultIsKeptAsItIs) {
 
 TEST(ExecHandler, TheEnvironmentNamesTheAttempt) {
   ::setenv("HOLDFAST_TOKEN", "of somebody else", 1);
-  ::setenv("HOLDFAST_EXEC_TEST", "inherited", 1);
+  ::setenv("EXEC_TEST", "inherited", 1);
   FakeAttempt attempt;
   run_words(attempt, {"env", "--"});
   ::unsetenv("HOLDFAST_TOKEN");
-  ::unsetenv("HOLDFAST_EXEC_TEST");
+  ::unsetenv("EXEC_TEST");
   EXPECT_THAT(
       attempt.logged,
       AllOf(IsSupersetOf({"HOLDFAST_TASK_ID=" + attempt.task().text(),
                           std::string{"HOLDFAST_KIND=resize"}, std::string{"HOLDFAST_ATTEMPT=2"},
                           std::string{"HOLDFAST_TOKEN=4711"},
                           "HOLDFAST_IDEMPOTENCY_KEY=" + attempt.idempotency_key(),
-                          std::string{"HOLDFAST_EXEC_TEST=inherited"}}),
+                          std::string{"EXEC_TEST=inherited"}}),
             Not(Contains("HOLDFAST_TOKEN=of somebody else"))));
+}
+
+/// Sets variables of this process as long as it lives.
+class Variables {
+ public:
+  explicit Variables(std::vector<std::string> names) : names_{std::move(names)} {
+    for (const auto& name : names_) ::setenv(name.c_str(), "s3cret", 1);
+  }
+  ~Variables() {
+    for (const auto& name : names_) ::unsetenv(name.c_str());
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+TEST(ExecHandler, ProgramsDoNotInheritWhatHoldfastTakesSecretsFrom) {
+  const Variables secrets{
+      {"HOLDFAST_STORE", "HOLDFAST_LEDGER", "HOLDFAST_WHATEVER_COMES", "PGPASSWORD", "PGPASSFILE",
+       "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN",
+       "OTEL_EXPORTER_OTLP_HEADERS", "NOTIFY_SOCKET", "WORKER", "CREDENTIALS_DIRECTORY"}};
+  const Variables plain{{"EXEC_TEST"}};
+  FakeAttempt attempt;
+  run(attempt, "env");
+  std::string of_ours;
+  for (const auto& line : attempt.logged)
+    if (line.ends_with("=s3cret")) of_ours += line + "\n";
+  EXPECT_EQ(of_ours, "EXEC_TEST=s3cret\n");
+}
+
+TEST(ExecHandler, ProgramsGetWhatTheyAreToGetByName) {
+  const Variables secrets{{"HOLDFAST_STORE", "PGPASSWORD", "HOLDFAST_TOKEN"}};
+  FakeAttempt attempt;
+  exec_handler({.command = {"env"}, .pass_environment = {"PGPASSWORD", "HOLDFAST_TOKEN"}})(attempt);
+  EXPECT_THAT(attempt.logged, IsSupersetOf({"PGPASSWORD=s3cret", "HOLDFAST_TOKEN=4711"}));
+  EXPECT_THAT(attempt.logged, Not(Contains("HOLDFAST_STORE=s3cret")));
+  EXPECT_THAT(attempt.logged, Not(Contains("HOLDFAST_TOKEN=s3cret")));
 }
 
 std::string refusal(ExecOptions options) {
@@ -271,6 +308,12 @@ TEST(ExecHandler, NoDescriptorIsLeft) {
     if (i % 3 == 2) run(attempt, "sleep 1000 & exit 1");
   }
   EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST(ExecHandler, AVariableToPassThatIsNotThereIsRefused) {
+  EXPECT_THAT(refusal({.command = {"true"}, .pass_environment = {"EXEC_TEST_NOT_SET"}}),
+              HasSubstr("EXEC_TEST_NOT_SET"));
+  EXPECT_THAT(refusal({.command = {"true"}, .pass_environment = {"A=b"}}), HasSubstr("'A=b'"));
 }
 
 }  // namespace

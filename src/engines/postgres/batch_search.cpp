@@ -65,7 +65,7 @@ std::vector<BatchRecord> PostgresBatchStore::find(const BatchFilter& filter) {
   if (!has_tables()) return {};
   std::optional<TaskId> id;
   if (filter.id) id = uuid(*filter.id);
-  return store().reader.read([&](Connection& db) {
+  return store().reader.answer([&](Connection& db) {
     std::vector<BatchRecord> found;
     auto rows = db.run(
         "SELECT b.id, b.app, b.op, b.status::text, b.context::text, b.inputfile, n.then_kind,"
@@ -84,7 +84,7 @@ std::vector<BatchRecord> PostgresBatchStore::find(const BatchFilter& filter) {
 
 std::vector<RowRecord> PostgresBatchStore::rows(const RowFilter& filter) {
   if (!has_tables()) return {};
-  return store().reader.read([&](Connection& db) {
+  return store().reader.answer([&](Connection& db) {
     std::vector<RowRecord> found;
     auto rows = db.run(
         "SELECT r.rowid, r.line::bigint, r.status::text, r.input::text, r.res::text,"

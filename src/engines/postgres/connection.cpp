@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "tasks/clear_text.hpp"
+
 namespace holdfast::postgres {
 
 namespace {
@@ -17,6 +19,17 @@ constexpr const char* names[] = {
     "connect_timeout",  "keepalives_idle",  "keepalives_interval",
     "keepalives_count", "tcp_user_timeout", "fallback_application_name",
     "dbname",           "client_encoding",  nullptr};
+
+/// Temporary tables come last: where they are not named, they come first.
+constexpr const char* set_path =
+    "SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)";
+constexpr const char* set_time_limit =
+    "SELECT pg_catalog.set_config('statement_timeout', '30s', true)"
+    " WHERE pg_catalog.current_setting('statement_timeout') OPERATOR(pg_catalog.=) '0'";
+
+bool begins(std::string_view sql) { return sql.starts_with("BEGIN"); }
+
+bool ends(std::string_view sql) { return sql == "COMMIT" || sql == "ROLLBACK"; }
 
 pg_conn* connect(const Address& address) {
   const char* values[] = {"10",   "10",   "5", "3", "20000", "holdfast", address.connection.c_str(),
@@ -61,13 +74,14 @@ Connection::~Connection() {
 
 void Connection::set_up(Durability durability, Purpose purpose) {
   // A pooler makes up a number of its own for the session that it shows us.
-  auto backend = run_once("SELECT pg_backend_pid()");
+  auto backend = run_once("SELECT pg_catalog.pg_backend_pid()");
   backend.next();
   pooled_ = backend.integer(0) != PQbackendPID(connection_);
   if (pooled_) return;
   // Nobody is to be kept waiting for long by somebody else's transaction, or by a dead machine.
   std::string settings =
-      "SET jit = off; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s';"
+      "SET search_path = pg_catalog, pg_temp; SET jit = off; SET lock_timeout = '10s'; SET "
+      "idle_in_transaction_session_timeout = '60s';"
       " SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5;"
       " SET tcp_keepalives_count = 3;"
       // The server goes on with a step whose worker was killed, and others would wait for it. It
@@ -103,7 +117,24 @@ void Connection::send(const char* name, const std::string* text, const std::vect
   if (good != 1) fail();
 }
 
+/// What holds for one transaction only. Statements up to a sync are one, unless they begin one
+/// themselves. Behind a pooler the next transaction may be in another session.
+void Connection::set_for_transaction(std::string_view next) {
+  if (begins(next)) return;  // so that what it says about the transaction is the first of it
+  if (!is_set_ && !ends(next)) {
+    auto set = [&](const std::string& sql) {
+      send(nullptr, &sql, {});
+      sent_.push_back({.ours = true});
+    };
+    if (pooled_ && owned_) set(set_path);
+    if (limited_) set(set_time_limit);
+    is_set_ = true;
+  }
+  if (ends(next)) is_set_ = false;
+}
+
 void Connection::enqueue(const char* sql, const std::vector<Value>& values) {
+  set_for_transaction(sql);
   auto [text, is_new] = expanded_.try_emplace(sql);
   if (is_new) text->second = dialect_->expand(sql);
   if (pooled_) {
@@ -157,9 +188,11 @@ std::vector<Rows> Connection::collect() {
     auto rows = take_result(failed);
     // Whether it is there is not known any more; the next one gets another name.
     if (failed && one.prepares) prepared_.erase(one.prepares);
-    if (!one.prepares) results.push_back(std::move(rows));
+    if (!one.prepares && !one.ours) results.push_back(std::move(rows));
   }
   if (!is_broken()) PQclear(PQgetResult(connection_));  // the mark that ends it
+  auto status = PQtransactionStatus(connection_);
+  is_set_ = status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
   if (failed) fail();
   return results;
 }
@@ -174,6 +207,7 @@ void Connection::fail() {
 
 Rows Connection::run_once(const std::string& sql, const std::vector<Value>& values) {
   auto text = dialect_->expand(sql);
+  set_for_transaction(text);
   send(nullptr, &text, values);
   sent_.push_back({});
   return std::move(collect().back());
@@ -186,6 +220,7 @@ void Connection::execute(const std::string& sql) {
     auto text = dialect_->expand(rest.substr(0, end));
     rest = end == rest.npos ? std::string_view{} : rest.substr(end + 1);
     if (text.find_first_not_of(" \n") == text.npos) continue;
+    set_for_transaction(text);
     send(nullptr, &text, {});
     sent_.push_back({});
   }
@@ -195,9 +230,11 @@ void Connection::execute(const std::string& sql) {
 void Connection::tell_time() {
   const auto* clock = dialect_->manual_clock();
   if (!clock) return;
-  queue("SELECT set_config('holdfast.wall', $1, false), set_config('holdfast.steady', $2, false)",
-        std::to_string(clock->wall().time_since_epoch().count()),
-        std::to_string(clock->steady().count()));
+  queue(
+      "SELECT pg_catalog.set_config('holdfast.wall', $1, false),"
+      " pg_catalog.set_config('holdfast.steady', $2, false)",
+      std::to_string(clock->wall().time_since_epoch().count()),
+      std::to_string(clock->steady().count()));
 }
 
 const std::string& Connection::server_run() {
@@ -219,7 +256,27 @@ const std::string& Connection::server_run() {
   return server_run_;
 }
 
+PinnedPath::PinnedPath(Connection& db) {
+  db.queue("SELECT pg_catalog.current_setting('search_path')");
+  db.queue(set_path);
+  auto results = db.collect();
+  auto& row = results.at(results.size() - 2);
+  row.next();
+  before_ = row.text(0);
+}
+
+void PinnedPath::queue_restore(Connection& db) const {
+  db.queue("SELECT pg_catalog.set_config('search_path', $1, true)", before_);
+}
+
 bool Connection::is_broken() const { return PQstatus(connection_) != CONNECTION_OK; }
+
+std::string Connection::clear_text() const {
+  if (PQsslInUse(connection_) || PQgssEncInUse(connection_) || !leaves_machine(socket())) return {};
+  return clear_text_warning(dialect_->address().name,
+                            "add sslmode=verify-full to its address, and sslrootcert if its "
+                            "certificate is not signed by a public authority");
+}
 
 int Connection::socket() const { return PQsocket(connection_); }
 

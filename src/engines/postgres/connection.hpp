@@ -45,6 +45,10 @@ class Dialect {
 /// A connection, always in pipeline mode: statements that are queued go to the server together
 /// with the next one that is run. One thread at a time.
 ///
+/// Names in statements mean what PostgreSQL itself defines, and tables are written with their
+/// schemas: `search_path` is pinned, so functions and operators that other roles create are never
+/// called. A borrowed connection keeps the path that it has; see `PinnedPath`.
+///
 ///     db.queue("BEGIN");
 ///     auto rows = db.run("SELECT state FROM hf.tasks WHERE id = $1", id);
 class Connection {
@@ -86,6 +90,10 @@ class Connection {
   /// To be called first in each transaction, and before statements outside of one.
   void tell_time();
 
+  /// Whether the server ends statements that run for longer than 30 seconds. What the role, the
+  /// database or the address says about `statement_timeout` wins.
+  void limit_time(bool limited) { limited_ = limited; }
+
   bool is_broken() const;
   /// Behind a pooler a session is not ours alone: no locks that last, nothing prepared.
   bool is_pooled() const { return pooled_; }
@@ -93,6 +101,8 @@ class Connection {
   /// a failover to another machine.
   const std::string& server_run();
   int socket() const;
+  /// Says so if what is sent leaves the machine without encryption; else empty.
+  std::string clear_text() const;
   /// Takes in what the server sent without being asked; false: the connection is gone.
   bool take_in();
   std::vector<std::string> notifications();  ///< their texts
@@ -103,7 +113,9 @@ class Connection {
  private:
   struct Sent {
     const char* prepares = nullptr;  ///< the result is of no interest, it only prepared this
+    bool ours = false;               ///< nor is this one's: it only set something
   };
+  void set_for_transaction(std::string_view next);
   void enqueue(const char* sql, const std::vector<Value>& values);
   void send(const char* name, const std::string* text, const std::vector<Value>& values);
   void set_up(Durability durability, Purpose purpose);
@@ -114,6 +126,8 @@ class Connection {
   pg_conn* connection_ = nullptr;
   bool owned_ = true;
   bool pooled_ = false;
+  bool limited_ = false;
+  bool is_set_ = false;  ///< what holds for one transaction was set in this one
   std::vector<Sent> sent_;
   std::unordered_map<const char*, std::string> prepared_;
   std::unordered_map<const char*, std::string> expanded_;
@@ -121,6 +135,30 @@ class Connection {
   std::string server_run_;
   CountChanges counts_;
   pg_result* error_ = nullptr;
+};
+
+/// Limits the time of statements as long as it lives.
+class TimeLimit {
+ public:
+  explicit TimeLimit(Connection& db) : db_{db} { db_.limit_time(true); }
+  ~TimeLimit() { db_.limit_time(false); }
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+
+ private:
+  Connection& db_;
+};
+
+/// `search_path` of a borrowed connection within its transaction. Rolling back to a savepoint from
+/// before it restores the path, too.
+class PinnedPath {
+ public:
+  explicit PinnedPath(Connection& db);
+  /// Queues what restores it. Not done by a destructor: after an error nothing can be run.
+  void queue_restore(Connection& db) const;
+
+ private:
+  std::string before_;
 };
 
 }  // namespace holdfast::postgres

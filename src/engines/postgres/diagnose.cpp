@@ -64,6 +64,7 @@ Diagnosis diagnose(const Address& address, const DiagnosisOptions& options, Sett
   store_of(engine).reader.read([&](Connection& db) {
     auto size = db.run("SELECT pg_database_size(current_database())");
     if (size.next()) diagnosis.database_bytes = size.integer(0);
+    if (auto warning = db.clear_text(); !warning.empty()) diagnosis.advice.push_back(warning + ".");
     look_at_settings(db, engine.settings().durability, diagnosis.advice);
     look_at_cleaning(db, diagnosis.advice);
   });

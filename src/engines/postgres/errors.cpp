@@ -40,6 +40,10 @@ void throw_server_error(const pg_result* result, const std::string& store) {
   if (code == "40001" || code == "40P01" || code == "23505") throw Conflict{message};
   if (code == "55P03")
     throw StoreError{message + "; another transaction has had a task locked for long"};
+  if (code == "57014")
+    throw StoreError{message +
+                     "; ask for less, or raise statement_timeout for this role (ALTER ROLE ... SET "
+                     "statement_timeout); where nothing is set, questions may take 30 s"};
   if (code == "42501") throw NotAllowed{message};
   if (code == "42P01" || code == "3F000" || code == "42703")
     throw StoreUnusable{message +

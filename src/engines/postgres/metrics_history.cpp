@@ -28,7 +28,7 @@ void PostgresMetricsHistory::keep(std::span<const HistoryPoint> points,
 
 std::vector<HistoryPoint> PostgresMetricsHistory::read(int resolution_s, WallTime since,
                                                        WallTime until) {
-  return store_.reader.read([&](Connection& db) {
+  return store_.reader.answer([&](Connection& db) {
     auto rows = db.run(
         "SELECT at, point FROM hf.metrics WHERE resolution = $1 AND at >= $2 AND at < $3"
         " ORDER BY at",

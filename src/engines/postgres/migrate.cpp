@@ -146,8 +146,11 @@ void make_batch_tables(Connection& db, const Address& address) {
 
 std::string migration_text(const Dialect& dialect) {
   // All or nothing, whoever runs it: some of the steps need a transaction.
-  auto text =
-      fmt::format("BEGIN;\nCREATE SCHEMA IF NOT EXISTS \"{}\";\n", dialect.address().schema);
+  // Names mean what PostgreSQL defines, whatever others have created.
+  auto text = fmt::format(
+      "BEGIN;\nSET LOCAL search_path = pg_catalog, pg_temp;\nCREATE SCHEMA IF NOT EXISTS "
+      "\"{}\";\n",
+      dialect.address().schema);
   if (dialect.address().batches() != dialect.address().schema)
     text += fmt::format("CREATE SCHEMA IF NOT EXISTS \"{}\";\n", dialect.address().batches());
   for (auto step : steps) text += dialect.expand(step);

@@ -19,7 +19,7 @@ void expect_transaction(const pg_conn* db) {
 
 /// Heard by others when the transaction commits.
 void announce(Connection& db, const Session& session) {
-  db.run("SELECT pg_notify($1, 'work')", session.channel());
+  db.run("SELECT pg_catalog.pg_notify($1, 'work')", session.channel());
 }
 
 /// All of it with its counts, or nothing: the caller may go on with the transaction after an error.
@@ -27,8 +27,10 @@ template <class F>
 void do_whole(Connection& db, F work) {
   db.run("SAVEPOINT holdfast");
   try {
+    const PinnedPath path{db};
     work();
     db.counts().queue(db);
+    path.queue_restore(db);
     db.run("RELEASE SAVEPOINT holdfast");
   } catch (const ConnectionLost&) {
     throw;

@@ -187,7 +187,7 @@ RecoveryReport PostgresReports::complete(const ReportHead& head, const RecoveryR
 }
 
 std::vector<RecoveryReport> PostgresReports::newest(int count, int tasks_of_each) {
-  return store_.reader.read([&](Connection& db) {
+  return store_.reader.answer([&](Connection& db) {
     std::vector<RecoveryReport> reports;
     for (auto& stored : read_reports(db, count, {}, tasks_of_each)) {
       if (stored.report.state == ReportState::running && !somebody_holds(db, stored)) {
@@ -204,7 +204,7 @@ std::vector<RecoveryReport> PostgresReports::newest(int count, int tasks_of_each
 }
 
 RecoveryTotals PostgresReports::totals() {
-  return store_.reader.read([](Connection& db) {
+  return store_.reader.answer([](Connection& db) {
     RecoveryTotals totals;
     auto sums = db.run(
         "SELECT coalesce(sum(runs), 0)::bigint, coalesce(sum(pending), 0)::bigint,"

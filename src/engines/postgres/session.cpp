@@ -166,6 +166,8 @@ milliseconds Session::time_to_sleep() {
 
 /// A new connection: nobody knows yet that those live whose locks were lost with the old one.
 void Session::greet(Connection& db) {
+  if (auto warning = db.clear_text(); !warning.empty() && !std::exchange(said_clear_text_, true))
+    events_.emit(StoreWarning{warning});
   if (db.is_pooled()) {
     if (!std::exchange(said_that_we_poll_, true))
       events_.emit(StoreWarning{

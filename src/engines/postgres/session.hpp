@@ -81,6 +81,7 @@ class Session {
   bool work_to_announce_ = false;
   std::chrono::steady_clock::time_point announced_{};
   bool said_that_we_poll_ = false;
+  bool said_clear_text_ = false;
   bool in_trouble_ = false;
   News news_;
   std::jthread thread_;

@@ -23,21 +23,33 @@ class Reader {
   /// Runs `work(Connection&)`. It is run again if the connection had died meanwhile.
   template <class F>
   auto read(F&& work) {
-    std::lock_guard lock{mutex_};
-    try {
-      return ask(work);
-    } catch (const ConnectionLost&) {
-      link_.drop();
-      return ask(work);
-    }
+    return with_connection([&](Connection& db) {
+      db.tell_time();
+      return work(db);
+    });
+  }
+
+  /// The same for what people ask, with as many rows as they like: the server gives up on a
+  /// statement that takes longer than `Connection::limit_time` says.
+  template <class F>
+  auto answer(F&& work) {
+    return with_connection([&](Connection& db) {
+      const TimeLimit limit{db};
+      db.tell_time();
+      return work(db);
+    });
   }
 
  private:
   template <class F>
-  auto ask(F&& work) {
-    auto& db = link_.get();
-    db.tell_time();
-    return work(db);
+  auto with_connection(F&& work) {
+    std::lock_guard lock{mutex_};
+    try {
+      return work(link_.get());
+    } catch (const ConnectionLost&) {
+      link_.drop();
+      return work(link_.get());
+    }
   }
 
   std::mutex mutex_;

@@ -182,7 +182,7 @@ std::int64_t count_in_windows(Connection& db, const TaskFilter& filter,
 }  // namespace
 
 std::vector<TaskRecord> PostgresTaskAdmin::search(const TaskFilter& filter, const TaskPage& page) {
-  return store_.reader.read([&](Connection& db) {
+  return store_.reader.answer([&](Connection& db) {
     const bool few_fit = filter.ids.empty() && few(db, filter.states);
     const bool in_windows =
         page.go_on && filter.ids.empty() && (page.after || page.offset <= 0) && !few_fit;
@@ -193,7 +193,7 @@ std::vector<TaskRecord> PostgresTaskAdmin::search(const TaskFilter& filter, cons
 
 std::int64_t PostgresTaskAdmin::count(const TaskFilter& filter,
                                       const std::function<bool()>& go_on) {
-  return store_.reader.read([&](Connection& db) {
+  return store_.reader.answer([&](Connection& db) {
     if (is_about_states_and_queue(filter)) return count_kept(db, filter);
     const bool at_once = !go_on || !filter.ids.empty() || few(db, filter.states);
     return at_once ? count_between(db, filter, {}, {}) : count_in_windows(db, filter, go_on);
@@ -201,7 +201,7 @@ std::int64_t PostgresTaskAdmin::count(const TaskFilter& filter,
 }
 
 std::vector<QueueStatus> PostgresTaskAdmin::queues() {
-  return store_.reader.read([](Connection& db) {
+  return store_.reader.answer([](Connection& db) {
     std::map<std::string, QueueStatus> queues;
     auto of = [&](const std::string& name) -> QueueStatus& {
       auto& status = queues[name];
@@ -230,7 +230,7 @@ std::vector<std::string> PostgresTaskAdmin::paused() {
 }
 
 std::vector<RecordedTransition> PostgresTaskAdmin::recorded_history(TaskId id) {
-  return store_.reader.read([&](Connection& db) {
+  return store_.reader.answer([&](Connection& db) {
     std::vector<RecordedTransition> history;
     auto rows = db.run(
         "SELECT from_state, to_state, actor, reason, token, attempt, at, claimed_at, worker"
@@ -249,7 +249,7 @@ std::vector<RecordedTransition> PostgresTaskAdmin::recorded_history(TaskId id) {
 }
 
 std::vector<LogLine> PostgresTaskAdmin::logs(TaskId id) {
-  return store_.reader.read([&](Connection& db) {
+  return store_.reader.answer([&](Connection& db) {
     std::vector<LogLine> lines;
     auto rows = db.run("SELECT at, attempt, line FROM hf.log WHERE task = $1 ORDER BY n", id);
     while (rows.next()) lines.push_back({rows.time(0), rows.small(1), rows.text(2)});

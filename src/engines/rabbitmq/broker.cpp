@@ -2,6 +2,7 @@
 
 #include "engines/rabbitmq/consumer.hpp"
 #include "engines/rabbitmq/open.hpp"
+#include "tasks/clear_text.hpp"
 #include "tasks/names.hpp"
 
 namespace holdfast::rabbitmq {
@@ -42,6 +43,13 @@ std::unique_ptr<Consumer> RabbitBroker::consume(const ConsumerOptions& options) 
 
 bool is_address(std::string_view text) {
   return text.starts_with("amqp:") || text.starts_with("amqps:");
+}
+
+/// By the name alone: nothing is connected yet.
+std::string RabbitBroker::warning() const {
+  const auto& host = address_.host;
+  if (address_.tls || host == "localhost" || host == "::1" || host.starts_with("127.")) return {};
+  return clear_text_warning(address_.name(), "use amqps:// in its address");
 }
 
 std::shared_ptr<Broker> open_broker(std::string_view address) {

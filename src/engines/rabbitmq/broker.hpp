@@ -26,6 +26,7 @@ class RabbitBroker final : public Broker, public std::enable_shared_from_this<Ra
   void publish(std::span<const Message> messages) override;
   std::unique_ptr<Consumer> consume(const ConsumerOptions& options) override;
   std::string name() const override { return address_.name(); }
+  std::string warning() const override;
 
   const Address& address() const { return address_; }
   /// Sends a copy of what was received to a queue, with other headers.

@@ -19,6 +19,16 @@ bool readable(int fd, int timeout) {
 
 }  // namespace
 
+std::string_view rights_hint(std::string_view answer) {
+  // The second is about a command within a script, which versions before 7.2 do not name.
+  if (answer.starts_with("NOPERM") || answer.find("executing the script can't") != answer.npos ||
+      answer.find("has no permissions to") != answer.npos)
+    return ". The user lacks this right; docs/redis.md#rights lists those that it needs, and ACL "
+           "LOG "
+           "on the server shows what was refused";
+  return {};
+}
+
 void Connection::FreeReader::operator()(redisReader* reader) const { ::redisReaderFree(reader); }
 
 Connection::Connection(const Address& address, const Endpoint& endpoint, Millis timeout)
@@ -46,7 +56,8 @@ void Connection::expect(const Command& command, const std::string& trouble) {
   auto why = reply.text();
   if (why.starts_with("NOAUTH"))
     throw StoreError{fmt::format("the Redis server at {} asks for a password", endpoint_.text())};
-  throw StoreError{fmt::format("{} of the Redis server at {}: {}", trouble, endpoint_.text(), why)};
+  throw StoreError{fmt::format("{} of the Redis server at {}: {}{}", trouble, endpoint_.text(), why,
+                               rights_hint(why))};
 }
 
 void Connection::send(std::span<const std::string> command) {

@@ -15,6 +15,9 @@ namespace holdfast::redis {
 
 using Command = std::vector<std::string>;
 
+/// What to say after an answer that refuses because the user lacks a right; empty for others.
+std::string_view rights_hint(std::string_view answer);
+
 /// One connection, greeted and logged in. Used by one thread at a time.
 class Connection {
  public:

@@ -76,8 +76,8 @@ std::vector<Reply> Nodes::call(const std::string& tag, std::span<const Command> 
       auto home = moved_to(wrong->text(), from);
       if (!home || redirections >= most_redirections) {
         homes_.erase(tag);
-        throw StoreError{
-            fmt::format("the Redis server at {} refused: {}", from.text(), wrong->text())};
+        throw StoreError{fmt::format("the Redis server at {} refused: {}{}", from.text(),
+                                     wrong->text(), rights_hint(wrong->text()))};
       }
       if (homes_.size() >= most_homes) homes_.clear();
       homes_[tag] = *home;

@@ -1,5 +1,6 @@
 #include "engines/redis/server.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -104,7 +105,7 @@ bool Server::redirected(const Value& answer) {
   return true;
 }
 
-void Server::fail(const Value& answer) {
+void Server::fail(const Value& answer, std::string_view what) {
   auto text = answer.text();
   if (text.starts_with("OOM"))
     // How much of it is history, and how much of others, cannot be known.
@@ -135,12 +136,8 @@ void Server::fail(const Value& answer) {
         fmt::format("the Redis server at {} is a replica, which takes no writes; name its primary "
                     "in the address, or both: {}",
                     address_.name(), text)};
-  if (text.starts_with("NOPERM"))
-    throw StoreError{
-        fmt::format("the user of {} may not do this; see docs/redis.md for the "
-                    "rights it needs: {}",
-                    address_.name(), text)};
-  throw StoreError{fmt::format("the Redis server at {} refused: {}", address_.name(), text)};
+  throw StoreError{fmt::format("the Redis server at {} refused {}: {}{}", address_.name(), what,
+                               text, rights_hint(text))};
 }
 
 /// A connection on which something went wrong is not used again: an answer may still come.
@@ -160,7 +157,7 @@ Reply Server::call(const Command& command) {
   for (int redirections = 0;; ++redirections) {
     auto reply = with_connection([&](Connection& connection) { return connection.call(command); });
     if (!reply.is_error()) return reply;
-    if (redirections >= most_redirections || !redirected(reply)) fail(reply);
+    if (redirections >= most_redirections || !redirected(reply)) fail(reply, command.front());
   }
 }
 
@@ -173,11 +170,10 @@ std::vector<Reply> Server::call_all(std::span<const Command> commands) {
       for (std::size_t i = 0; i < commands.size(); ++i) answers.push_back(connection.receive());
       return answers;
     });
-    const Reply* wrong = nullptr;
-    for (const auto& reply : replies)
-      if (reply.is_error() && !wrong) wrong = &reply;
-    if (!wrong) return replies;
-    if (redirections >= most_redirections || !redirected(*wrong)) fail(*wrong);
+    auto wrong = std::ranges::find_if(replies, &Reply::is_error);
+    if (wrong == replies.end()) return replies;
+    if (redirections >= most_redirections || !redirected(*wrong))
+      fail(*wrong, commands[static_cast<std::size_t>(wrong - replies.begin())].front());
   }
 }
 
@@ -192,7 +188,8 @@ Reply Server::run(const Script& script, const Encoded& key_and_arguments) {
       return connection.receive();
     });
     if (!reply.is_error()) return reply;
-    if (redirections >= most_redirections || !redirected(reply)) fail(reply);
+    if (redirections >= most_redirections || !redirected(reply))
+      fail(reply, fmt::format("the script {}", script.name()));
   }
 }
 

@@ -47,7 +47,8 @@ class Server {
   /// True: the answer says that another server has the store now, and the next call asks that.
   bool redirected(const Value& answer);
   void look_elsewhere();
-  [[noreturn]] void fail(const Value& answer);
+  /// `what` was asked for, and the answer is an error.
+  [[noreturn]] void fail(const Value& answer, std::string_view what);
   template <class F>
   auto with_connection(F&& talk);
 

@@ -11,6 +11,7 @@
 
 #include "engines/redis/durability.hpp"
 #include "engines/redis/life_line.hpp"
+#include "engines/redis/server_check.hpp"
 #include "recovery/board.hpp"
 #include "recovery/child_lock.hpp"
 
@@ -107,10 +108,18 @@ Sighting judge(Store& store, const WorkerRow& row, const Living& living, Millis 
 
 }  // namespace
 
+/// Told to those that stay: workers and servers.
+void RedisWorkerRegistry::warn_of_holes() {
+  std::call_once(warned_, [this] {
+    for (auto& hole : look_for_holes(store_.server)) store_.events.emit(StoreWarning{hole});
+  });
+}
+
 std::unique_ptr<Enlistment> RedisWorkerRegistry::enlist(const WorkerProfile& profile) {
   // A worker's log is where people look; who only asks is told by `queue status`.
   if (auto warning = look_at_persistence(store_.server).warning; !warning.empty())
     store_.events.emit(StoreWarning{warning});
+  warn_of_holes();
   auto id = WorkerId::make();
   auto enlistment = std::make_unique<RedisEnlistment>(store_, id, profile, oom_kills_before_);
   auto arguments = store_.arguments();
@@ -199,6 +208,7 @@ bool RedisWorkerRegistry::somebody_died(std::size_t& workers) {
 
 bool RedisWorkerRegistry::wait_for_death(Millis timeout, std::stop_token stop) {
   auto deadline = std::chrono::steady_clock::now() + timeout;
+  warn_of_holes();
   while (!stop.stop_requested()) {
     std::size_t workers = 0;
     if (somebody_died(workers)) return true;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <mutex>
+
 #include "engines/redis/store.hpp"
 #include "engines/redis/worker_rows.hpp"
 #include "recovery/oom_kills.hpp"
@@ -23,8 +25,10 @@ class RedisWorkerRegistry final : public WorkerRegistry {
 
  private:
   bool somebody_died(std::size_t& workers);
+  void warn_of_holes();
 
   Store& store_;
+  std::once_flag warned_;
   std::uint64_t oom_kills_before_ = oom_kills();
 };
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "engines/redis/server_check.hpp"
+
 namespace holdfast::sidekiq {
 
 namespace {
@@ -26,7 +28,7 @@ void check_format(redis::Server& server, const Dialect& dialect) {
       server.address().name(), format.text(), known_format)};
 }
 
-std::string check_server(redis::Server& server) {
+std::vector<std::string> check_server(redis::Server& server) {
   std::array commands{redis::Command{"INFO", "cluster"}, redis::Command{"INFO", "memory"},
                       redis::Command{"INFO", "persistence"}};
   auto replies = server.call_all(commands);
@@ -39,10 +41,12 @@ std::string check_server(redis::Server& server) {
         "{} removes keys by itself when its memory is used up, which would lose jobs; set "
         "maxmemory-policy to noeviction",
         name)};
-  if (says(replies[2], "aof_enabled:1")) return {};
-  return fmt::format(
-      "a restart of the Redis server at {} loses jobs (appendonly is off); set appendonly to yes",
-      name);
+  auto warnings = redis::look_for_holes(server);
+  if (!says(replies[2], "aof_enabled:1"))
+    warnings.push_back(fmt::format(
+        "a restart of the Redis server at {} loses jobs (appendonly is off); set appendonly to yes",
+        name));
+  return warnings;
 }
 
 }  // namespace holdfast::sidekiq

@@ -37,9 +37,9 @@ class Duty {
 }  // namespace
 
 void SidekiqProcessor::State::check_server() {
-  auto warning = sidekiq::check_server(server_);
+  auto warnings = sidekiq::check_server(server_);
   sidekiq::check_format(server_, *address_.dialect);
-  if (!warning.empty()) log(Severity::warning, warning);
+  for (const auto& warning : warnings) log(Severity::warning, warning);
 }
 
 void SidekiqProcessor::State::monitor(std::stop_token stop) {

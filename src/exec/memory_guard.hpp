@@ -1,0 +1,16 @@
+#pragma once
+
+#include <sys/resource.h>
+
+namespace holdfast {
+
+/// Keeps what is in this process's memory from other processes of the same user and from disk:
+/// keys, passwords and payloads of others. No core dump is written, and `/proc/PID/mem` and
+/// `/proc/PID/environ` are readable for root only. Programs that this process executes are not
+/// affected. To be called once, before there are other threads.
+void guard_memory();
+
+/// The limit of core dumps that this process was started with: what programs get.
+rlimit core_limit_of_programs();
+
+}  // namespace holdfast
