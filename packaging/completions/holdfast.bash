@@ -114,7 +114,7 @@ _holdfast() {
     "limit list") words="--help --store --config --version --json --quiet" ;;
     "limit remove") words="queue kind key --help --store --config --version --json --quiet" ;;
     "worker") words="run list --help --store --config --version --json --quiet" ;;
-    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --blobs --payload-key --otlp --log-format --store --config --version --json --quiet" ;;
+    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --blobs --payload-key --accept-plain --refuse-unbound --require-sealed --otlp --log-format --store --config --version --json --quiet" ;;
     "worker list") words="--help --show-heartbeat --state --store --config --version --json --quiet" ;;
     "http") words="get post put patch delete head run list stats --help --store --config --version --json --quiet" ;;
     "http get") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
@@ -123,7 +123,7 @@ _holdfast() {
     "http patch") words="--help --header --secret-header --param --data --data-file --hold --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
     "http delete") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
     "http head") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
-    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --raise --user-agent --http1 --idle-timeout --idle-connections --dns-cache --host-failures --host-pause --host-patience --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --max-recoveries --hold-ambiguous --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
+    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --raise --user-agent --http1 --idle-timeout --idle-connections --dns-cache --host-failures --host-pause --host-patience --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --accept-plain --refuse-unbound --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --max-recoveries --hold-ambiguous --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
     "http list") words="--help --limit --store --config --version --json --quiet" ;;
     "http stats") words="--help --newest --store --config --version --json --quiet" ;;
     "tx") words="start list show cancel retry cleanup --help --store --config --version --json --quiet" ;;
@@ -147,7 +147,7 @@ _holdfast() {
     "batch run") words="--help --exec --app --op --output --attempts --concurrency --liveness --queue-unclaimed-after --until-empty --log-format --store --config --version --json --quiet" ;;
     "batch recover") words="--help --liveness --queue-unclaimed-after --store --config --version --json --quiet" ;;
     "batch list") words="--help --app --op --status --limit --store --config --version --json --quiet" ;;
-    "serve") words="--help --store --listen --no-auth --read-only --users --cert --key --behind-proxy --allow-host --state --output --blobs --payload-key --otlp --log-format --store --config --version --json --quiet" ;;
+    "serve") words="--help --store --listen --no-auth --read-only --users --cert --key --behind-proxy --allow-host --state --output --blobs --payload-key --accept-plain --refuse-unbound --require-sealed --otlp --log-format --store --config --version --json --quiet" ;;
     "user") words="add list remove --help --store --config --version --json --quiet" ;;
     "user add") words="--help --users --role --store --config --version --json --quiet" ;;
     "user list") words="--help --users --store --config --version --json --quiet" ;;
@@ -228,6 +228,7 @@ _holdfast() {
     "worker run "--metrics-file) compopt -o default; return ;;
     "worker run "--blobs) return ;;
     "worker run "--payload-key) return ;;
+    "worker run "--require-sealed) return ;;
     "worker run "--otlp) return ;;
     "worker run "--log-format) words="text json" ;;
     "worker list "--state) words="running stopped dead" ;;
@@ -475,6 +476,7 @@ _holdfast() {
     "serve "--output) return ;;
     "serve "--blobs) return ;;
     "serve "--payload-key) return ;;
+    "serve "--require-sealed) return ;;
     "serve "--otlp) return ;;
     "serve "--log-format) words="text json" ;;
     "user add "--users) compopt -o default; return ;;
