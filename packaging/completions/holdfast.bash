@@ -71,6 +71,10 @@ _holdfast() {
       "user add") path=$next ;;
       "user list") path=$next ;;
       "user remove") path=$next ;;
+      "token") path=$next ;;
+      "token add") path=$next ;;
+      "token list") path=$next ;;
+      "token revoke") path=$next ;;
       "top") path=$next ;;
       "config") path=$next ;;
       "config check") path=$next ;;
@@ -86,7 +90,7 @@ _holdfast() {
     esac
   done
   case "$path" in
-    "") words="task queue schedule limit worker http tx results batch serve user top config doctor migrate move backup restore demo version help completion --help --store --config --version --json --quiet" ;;
+    "") words="task queue schedule limit worker http tx results batch serve user token top config doctor migrate move backup restore demo version help completion --help --store --config --version --json --quiet" ;;
     "task") words="add list show explain logs retry cancel --help --store --config --version --json --quiet" ;;
     "task add") words="--help --queue --priority --unique --limit-key --tag --max-attempts --delay --at --timeout --after --traceparent --count --file --store --config --version --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --version --json --quiet" ;;
@@ -114,7 +118,7 @@ _holdfast() {
     "limit list") words="--help --store --config --version --json --quiet" ;;
     "limit remove") words="queue kind key --help --store --config --version --json --quiet" ;;
     "worker") words="run list --help --store --config --version --json --quiet" ;;
-    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --pass-env --blobs --payload-key --otlp --log-format --store --config --version --json --quiet" ;;
+    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --pass-env --blobs --payload-key --accept-plain --refuse-unbound --require-sealed --otlp --log-format --store --config --version --json --quiet" ;;
     "worker list") words="--help --show-heartbeat --state --store --config --version --json --quiet" ;;
     "http") words="get post put patch delete head run list stats --help --store --config --version --json --quiet" ;;
     "http get") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
@@ -123,7 +127,7 @@ _holdfast() {
     "http patch") words="--help --header --secret-header --param --data --data-file --hold --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
     "http delete") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
     "http head") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
-    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --raise --user-agent --http1 --idle-timeout --idle-connections --dns-cache --host-failures --host-pause --host-patience --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --max-recoveries --hold-ambiguous --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
+    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --raise --user-agent --http1 --idle-timeout --idle-connections --dns-cache --host-failures --host-pause --host-patience --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --accept-plain --refuse-unbound --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --max-recoveries --require-bound-secrets --hold-ambiguous --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
     "http list") words="--help --limit --store --config --version --json --quiet" ;;
     "http stats") words="--help --newest --store --config --version --json --quiet" ;;
     "tx") words="start list show cancel retry cleanup --help --store --config --version --json --quiet" ;;
@@ -134,7 +138,7 @@ _holdfast() {
     "tx retry") words="--help --state --store --config --version --json --quiet" ;;
     "tx cleanup") words="--help --broker --blobs --ledger --store --config --version --json --quiet" ;;
     "results") words="run --help --store --config --version --json --quiet" ;;
-    "results run") words="--help --broker --blobs --ledger --request-queue --notify-queue --intake-queue --abandon-after --timeout --capacity --threads --prefetch --until-empty --log-format --store --config --version --json --quiet" ;;
+    "results run") words="--help --broker --blobs --ledger --request-queue --notify-queue --notify-prefix --intake-queue --abandon-after --timeout --capacity --threads --prefetch --until-empty --log-format --store --config --version --json --quiet" ;;
     "batch") words="submit append watch release abort status rows output run recover list --help --store --config --version --json --quiet" ;;
     "batch submit") words="--help --app --op --context --format --then --wait --store --config --version --json --quiet" ;;
     "batch append") words="--help --format --release --store --config --version --json --quiet" ;;
@@ -144,14 +148,18 @@ _holdfast() {
     "batch status") words="--help --watch --store --config --version --json --quiet" ;;
     "batch rows") words="--help --status --limit --store --config --version --json --quiet" ;;
     "batch output") words="--help --output --store --config --version --json --quiet" ;;
-    "batch run") words="--help --exec --app --op --output --attempts --concurrency --liveness --queue-unclaimed-after --pass-env --until-empty --log-format --store --config --version --json --quiet" ;;
+    "batch run") words="--help --exec --app --op --output --attempts --concurrency --drain-timeout --liveness --queue-unclaimed-after --pass-env --until-empty --log-format --store --config --version --json --quiet" ;;
     "batch recover") words="--help --liveness --queue-unclaimed-after --store --config --version --json --quiet" ;;
     "batch list") words="--help --app --op --status --limit --store --config --version --json --quiet" ;;
-    "serve") words="--help --store --listen --no-auth --read-only --users --cert --key --behind-proxy --allow-host --state --output --blobs --payload-key --otlp --log-format --store --config --version --json --quiet" ;;
+    "serve") words="--help --store --listen --no-auth --read-only --users --tokens --cert --key --behind-proxy --trusted-proxy --allow-host --max-connections --max-connections-per-address --state --output --blobs --payload-key --accept-plain --refuse-unbound --require-sealed --otlp --log-format --store --config --version --json --quiet" ;;
     "user") words="add list remove --help --store --config --version --json --quiet" ;;
     "user add") words="--help --users --role --store --config --version --json --quiet" ;;
     "user list") words="--help --users --store --config --version --json --quiet" ;;
     "user remove") words="--help --users --store --config --version --json --quiet" ;;
+    "token") words="add list revoke --help --store --config --version --json --quiet" ;;
+    "token add") words="--help --state --tokens --scope --queue --kind --expires --store --config --version --json --quiet" ;;
+    "token list") words="--help --state --tokens --store --config --version --json --quiet" ;;
+    "token revoke") words="--help --state --tokens --store --config --version --json --quiet" ;;
     "top") words="--help --interval --once --store --config --version --json --quiet" ;;
     "config") words="check --help --store --config --version --json --quiet" ;;
     "config check") words="--help --store --config --version --json --quiet" ;;
@@ -229,6 +237,7 @@ _holdfast() {
     "worker run "--pass-env) return ;;
     "worker run "--blobs) return ;;
     "worker run "--payload-key) return ;;
+    "worker run "--require-sealed) return ;;
     "worker run "--otlp) return ;;
     "worker run "--log-format) words="text json" ;;
     "worker list "--state) words="running stopped dead" ;;
@@ -428,6 +437,7 @@ _holdfast() {
     "results run "--ledger) return ;;
     "results run "--request-queue) return ;;
     "results run "--notify-queue) return ;;
+    "results run "--notify-prefix) return ;;
     "results run "--intake-queue) return ;;
     "results run "--abandon-after) return ;;
     "results run "--timeout) return ;;
@@ -457,6 +467,7 @@ _holdfast() {
     "batch run "--output) return ;;
     "batch run "--attempts) return ;;
     "batch run "--concurrency) return ;;
+    "batch run "--drain-timeout) return ;;
     "batch run "--liveness) return ;;
     "batch run "--queue-unclaimed-after) return ;;
     "batch run "--pass-env) return ;;
@@ -470,19 +481,34 @@ _holdfast() {
     "serve "--store) return ;;
     "serve "--listen) return ;;
     "serve "--users) compopt -o default; return ;;
+    "serve "--tokens) compopt -o default; return ;;
     "serve "--cert) compopt -o default; return ;;
     "serve "--key) compopt -o default; return ;;
+    "serve "--trusted-proxy) return ;;
     "serve "--allow-host) return ;;
+    "serve "--max-connections) return ;;
+    "serve "--max-connections-per-address) return ;;
     "serve "--state) return ;;
     "serve "--output) return ;;
     "serve "--blobs) return ;;
     "serve "--payload-key) return ;;
+    "serve "--require-sealed) return ;;
     "serve "--otlp) return ;;
     "serve "--log-format) words="text json" ;;
     "user add "--users) compopt -o default; return ;;
     "user add "--role) words="viewer operator admin" ;;
     "user list "--users) compopt -o default; return ;;
     "user remove "--users) compopt -o default; return ;;
+    "token add "--state) return ;;
+    "token add "--tokens) compopt -o default; return ;;
+    "token add "--scope) words="metrics enqueue work viewer operator admin" ;;
+    "token add "--queue) return ;;
+    "token add "--kind) return ;;
+    "token add "--expires) return ;;
+    "token list "--state) return ;;
+    "token list "--tokens) compopt -o default; return ;;
+    "token revoke "--state) return ;;
+    "token revoke "--tokens) compopt -o default; return ;;
     "top "--interval) return ;;
     "move "--from) return ;;
     "move "--to) return ;;

@@ -164,6 +164,9 @@ complete -c holdfast -n '__holdfast_at \'worker run\'' -l until-empty -d 'End wh
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l pass-env -d 'Pass this environment variable to the program although Holdfast withholds it, such as HOLDFAST_STORE or PGPASSWORD; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l accept-plain -d 'Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l refuse-unbound -d 'Refuse what earlier versions encrypted, which is not bound to its task'
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l require-sealed -d 'Hold tasks of this kind whose payload is not encrypted; KIND* for all that begin so; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l help -d 'Print this help message and exit'
@@ -381,6 +384,8 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l signing-key -d 'File wit
 complete -c holdfast -n '__holdfast_at \'http run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l accept-plain -d 'Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
+complete -c holdfast -n '__holdfast_at \'http run\'' -l refuse-unbound -d 'Refuse what earlier versions encrypted, which is not bound to its task'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l callback-queue -d 'Sidekiq: where callbacks go; default: the queue of the request' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l heartbeat-interval -d 'Sidekiq: how often requests in flight are vouched for; default: 60s' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l orphan-threshold -d 'Sidekiq: after so long a silence requests are taken over; default: 300s' -x
@@ -511,6 +516,9 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for token 
 complete -c holdfast -n '__holdfast_at \'serve\'' -l output -d 'Where output files of batches are, such as dir:FOLDER; default: beside the store' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l accept-plain -d 'Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
+complete -c holdfast -n '__holdfast_at \'serve\'' -l refuse-unbound -d 'Refuse what earlier versions encrypted, which is not bound to its task'
+complete -c holdfast -n '__holdfast_at \'serve\'' -l require-sealed -d 'Hold tasks of this kind whose payload is not encrypted; KIND* for all that begin so; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'user\'' -a add -d 'Let somebody log in; reads the password from standard input'

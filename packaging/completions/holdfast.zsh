@@ -156,6 +156,7 @@ _holdfast() {
     "worker run --pass-env") return ;;
     "worker run --blobs") return ;;
     "worker run --payload-key") return ;;
+    "worker run --require-sealed") return ;;
     "worker run --otlp") return ;;
     "worker run --log-format") compadd -- text json; return ;;
     "worker list --state") compadd -- running stopped dead; return ;;
@@ -404,6 +405,7 @@ _holdfast() {
     "serve --output") return ;;
     "serve --blobs") return ;;
     "serve --payload-key") return ;;
+    "serve --require-sealed") return ;;
     "serve --otlp") return ;;
     "serve --log-format") compadd -- text json; return ;;
     "user add --users") _files; return ;;
@@ -686,6 +688,9 @@ _holdfast() {
         '--pass-env:Pass this environment variable to the program although Holdfast withholds it, such as HOLDFAST_STORE or PGPASSWORD; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--accept-plain:Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
+        '--refuse-unbound:Refuse what earlier versions encrypted, which is not bound to its task'
+        '--require-sealed:Hold tasks of this kind whose payload is not encrypted; KIND* for all that begin so; repeatable'
         '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
@@ -939,6 +944,8 @@ _holdfast() {
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536'
+        '--accept-plain:Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
+        '--refuse-unbound:Refuse what earlier versions encrypted, which is not bound to its task'
         '--callback-queue:Sidekiq\: where callbacks go; default\: the queue of the request'
         '--heartbeat-interval:Sidekiq\: how often requests in flight are vouched for; default\: 60s'
         '--orphan-threshold:Sidekiq\: after so long a silence requests are taken over; default\: 300s'
@@ -1165,6 +1172,9 @@ _holdfast() {
         '--output:Where output files of batches are, such as dir\:FOLDER; default\: beside the store'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--accept-plain:Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
+        '--refuse-unbound:Refuse what earlier versions encrypted, which is not bound to its task'
+        '--require-sealed:Hold tasks of this kind whose payload is not encrypted; KIND* for all that begin so; repeatable'
         '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;

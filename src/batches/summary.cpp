@@ -4,6 +4,7 @@
 
 #include "batches/unit_result.hpp"
 #include "recovery/kill_point.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast {
 
@@ -52,7 +53,7 @@ Outcome Summary::make(BatchId batch, Attempt& attempt) {
   }
   kill_point(KillPoint::batch_after_files);
   if (auto follow_up = follow_up_of(record, result.status))
-    attempt.then_json(follow_up->kind, follow_up->payload, follow_up->options);
+    then_own(attempt, std::move(*follow_up));  // its kind was checked when it was submitted
   return Done{.text = pack(result)};
 }
 

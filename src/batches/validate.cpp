@@ -9,6 +9,7 @@
 #include "batches/zeros.hpp"
 #include "tasks/json_text.hpp"
 #include "tasks/names.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast {
 
@@ -25,6 +26,7 @@ void expect_json(std::string_view what, const std::string& json) {
   if (auto fault = json_fault(json); !fault.empty())
     throw InvalidRequest{fmt::format("{} is not JSON: {}", what, fault)};
   if (has_zero(json)) throw InvalidRequest{fmt::format("{} has {}", what, zero_fault)};
+  check_members(what, json);
 }
 
 void validate_row(const BatchRow& row, const Settings& settings) {
@@ -42,11 +44,14 @@ std::string input_fault(const std::string& input, std::int64_t most_bytes) {
                        input.size(), most_bytes);
   if (auto fault = json_fault(input); !fault.empty()) return "not JSON: " + fault;
   if (has_zero(input)) return std::string{zero_fault};
+  if (const auto member = reserved_member(input); !member.empty())
+    return fmt::format("the member '{}' is reserved for Holdfast itself; rename it", member);
   return {};
 }
 
 void validate_names(const std::string& app, const std::string& op) {
   check_name("application", app, longest_app);
+  check_not_reserved("application", app);
   check_name("operation", op, longest_op);
   if (app.find('/') != app.npos)
     throw InvalidRequest{fmt::format("application '{}' has a slash in its name", app)};
@@ -74,7 +79,10 @@ void validate(const NewBatch& batch, const Settings& settings) {
     throw InvalidRequest{"a batch without rows would never end; submit rows, or let it wait"};
   if (batch.wait && batch.rows.size() == 1 && batch.rows[0].line == 0)
     throw InvalidRequest{"a slow query has one row and does not wait for more"};
-  if (!batch.then.empty()) check_name("kind", batch.then, longest_name);
+  if (!batch.then.empty()) {
+    check_name("kind", batch.then, longest_name);
+    check_not_reserved("kind", batch.then);
+  }
   validate_rows(batch.rows, settings);
 }
 

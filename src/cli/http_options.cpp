@@ -119,9 +119,34 @@ void add_payload_flags(CLI::App& command, PayloadFlags& flags) {
       ->type_name("NAME=FILE");
 }
 
+void add_refusal_flags(CLI::App& command, PayloadFlags& flags) {
+  command
+      .add_flag("--accept-plain", flags.accept_plain,
+                "Accept requests and answers that are not encrypted although there is a key; for "
+                "those from before it was set")
+      ->needs("--payload-key");
+  command
+      .add_flag("--refuse-unbound", flags.refuse_unbound,
+                "Refuse what earlier versions encrypted, which is not bound to its task")
+      ->needs("--payload-key");
+}
+
+void add_sealed_kinds_flag(CLI::App& command, PayloadFlags& flags) {
+  command
+      .add_option("--require-sealed", flags.sealed_kinds,
+                  "Hold tasks of this kind whose payload is not encrypted; KIND* for all that "
+                  "begin so; repeatable")
+      ->allow_extra_args(false)
+      ->needs("--payload-key")
+      ->type_name("KIND");
+}
+
 http::PayloadOptions payloads_of(const PayloadFlags& flags) {
   http::PayloadOptions payloads;
   payloads.threshold = flags.threshold;
+  payloads.accept_plain = flags.accept_plain;
+  payloads.accept_unbound = !flags.refuse_unbound;
+  payloads.sealed_kinds = {flags.sealed_kinds.begin(), flags.sealed_kinds.end()};
   if (!flags.blobs.empty()) payloads.blobs = open_blobs(flags.blobs);
   for (const auto& flag : flags.keys) {
     auto [name, content] = key_in(flag, "--payload-key");

@@ -16,6 +16,9 @@ struct PayloadFlags {
   std::string blobs{};
   std::vector<std::string> keys{};  ///< NAME=FILE, the current one first
   std::size_t threshold = http::PayloadOptions{}.threshold;
+  bool accept_plain = false;
+  bool refuse_unbound = false;
+  std::vector<std::string> sealed_kinds{};
 };
 
 /// What the commands that perform requests have in common.
@@ -32,6 +35,10 @@ struct EgressFlags {
 void add_egress_flags(CLI::App& command, EgressFlags& flags);
 /// What it takes to read them.
 void add_payload_flags(CLI::App& command, PayloadFlags& flags);
+/// Which of them are refused, for those who act upon what they read.
+void add_refusal_flags(CLI::App& command, PayloadFlags& flags);
+/// The same for those who read payloads of any kind: programs and remote workers.
+void add_sealed_kinds_flag(CLI::App& command, PayloadFlags& flags);
 void apply(const EgressFlags& flags, http::ProcessorOptions& options);
 /// For those who only enqueue or read answers, too. Throws `ConfigError` for files that have no key
 /// in them.

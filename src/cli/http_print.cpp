@@ -19,6 +19,7 @@
 #include "recovery/plain_text.hpp"
 #include "recovery/time_text.hpp"
 #include "tasks/engine_parts.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::cli {
 
@@ -31,7 +32,7 @@ class HeldMeanwhile {
   HeldMeanwhile(Engine engine, const NewTask& task, std::shared_ptr<BlobStore> blobs)
       : engine_{std::move(engine)}, blobs_{std::move(blobs)} {
     auto& parts = engine_.parts();
-    validate(task, engine_.settings());
+    validate_own(task, engine_.settings());
     require_writable(parts);
     require_not_moved(parts);
     id_ = *task.options.id;

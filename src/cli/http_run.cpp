@@ -172,6 +172,7 @@ void add_http_run(CLI::App& parent, Context& context) {
   add_limits(*command, *options);
   add_connections(*command, *options);
   add_egress_flags(*command, options->egress);
+  add_refusal_flags(*command, options->egress.payloads);
   add_sidekiq_flags(*command, options->sidekiq);
   command->add_flag("--until-empty", options->processor.until_empty,
                     "End when no request is left; Sidekiq: on its queues");

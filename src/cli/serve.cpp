@@ -253,6 +253,8 @@ void add_serve(CLI::App& parent, Context& context) {
                    "store")
       ->type_name("URL");
   add_payload_flags(*command, options->payloads);
+  add_refusal_flags(*command, options->payloads);
+  add_sealed_kinds_flag(*command, options->payloads);
   add_trace_flags(*command, options->traces);
   add_log_options(*command, options->log);
   chosen(*command, context, options, run);

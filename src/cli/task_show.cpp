@@ -23,10 +23,12 @@ struct Options {
 /// A request, or its answer, is shown as it is in the store, unless somebody says how to open it.
 void unseal(TaskRecord& task, const PayloadFlags& flags) {
   if (flags.blobs.empty() && flags.keys.empty()) return;
-  const auto payloads = payloads_of(flags);
-  task.payload = http::plain_payload(task.payload, payloads, "this command").text;
+  auto payloads = payloads_of(flags);
+  payloads.accept_plain = true;  // an operator looks at all there is
+  const http::SealedFor owner{task.id, task.kind, task.queue};
+  task.payload = http::plain_payload(task.payload, owner, payloads, "this command").text;
   if (task.kind == http::request_kind)
-    task.result = http::plain_result(task.result, payloads, "this command");
+    task.result = http::plain_result(task.result, owner, payloads, "this command");
 }
 
 class Sheet {

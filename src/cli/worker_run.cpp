@@ -15,6 +15,7 @@
 #include "exec/exec_handler.hpp"
 #include "http/blob_trouble.hpp"
 #include "http/forget.hpp"
+#include "http/owner.hpp"
 #include "http/plain_payload.hpp"
 
 namespace holdfast::cli {
@@ -53,7 +54,8 @@ std::vector<std::string> command_of(const Options& options, const Context& conte
 /// What the program is to read. The answer to a request may be encrypted or kept elsewhere, as its
 /// processor was told; a program that was given the wrapping would take it for the answer.
 std::string input_of(Attempt& attempt, const http::PayloadOptions& payloads) {
-  auto plain = http::plain_payload(attempt.payload(), payloads, "this worker");
+  auto plain =
+      http::plain_payload(attempt.payload(), http::owner_of(attempt), payloads, "this worker");
   if (!plain.blob.empty()) http::forget_when_done(attempt, plain.blob);
   return std::move(plain.text);
 }
@@ -73,6 +75,8 @@ Handler program_handler(const Options& options, Context& context) {
       return program(attempt);
     } catch (const BlobError& error) {
       return http::come_again(error);  // it did not begin
+    } catch (const http::PayloadRefused& error) {
+      return hold(error.what());
     }
   };
 }
@@ -128,6 +132,8 @@ void add_worker_run(CLI::App& parent, Context& context) {
                     "End when nothing is left to run");
   add_pass_environment(*command, options->passed);
   add_payload_flags(*command, options->payloads);
+  add_refusal_flags(*command, options->payloads);
+  add_sealed_kinds_flag(*command, options->payloads);
   add_trace_flags(*command, options->traces);
   add_log_options(*command, options->log);
   chosen(*command, context, options, run);

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "http/blob_trouble.hpp"
-#include "http/callback_kind.hpp"
 #include "http/forget.hpp"
+#include "http/owner.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::http {
 
@@ -28,18 +29,21 @@ Outcome call(const Callback& callback, const boost::json::value& document, Attem
 
 void on(Tasks& tasks, const std::string& kind, Callback callback, PayloadOptions payloads) {
   validate(payloads);
-  check_callback_kind(kind);
+  check_not_reserved("kind of the callback", kind);
   if (!callback.on_complete)
     throw InvalidRequest{fmt::format("the callback '{}' does nothing with answers", kind)};
   tasks.on_json(kind,
-                [callback = std::move(callback),
-                 payloads = std::move(payloads)](Attempt& attempt) -> Outcome {
+                [callback = std::move(callback), payloads = std::move(payloads),
+                 warning = UnboundWarning{tasks.engine()}](Attempt& attempt) -> Outcome {
                   Unsealed unsealed;
                   try {
-                    unsealed = unseal(attempt.payload(), payloads);
+                    unsealed = unseal(attempt.payload(), owner_of(attempt), payloads);
                   } catch (const BlobError& error) {
                     return come_again(error);
+                  } catch (const PayloadRefused& error) {
+                    return hold(error.what());
                   }
+                  if (unsealed.unbound) warning.say(attempt.task());
                   auto outcome = call(callback, unsealed.document, attempt);
                   if (!unsealed.blob.empty()) forget_when_done(attempt, unsealed.blob);
                   return outcome;

@@ -7,6 +7,7 @@
 #include "http/headers.hpp"
 #include "http/plain_payload.hpp"
 #include "http/url.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::http {
 
@@ -52,6 +53,7 @@ Request Client::build(Method method, std::string_view url, const Call& call) con
 
 NewTask Client::task_for(const Request& request, std::optional<TaskId> id) const {
   validate(request);
+  check_not_reserved("queue name", options_.task.queue);
   NewTask task{request_kind, {}, options_.task};
   task.options.id = id ? *id : TaskId::make();
   task.options.max_attempts = options_.persistence.attempts;
@@ -59,25 +61,27 @@ NewTask Client::task_for(const Request& request, std::optional<TaskId> id) const
   task.options.timeout =
       request.timeout.value_or(options_.timeout) * most_waits(request) + for_the_rest;
   auto key = options_.payloads.blobs ? blob_key(tasks_.engine(), *task.options.id) : "";
-  task.payload = seal(to_json(request), key, options_.payloads);
+  const SealedFor owner{*task.options.id, task.kind, task.options.queue};
+  task.payload = seal(to_json(request), owner, key, options_.payloads);
   return task;
 }
 
 TaskId Client::enqueue(const Request& request, std::optional<TaskId> id) {
-  return tasks_.enqueue(task_for(request, id));
+  return enqueue_own(tasks_.engine(), {task_for(request, id)}).front();
 }
 
 std::vector<TaskId> Client::enqueue_all(const std::vector<Request>& requests) {
   std::vector<NewTask> tasks;
   tasks.reserve(requests.size());
   for (const auto& request : requests) tasks.push_back(task_for(request, {}));
-  return tasks_.enqueue_all(std::move(tasks));
+  return enqueue_own(tasks_.engine(), std::move(tasks));
 }
 
 std::optional<Response> Client::answer(TaskId id) const {
   const auto task = Inspector{tasks_.engine()}.task(id);
   if (!task || task->kind != request_kind || task->result.empty()) return {};
-  const auto json = parse_json(plain_result(task->result, options_.payloads, "this client"));
+  const auto json = parse_json(
+      plain_result(task->result, {id, task->kind, task->queue}, options_.payloads, "this client"));
   const auto* response = json.is_object() ? json.get_object().if_contains("response") : nullptr;
   if (!response) return {};
   return response_from_json(*response);

@@ -1,8 +1,13 @@
 #include "http/forget.hpp"
 
+#include <fmt/format.h>
+#include <holdfast/http/payloads.hpp>
 #include <holdfast/inspector.hpp>
 #include <holdfast/payload.hpp>
 #include <holdfast/store_identity.hpp>
+
+#include "recovery/plain_text.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::http {
 
@@ -23,6 +28,15 @@ bool is_result_of(const TaskRecord& task, const std::string& blob) {
   return task.state == TaskState::running || task.result.find(blob) != task.result.npos;
 }
 
+bool may_forget(const std::string& key, const Engine& engine) {
+  const auto id = TaskId::parse(std::string_view{key}.substr(key.rfind(before_attempt) + 1));
+  if (!id || !is_blob_of(key, *id, SealedFor::Part::payload)) return false;
+  const auto task = Inspector{engine}.task(*id);
+  // History may have let go of it; but a task that was moved away keeps its blob.
+  if (!task) return key == blob_key(engine, *id) && !is_moved_away(engine);
+  return task->state == TaskState::completed && blob_of(task->payload, *id) == key;
+}
+
 }  // namespace
 
 NewTask forgetting(const std::string& blob) {
@@ -30,12 +44,16 @@ NewTask forgetting(const std::string& blob) {
 }
 
 void forget_when_done(Attempt& attempt, const std::string& blob) {
-  auto task = forgetting(blob);
-  attempt.then_json(std::move(task.kind), std::move(task.payload), std::move(task.options));
+  then_own(attempt, forgetting(blob));
 }
 
-std::string forget(std::string_view payload, BlobStore& blobs) {
+std::string forget(std::string_view payload, const Engine& engine, BlobStore& blobs) {
   auto key = from_payload<std::string>(payload);
+  if (!may_forget(key, engine))
+    throw PayloadRefused{fmt::format(
+        "blob '{}' is not removed: it is not the payload of a task that ended in {}. If it is of "
+        "no use, remove it from {} by hand and cancel this task",
+        plain(key), engine.name(), blobs.name())};
   blobs.remove(key);
   return key;
 }

@@ -24,8 +24,10 @@ std::string result_key(const Engine& engine, TaskId task);
 /// The task that removes one, to be added where an attempt completes.
 NewTask forgetting(const std::string& blob);
 void forget_when_done(Attempt& attempt, const std::string& blob);
-/// Does it; returns the blob's key.
-std::string forget(std::string_view payload, BlobStore& blobs);
+/// Does it; returns the blob's key. Removes the payload of a task that ended only: throws
+/// `PayloadRefused` for any other blob, and for one of another store unless its task is in this one
+/// (after a move).
+std::string forget(std::string_view payload, const Engine& engine, BlobStore& blobs);
 
 /// Removes blobs of this store older than `least_age` whose task is gone or completed: those of a
 /// process that died between writing the blob and the task, and of tasks that history has let go.

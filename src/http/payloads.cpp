@@ -1,13 +1,15 @@
 #include <holdfast/http/payloads.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <sodium.h>
 #include <boost/json/serialize.hpp>
 
 #include <holdfast/payload.hpp>
 
-#include "http/base64.hpp"
-#include "http/json.hpp"
+#include "http/encryption.hpp"
+#include "recovery/plain_text.hpp"
 
 namespace holdfast::http {
 
@@ -15,49 +17,26 @@ namespace {
 
 constexpr std::string_view blob_begins = R"({"$blob":)";
 
-const unsigned char* bytes_of(std::string_view text) {
-  return reinterpret_cast<const unsigned char*>(text.data());
-}
-unsigned char* bytes_of(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
-
-const std::string& key_named(const Keyring& keyring, const std::string& name) {
-  auto at = keyring.keys.find(name);
-  if (at == keyring.keys.end())
-    throw InvalidRequest{
-        fmt::format("the payload is encrypted with key '{}', which is not in the keyring", name)};
-  return at->second;
-}
-
-std::string encrypt(const std::string& text, const Keyring& keyring) {
-  std::string sealed(crypto_secretbox_NONCEBYTES + crypto_secretbox_MACBYTES + text.size(), '\0');
-  randombytes_buf(sealed.data(), crypto_secretbox_NONCEBYTES);
-  crypto_secretbox_easy(bytes_of(sealed) + crypto_secretbox_NONCEBYTES, bytes_of(text), text.size(),
-                        bytes_of(sealed), bytes_of(key_named(keyring, keyring.current)));
-  return boost::json::serialize(
-      boost::json::value{{"$encrypted", {{"key", keyring.current}, {"value", base64(sealed)}}}});
-}
-
-std::string decrypt(const boost::json::value& json, const Keyring& keyring) {
-  Reading read{json, "the encrypted payload"};
-  auto sealed = from_base64(read.text("value"));
-  const auto& key = key_named(keyring, read.text("key"));
-  constexpr auto around = crypto_secretbox_NONCEBYTES + crypto_secretbox_MACBYTES;
-  std::string text(sealed && sealed->size() > around ? sealed->size() - around : 0, '\0');
-  bool good = !text.empty() && crypto_secretbox_open_easy(
-                                   bytes_of(text), bytes_of(*sealed) + crypto_secretbox_NONCEBYTES,
-                                   sealed->size() - crypto_secretbox_NONCEBYTES, bytes_of(*sealed),
-                                   bytes_of(key)) == 0;
-  if (!good)
-    throw InvalidRequest{
-        fmt::format("the payload was not encrypted with the key '{}' that we have, or was changed "
-                    "since",
-                    read.text("key"))};
-  return text;
-}
-
 const boost::json::value* wrapped(const boost::json::value& json, std::string_view name) {
   const auto* object = json.if_object();
   return object && object->size() == 1 ? object->if_contains(name) : nullptr;
+}
+
+/// Reads the blob that a payload names, if it is one of the owner's.
+boost::json::value content_of(const std::string& blob, const SealedFor& owner,
+                              const PayloadOptions& options) {
+  if (!is_blob_of(blob, owner.task, owner.part))
+    throw PayloadRefused{
+        fmt::format("the payload names blob '{}', which does not belong to task {}", plain(blob),
+                    owner.task.text())};
+  if (!options.blobs)
+    throw InvalidRequest{
+        fmt::format("the payload is in blob {}, and no store of blobs was named", blob)};
+  const auto content = options.blobs->get(blob);
+  if (!content)
+    throw InvalidRequest{fmt::format("the payload was in blob {} of {}, which is gone", blob,
+                                     options.blobs->name())};
+  return parse_json(*content);
 }
 
 }  // namespace
@@ -72,19 +51,27 @@ void validate(const PayloadOptions& options) {
   if (!current.empty() && !options.keyring.keys.contains(current))
     throw ConfigError{fmt::format(
         "payloads are to be encrypted with key '{}', which is not in the keyring", current)};
+  if (!options.sealed_kinds.empty() && options.keyring.keys.empty())
+    throw ConfigError{fmt::format("payloads of kind '{}' must be encrypted, and there is no key",
+                                  *options.sealed_kinds.begin())};
 }
 
-std::string seal(const boost::json::value& document, const std::string& key,
+std::string seal(const boost::json::value& document, const SealedFor& owner, const std::string& key,
                  const PayloadOptions& options) {
-  return seal_text(boost::json::serialize(document), key, options);
+  return seal_text(boost::json::serialize(document), owner, key, options);
 }
 
-std::string seal_text(std::string&& document, const std::string& key,
+std::string seal_text(std::string&& document, const SealedFor& owner, const std::string& key,
                       const PayloadOptions& options) {
   const bool secret = !options.keyring.current.empty();
-  auto encrypted = secret ? encrypt(document, options.keyring) : std::string{};
+  auto encrypted = secret ? boost::json::serialize(boost::json::value{
+                                {"$encrypted", encrypt(document, owner, options.keyring)}})
+                          : std::string{};
   auto& text = secret ? encrypted : document;
   if (!options.blobs || text.size() <= options.threshold) return std::move(text);
+  if (!is_blob_of(key, owner.task, owner.part))
+    throw InvalidRequest{
+        fmt::format("'{}' is not the name of a blob of task {}", plain(key), owner.task.text())};
   // One of that name is there if this was tried before, and then it says the same.
   options.blobs->put(key, text);
   return boost::json::serialize(boost::json::value{{"$blob", key}});
@@ -94,30 +81,64 @@ bool is_sealed(std::string_view payload) {
   return payload.starts_with(blob_begins) || payload.starts_with(R"({"$encrypted":)");
 }
 
-std::string blob_of(std::string_view payload) {
+bool is_blob_of(std::string_view name, TaskId task, SealedFor::Part part) {
+  const auto id = task.text();
+  auto rest = name;
+  if (part == SealedFor::Part::result) {
+    const auto dot = rest.rfind('.');
+    if (dot == rest.npos || !TaskId::parse(rest.substr(dot + 1))) return false;
+    rest = rest.substr(0, dot);
+  }
+  if (!rest.ends_with(id)) return false;
+  rest.remove_suffix(id.size());
+  // What is left is the id of a store, which is letters and digits.
+  if (rest.empty()) return true;
+  return rest.size() > 1 && rest.find('.') == rest.size() - 1;
+}
+
+std::string blob_of(std::string_view payload, TaskId task) {
   if (!payload.starts_with(blob_begins)) return {};
   const auto json = parse_json(payload);
   const auto* key = wrapped(json, "$blob");
-  return key && key->is_string() ? std::string{key->get_string()} : "";
+  if (!key || !key->is_string()) return {};
+  std::string name{key->get_string()};
+  return is_blob_of(name, task, SealedFor::Part::payload) ? name : "";
 }
 
-Unsealed unseal(std::string_view payload, const PayloadOptions& options) {
+Unsealed unseal(std::string_view payload, const SealedFor& owner, const PayloadOptions& options) {
   Unsealed unsealed{parse_json(payload)};
   if (const auto* key = wrapped(unsealed.document, "$blob")) {
     if (!key->is_string()) throw InvalidRequest{"the payload names no blob"};
     unsealed.blob = std::string{key->get_string()};
-    if (!options.blobs)
-      throw InvalidRequest{
-          fmt::format("the payload is in blob {}, and no store of blobs was named", unsealed.blob)};
-    auto content = options.blobs->get(unsealed.blob);
-    if (!content)
-      throw InvalidRequest{fmt::format("the payload was in blob {} of {}, which is gone",
-                                       unsealed.blob, options.blobs->name())};
-    unsealed.document = parse_json(*content);
+    unsealed.document = content_of(unsealed.blob, owner, options);
   }
-  if (const auto* encrypted = wrapped(unsealed.document, "$encrypted"))
-    unsealed.document = parse_json(decrypt(*encrypted, options.keyring));
+  const auto* encrypted = wrapped(unsealed.document, "$encrypted");
+  expect_encrypted(encrypted != nullptr, options);
+  if (!encrypted) return unsealed;
+  auto decrypted = decrypt(*encrypted, owner, options.keyring);
+  if (decrypted.unbound && !options.accept_unbound)
+    throw PayloadRefused{
+        "the payload was encrypted by an earlier version, which did not bind it to its task; to "
+        "read it, start the process without --refuse-unbound and retry the task"};
+  unsealed.encrypted = true;
+  unsealed.unbound = decrypted.unbound;
+  unsealed.document = parse_json(decrypted.text);
   return unsealed;
+}
+
+void expect_encrypted(bool encrypted, const PayloadOptions& options) {
+  if (encrypted || options.keyring.current.empty() || options.accept_plain) return;
+  throw PayloadRefused{
+      "it is not encrypted, and a process that has a payload key accepts encrypted requests and "
+      "answers only; if it is from before the key was set, start the process with --accept-plain "
+      "and retry the task"};
+}
+
+bool must_be_sealed(std::string_view kind, const PayloadOptions& options) {
+  return std::ranges::any_of(options.sealed_kinds, [&](std::string_view wanted) {
+    if (!wanted.ends_with('*')) return kind == wanted;
+    return kind.starts_with(wanted.substr(0, wanted.size() - 1));
+  });
 }
 
 }  // namespace holdfast::http

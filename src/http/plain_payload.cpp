@@ -7,25 +7,38 @@
 
 namespace holdfast::http {
 
-PlainPayload plain_payload(const std::string& payload, const PayloadOptions& options,
-                           std::string_view who) {
-  if (!is_sealed(payload)) return {payload};
-  try {
-    auto unsealed = unseal(payload, options);
-    return {boost::json::serialize(unsealed.document), std::move(unsealed.blob)};
-  } catch (const InvalidRequest& error) {
-    throw UnfitPayload{fmt::format("{}; give {} the --blobs and --payload-key of the processor",
-                                   error.what(), who)};
-  }
+PlainPayload plain_payload(const std::string& payload, const SealedFor& owner,
+                           const PayloadOptions& options, std::string_view who) {
+  PlainPayload plain{payload};
+  bool encrypted = false;
+  if (is_sealed(payload)) try {
+      auto unsealed = unseal(payload, owner, options);
+      plain = {boost::json::serialize(unsealed.document), std::move(unsealed.blob)};
+      encrypted = unsealed.encrypted;
+    } catch (const PayloadRefused&) {
+      throw;
+    } catch (const InvalidRequest& error) {
+      throw UnfitPayload{fmt::format("{}; give {} the --blobs and --payload-key of the processor",
+                                     error.what(), who)};
+    }
+  if (!encrypted && must_be_sealed(owner.kind, options))
+    throw PayloadRefused{
+        fmt::format("the payload is not encrypted, and {} was told with --require-sealed to refuse "
+                    "such payloads of kind '{}'",
+                    who, owner.kind)};
+  return plain;
 }
 
-std::string plain_result(const std::string& result, const PayloadOptions& options,
+std::string plain_result(const std::string& result, SealedFor owner, const PayloadOptions& options,
                          std::string_view who) {
   if (result.empty()) return result;
+  owner.part = SealedFor::Part::result;
   const auto json = parse_json(result);
   const auto* object = json.if_object();
   const auto* sealed = object ? object->if_contains("sealed") : nullptr;
-  return sealed ? plain_payload(boost::json::serialize(*sealed), options, who).text : result;
+  if (sealed) return plain_payload(boost::json::serialize(*sealed), owner, options, who).text;
+  if (object && object->contains("response")) expect_encrypted(false, options);
+  return result;
 }
 
 }  // namespace holdfast::http

@@ -53,8 +53,12 @@ Tasks Processor::State::handlers() {
   return tasks.on_async(forget_kind, [this](std::shared_ptr<OpenAttempt> attempt) {
     writers_.put([this, attempt] {
       try {
-        forget(attempt->payload(), *options_.payloads.blobs);
+        forget(attempt->payload(), engine_, *options_.payloads.blobs);
         attempt->end(done);
+      } catch (const PayloadRefused& error) {
+        attempt->end(hold(error.what()));
+      } catch (const UnfitPayload& error) {
+        attempt->end(fail(error.what()));
       } catch (const BlobError& error) {
         tell_trouble("removing a blob", error);
         attempt->end(come_again(error));
@@ -100,7 +104,8 @@ ProcessorSummary Processor::State::run() {
 }
 
 void Processor::State::take(const std::shared_ptr<OpenAttempt>& attempt) {
-  if (!options_.payloads.blobs || blob_of(attempt->payload()).empty()) return begin(attempt);
+  if (!options_.payloads.blobs || blob_of(attempt->payload(), attempt->task()).empty())
+    return begin(attempt);
   readers_.put([this, attempt] {
     try {
       if (!is_broken_off(*attempt)) begin(attempt);
@@ -118,7 +123,13 @@ void Processor::State::take(const std::shared_ptr<OpenAttempt>& attempt) {
 void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
   auto held = std::make_shared<Held>();
   held->attempt = std::move(attempt);
-  auto unsealed = unseal(held->attempt->payload(), options_.payloads);
+  Unsealed unsealed;
+  try {
+    unsealed = unseal(held->attempt->payload(), owner_of(*held->attempt), options_.payloads);
+  } catch (const PayloadRefused& error) {
+    return held->attempt->end(hold(error.what()));
+  }
+  if (unsealed.unbound) unbound_.say(held->attempt->task());
   if (is_broken_off(*held->attempt)) return;
   held->blob = std::move(unsealed.blob);
   held->request = request_from_json(unsealed.document);

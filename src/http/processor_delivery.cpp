@@ -6,12 +6,17 @@
 #include "http/blob_trouble.hpp"
 #include "http/forget.hpp"
 #include "http/processor_state.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::http {
 
 namespace {
 
 constexpr Millis first_pause{250}, longest_pause{10'000};
+
+std::string callback_queue(const Request& request) {
+  return request.callback_queue.empty() ? TaskOptions{}.queue : request.callback_queue;
+}
 
 }  // namespace
 
@@ -22,8 +27,8 @@ void Processor::State::deliver(const HeldPtr& held, Ending ending) {
     // Behind everything that is tried again: it would be added a second time.
     if (!ending.delivery.empty()) {
       TaskOptions options{.id = held->delivered_as};
-      if (!held->request.callback_queue.empty()) options.queue = held->request.callback_queue;
-      attempt.then_json(held->request.callback, std::move(ending.delivery), options);
+      options.queue = callback_queue(held->request);
+      then_own(attempt, {held->request.callback, std::move(ending.delivery), std::move(options)});
     }
   } catch (const BlobError& error) {
     if (is_passing(error)) return wait_for_blobs(held, std::move(ending), error);
@@ -42,15 +47,19 @@ void Processor::State::seal(Held& held, Ending& ending) {
   const auto& payloads = options_.payloads;
   auto* done = std::get_if<Done>(&ending.outcome);
   if (!ending.delivery.empty()) {
-    if (payloads.blobs && !held.delivered_as) {
-      held.delivered_as = TaskId::make();
+    const bool may_be_sealed = payloads.blobs || !payloads.keyring.current.empty();
+    if (may_be_sealed && !held.delivered_as) held.delivered_as = TaskId::make();
+    if (payloads.blobs && held.delivered_in.empty())
       held.delivered_in = blob_key(engine_, *held.delivered_as);
-    }
-    ending.delivery = seal_text(std::move(ending.delivery), held.delivered_in, payloads);
+    const SealedFor owner{held.delivered_as.value_or(TaskId{}), held.request.callback,
+                          callback_queue(held.request)};
+    ending.delivery = seal_text(std::move(ending.delivery), owner, held.delivered_in, payloads);
   } else if (done && held.request.callback.empty()) {
     if (payloads.blobs && held.delivered_in.empty())
       held.delivered_in = result_key(engine_, held.attempt->task());
-    auto text = seal_text(std::move(done->text), held.delivered_in, payloads);
+    auto owner = owner_of(*held.attempt);
+    owner.part = SealedFor::Part::result;
+    auto text = seal_text(std::move(done->text), owner, held.delivered_in, payloads);
     done->text = is_sealed(text) ? sealed_result(std::get<Response>(held.answer.what), text)
                                  : std::move(text);
   }

@@ -10,6 +10,7 @@
 #include "http/ending.hpp"
 #include "http/lifecycle.hpp"
 #include "http/loop.hpp"
+#include "http/owner.hpp"
 #include "http/pauses.hpp"
 #include "recovery/patient.hpp"
 
@@ -104,6 +105,7 @@ class Processor::State {
   Desk writers_;
   Pauses pauses_;
   Patient patient_;
+  UnboundWarning unbound_{engine_};
   std::unique_ptr<Loop> loop_;
   std::jthread sweeper_;
 };

@@ -6,7 +6,6 @@
 #include <holdfast/http/client.hpp>
 #include <holdfast/tasks.hpp>
 
-#include "http/callback_kind.hpp"
 #include "http/headers.hpp"
 #include "http/url.hpp"
 
@@ -59,7 +58,6 @@ void validate(const Request& request) {
       (*request.max_redirects < 0 || *request.max_redirects > most_redirects))
     refuse("max redirects is {}; 0 to {} is allowed", *request.max_redirects, most_redirects);
   // Where the answer could not be delivered, it is too late to say so.
-  check_callback_kind(request.callback);
   if (!request.callback.empty()) {
     NewTask callback{request.callback, "{}"};
     if (!request.callback_queue.empty()) callback.options.queue = request.callback_queue;

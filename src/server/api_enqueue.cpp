@@ -139,22 +139,27 @@ NewTask new_task(const Fields& fields) {
   fields.only({"kind", "payload", "queue", "priority", "delay_ms", "at", "max_attempts",
                "timeout_ms", "unique_key", "limit_key", "tags", "after", "id"});
   NewTask task{fields.required_text("kind"), std::string{fields.raw("payload").value_or("{}")}};
-  auto& options = task.options;
+  auto& options = task.options = task_place(fields);
+  options.max_attempts =
+      static_cast<int>(fields.number("max_attempts", 1, 1'000).value_or(options.max_attempts));
+  options.timeout =
+      Millis{fields.number("timeout_ms", 1, ten_years_ms).value_or(options.timeout.count())};
+  options.after = task_ids(fields.texts("after"));
+  return task;
+}
+
+TaskOptions task_place(const Fields& fields) {
+  TaskOptions options;
   options.queue = fields.text("queue").value_or(options.queue);
   options.priority = static_cast<int>(
       fields.number("priority", highest_priority, lowest_priority).value_or(options.priority));
   options.delay = Millis{fields.number("delay_ms", 0, ten_years_ms).value_or(0)};
   if (const auto at = fields.text("at")) options.at = time_of(*at, "at");
-  options.max_attempts =
-      static_cast<int>(fields.number("max_attempts", 1, 1'000).value_or(options.max_attempts));
-  options.timeout =
-      Millis{fields.number("timeout_ms", 1, ten_years_ms).value_or(options.timeout.count())};
   options.unique_key = fields.text("unique_key").value_or("");
   options.limit_key = fields.text("limit_key").value_or("");
   options.tags = fields.texts("tags");
-  options.after = task_ids(fields.texts("after"));
   if (const auto id = fields.text("id")) options.id = task_id(*id);
-  return task;
+  return options;
 }
 
 void add_enqueue_routes(Routes& routes, Service& service) {

@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/http/client.hpp>
+
 #include "documents/http_requests.hpp"
 #include "documents/http_stats.hpp"
 #include "documents/json.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/time_text.hpp"
 #include "server/fields.hpp"
+#include "server/new_task.hpp"
+#include "server/problem.hpp"
 #include "server/secrets.hpp"
 #include "server/service.hpp"
 
@@ -43,6 +47,26 @@ Response requests(Service& service, const Request& request) {
   return json_response(JsonObject{}.json("requests", json_list(documents)).str());
 }
 
+/// What callers have instead of tasks of a reserved kind. A request that makes no sense is refused
+/// now, and one that does is sealed here: callers have no keys.
+Response enqueue(Service& service, const Request& request) {
+  request.query.only({"store"});
+  const auto fields = Fields::of_body(request.body);
+  fields.only({"request", "queue", "priority", "delay_ms", "at", "max_attempts", "unique_key",
+               "limit_key", "tags", "id"});
+  const auto described = fields.raw("request");
+  if (!described) throw invalid("request is missing: what is to be sent?");
+  http::ClientOptions options{.task = task_place(fields), .payloads = service.options().payloads};
+  options.persistence.attempts = static_cast<int>(
+      fields.number("max_attempts", 1, 1'000).value_or(options.persistence.attempts));
+  // Threads of the server do not wait for blobs.
+  options.payloads.blobs.reset();
+  const auto id = options.task.id;
+  http::Client client{service.store(request).engine, std::move(options)};
+  const auto made = client.enqueue(http::request_from_json(parse_json(*described)), id);
+  return json_response(JsonObject{}.text("id", made.text()).str(), 201);
+}
+
 Response stats(Service& service, const Request& request) {
   request.query.only({"store"});
   const auto since = cleared_at(service, service.store(request));
@@ -65,6 +89,11 @@ Response clear(Service& service, const Request& request) {
 void add_http_routes(Routes& routes, Service& service) {
   routes.add({"GET", "/v1/http/requests", Access::viewer,
               [&](const Request& request) { return requests(service, request); }});
+  routes.add({.method = "POST",
+              .pattern = "/v1/http/requests",
+              .access = Access::operates,
+              .handler = [&](const Request& request) { return enqueue(service, request); },
+              .largest_body = large_body});
   routes.add({"GET", "/v1/http/stats", Access::viewer,
               [&](const Request& request) { return stats(service, request); }});
   routes.add({.method = "POST",

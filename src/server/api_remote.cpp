@@ -11,6 +11,7 @@
 #include "server/unsealing.hpp"
 #include "tasks/json_text.hpp"
 #include "tasks/names.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::server {
 
@@ -38,7 +39,10 @@ Response enlist(WatchedStore& store, const Request& request) {
       .lease = heartbeat.lease(),
       .heartbeat = heartbeat.interval};
   if (profile.kinds.empty()) throw invalid("kinds is empty; which kinds of tasks can it run?");
-  for (const auto& kind : profile.kinds) check_name("kind", kind, longest_name);
+  for (const auto& kind : profile.kinds) {
+    check_name("kind", kind, longest_name);
+    check_not_reserved("kind", kind);
+  }
   for (const auto& queue : profile.queues) check_name("queue", queue, longest_name);
   const auto id = store.remote.enlist(profile);
   return json_response(JsonObject{}

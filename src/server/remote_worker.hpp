@@ -64,7 +64,7 @@ struct RemoteWorker {
     }
     /// Nobody needs any more what its payload was kept in.
     void forget_blob(Settlement& settlement) const {
-      const auto blob = http::blob_of(claimed.payload);
+      const auto blob = http::blob_of(claimed.payload, claimed.lease.id);
       if (blob.empty()) return;
       settlement.follow_ups.push_back(http::forgetting(blob));
       settlement.follow_ups.back().options.id = TaskId::make();

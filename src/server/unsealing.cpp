@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds until_there_is_room{1'000};
 }  // namespace
 
 std::optional<Outcome> Unsealing::open(Claimed& task) {
-  if (http::blob_of(task.payload).empty()) return read(task);
+  if (http::blob_of(task.payload, task.lease.id).empty()) return read(task);
   struct Place {
     std::atomic<int>& taken;
     int others = taken++;
@@ -28,8 +28,11 @@ std::optional<Outcome> Unsealing::open(Claimed& task) {
 
 std::optional<Outcome> Unsealing::read(Claimed& task) const {
   try {
-    task.payload = http::plain_payload(task.payload, payloads_, "this server").text;
+    const http::SealedFor owner{task.lease.id, task.kind, task.queue};
+    task.payload = http::plain_payload(task.payload, owner, payloads_, "this server").text;
     return {};
+  } catch (const http::PayloadRefused& error) {
+    return hold(error.what());
   } catch (const UnfitPayload& error) {
     return fail(error.what());
   } catch (const BlobError& error) {

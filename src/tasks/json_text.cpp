@@ -39,6 +39,28 @@ struct Ignore {
   bool on_comment(string_view, error_code&) { return true; }
 };
 
+/// The names of members on the first level.
+struct Names : Ignore {
+  bool on_object_begin(error_code&) { return ++depth > 0; }
+  bool on_object_end(std::size_t, error_code&) { return --depth >= 0; }
+  bool on_array_begin(error_code&) { return ++depth > 0; }
+  bool on_array_end(std::size_t, error_code&) { return --depth >= 0; }
+  bool on_key_part(string_view part, std::size_t, error_code&) { return take(part); }
+  bool on_key(string_view part, std::size_t, error_code&) {
+    take(part);
+    if (depth == 1) names.push_back(std::exchange(begun, {}));
+    return true;
+  }
+  bool take(string_view part) {
+    if (depth == 1) begun.append(part.data(), part.size());
+    return true;
+  }
+
+  int depth = 0;
+  std::string begun{};
+  std::vector<std::string> names{};
+};
+
 boost::json::parse_options strict() {
   boost::json::parse_options options;
   options.max_depth = deepest_json;
@@ -57,6 +79,13 @@ std::string json_fault(std::string_view text) {
     return fmt::format("nested deeper than {} levels at byte {}", deepest_json, read + 1);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return "empty";
   return fmt::format("{} at byte {}", fault.message(), read + 1);
+}
+
+std::vector<std::string> member_names(std::string_view text) {
+  boost::json::basic_parser<Names> parser{strict()};
+  error_code fault;
+  parser.write_some(false, text.data(), text.size(), fault);
+  return std::move(parser.handler().names);
 }
 
 boost::json::value parse_json(std::string_view text) {

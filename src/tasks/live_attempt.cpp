@@ -54,6 +54,15 @@ void LiveAttempt::log(std::string_view line) {
 TaskId LiveAttempt::then_json(std::string kind, std::string payload, TaskOptions options) {
   NewTask task{std::move(kind), std::move(payload), std::move(options)};
   validate(task, settings_);
+  return add(std::move(task));
+}
+
+TaskId LiveAttempt::add_own(NewTask task) {
+  validate_own(task, settings_);
+  return add(std::move(task));
+}
+
+TaskId LiveAttempt::add(NewTask task) {
   made_all_ids_ = made_all_ids_ && !task.options.id;
   if (!task.options.id) task.options.id = TaskId::make();
   follow_ups_.push_back(std::move(task));

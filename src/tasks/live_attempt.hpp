@@ -6,12 +6,13 @@
 #include <holdfast/attempt.hpp>
 
 #include "recovery/worker_registry.hpp"
+#include "tasks/reserved.hpp"
 #include "tasks/session.hpp"
 
 namespace holdfast {
 
 /// The attempt as a handler sees it, in a worker.
-class LiveAttempt final : public Attempt {
+class LiveAttempt final : public Attempt, public OwnAttempt {
  public:
   /// `note` takes progress and log lines for later, in order; effects go to the store at once.
   using TakeNote = std::function<void(Note)>;
@@ -23,6 +24,7 @@ class LiveAttempt final : public Attempt {
 
   TaskId task() const override { return job_.claimed.lease.id; }
   const std::string& kind() const override { return job_.claimed.kind; }
+  const std::string& queue() const override { return job_.claimed.queue; }
   const std::string& payload() const override { return job_.claimed.payload; }
   int number() const override { return job_.claimed.attempt; }
   int max_attempts() const override { return job_.claimed.max_attempts; }
@@ -34,12 +36,15 @@ class LiveAttempt final : public Attempt {
   TaskId then_json(std::string kind, std::string payload, TaskOptions options) override;
   std::string record_once(std::string_view key, std::string_view value) override;
   int child_lock() override;
+  TaskId add_own(NewTask task) override;
 
   std::vector<NewTask> take_follow_ups() { return std::move(follow_ups_); }
   /// Nobody chose an id for a follow-up.
   bool made_all_ids() const { return made_all_ids_; }
 
  private:
+  TaskId add(NewTask task);
+
   const Job& job_;
   TaskStore& store_;
   Enlistment& enlistment_;

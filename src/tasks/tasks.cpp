@@ -6,6 +6,7 @@
 
 #include "tasks/engine_parts.hpp"
 #include "tasks/names.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast {
 
@@ -42,6 +43,17 @@ void tell(EngineParts& parts, const std::vector<NewTask>& tasks,
   }
 }
 
+std::vector<TaskId> add(EngineParts& parts, std::vector<NewTask> tasks) {
+  for (auto& task : tasks)
+    if (!task.options.id) task.options.id = TaskId::make();
+  std::vector<TaskId> ids;
+  ids.reserve(tasks.size());
+  auto inserted = insert(parts, tasks);
+  for (const auto& one : inserted) ids.push_back(one.id);
+  tell(parts, tasks, inserted);
+  return ids;
+}
+
 }  // namespace
 
 Tasks& Tasks::on_json(std::string kind, Handler handler) {
@@ -67,16 +79,13 @@ TaskId Tasks::enqueue(NewTask task) {
 }
 
 std::vector<TaskId> Tasks::enqueue_all(std::vector<NewTask> tasks) {
-  for (auto& task : tasks) {
-    validate(task, engine_.settings());
-    if (!task.options.id) task.options.id = TaskId::make();
-  }
-  std::vector<TaskId> ids;
-  ids.reserve(tasks.size());
-  auto inserted = insert(engine_.parts(), tasks);
-  for (const auto& one : inserted) ids.push_back(one.id);
-  tell(engine_.parts(), tasks, inserted);
-  return ids;
+  for (const auto& task : tasks) validate(task, engine_.settings());
+  return add(engine_.parts(), std::move(tasks));
+}
+
+std::vector<TaskId> enqueue_own(const Engine& engine, std::vector<NewTask> tasks) {
+  for (const auto& task : tasks) validate_own(task, engine.settings());
+  return add(engine.parts(), std::move(tasks));
 }
 
 const Settings& Engine::settings() const { return parts_->settings(); }

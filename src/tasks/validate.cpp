@@ -9,6 +9,7 @@
 #include "recovery/plain_text.hpp"
 #include "tasks/json_text.hpp"
 #include "tasks/names.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast {
 
@@ -89,6 +90,13 @@ void check_name(std::string_view what, std::string_view name, std::size_t longes
 }
 
 void validate(const NewTask& task, const Settings& settings) {
+  validate_own(task, settings);
+  check_not_reserved("kind", task.kind);
+  check_not_reserved("queue name", task.options.queue);
+  check_members("the payload", task.payload);
+}
+
+void validate_own(const NewTask& task, const Settings& settings) {
   const auto& options = task.options;
   check_name("kind", task.kind, longest_name);
   check_name("queue name", options.queue, longest_name);

@@ -16,7 +16,7 @@ constexpr Millis handing_time{1};
 }  // namespace
 
 /// Keeps the worker in memory for as long as somebody has the attempt; it may outlive the run.
-class Worker::Impl::Open final : public OpenAttempt {
+class Worker::Impl::Open final : public OpenAttempt, public OwnAttempt {
  public:
   Open(std::shared_ptr<Impl> worker, JobPtr job, int slot, std::shared_ptr<Enlistment> enlistment)
       : worker_{std::move(worker)},
@@ -30,6 +30,7 @@ class Worker::Impl::Open final : public OpenAttempt {
 
   TaskId task() const override { return live_.task(); }
   const std::string& kind() const override { return live_.kind(); }
+  const std::string& queue() const override { return live_.queue(); }
   const std::string& payload() const override { return live_.payload(); }
   int number() const override { return live_.number(); }
   int max_attempts() const override { return live_.max_attempts(); }
@@ -44,6 +45,7 @@ class Worker::Impl::Open final : public OpenAttempt {
     return live_.record_once(key, value);
   }
   int child_lock() override { return live_.child_lock(); }
+  TaskId add_own(NewTask follow_up) override { return live_.add_own(std::move(follow_up)); }
 
   void end(Outcome outcome) override {
     if (!ended_.exchange(true)) worker_->ended(*this, outcome);

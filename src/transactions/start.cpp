@@ -6,10 +6,11 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/error.hpp>
 #include <holdfast/state_machine.hpp>
-#include <holdfast/tasks.hpp>
 
 #include "tasks/names.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast {
 
@@ -62,6 +63,8 @@ StartWords parse_start(std::string_view payload) {
 std::string start_transaction(const Engine& engine, const std::string& machine, std::string id,
                               std::string input_json, const StartOptions& options) {
   check_name("name of the transactions", machine, longest_name);
+  check_not_reserved("name of the transactions", machine);
+  check_members("the input", input_json);
   if (id.empty()) id = TaskId::make().text();
   NewTask task{transaction_kind, {}, {}};
   task.options.id = transaction_task(id);
@@ -73,7 +76,7 @@ std::string start_transaction(const Engine& engine, const std::string& machine, 
   task.options.priority = options.priority;
   task.options.max_attempts = most_attempts;
   task.options.timeout = as_long_as_it_takes;
-  Tasks{engine}.enqueue(std::move(task));
+  enqueue_own(engine, {std::move(task)});
   return id;
 }
 

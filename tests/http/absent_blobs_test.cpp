@@ -7,6 +7,7 @@
 
 #include "http/processor_scenario.hpp"
 #include "support/hindered_blobs.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::http {
 namespace {
@@ -63,7 +64,8 @@ TEST_F(AbsentBlobs, KeepAnAnswerWaitingAndItsRequestIsNotSentAgain) {
   std::atomic<int> troubles = 0;
   engine_.events().subscribe(
       [&](const Event& event) { troubles += std::holds_alternative<StoreTrouble>(event); });
-  const auto id = client_.post(server.url(), call("x"));
+  Client client{engine_, {.persistence = {.attempts = 1}, .payloads = with_ring({})}};
+  const auto id = client.post(server.url(), call("x"));
   const auto told = perform(with(with_ring(away_for(2))));
   EXPECT_EQ(server.served(), 1);
   EXPECT_EQ(told.calls, 1);
@@ -87,7 +89,7 @@ TEST_F(AbsentBlobs, KeepAnAnswerWaitingForLongerThanItsTimeout) {
   HttpServer server{large};
   auto task = client_.task_for(client_.build(Method::post, server.url(), call("x")));
   task.options.timeout = Millis{500};
-  Tasks{engine_}.enqueue(std::move(task));
+  enqueue_own(engine_, {std::move(task)});
   const auto told = perform(with(away_for(2)));  // that is 750 ms
   EXPECT_EQ(server.served(), 1);
   EXPECT_EQ(told.responses.size(), 1u);

@@ -11,6 +11,7 @@
 #include "http/misbehaviour.hpp"
 #include "http/processor_scenario.hpp"
 #include "support/loopback.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::http {
 namespace {
@@ -92,7 +93,7 @@ TEST_F(Adversaries, ALengthThatIsSaidTwiceAlikeIsOne) {
   EXPECT_EQ(perform().responses["x"].body, "ok");
 }
 
-/// As a producer writes it who does not use a client.
+/// As somebody writes it into the store who does not use a client.
 TEST_F(Adversaries, HeadersThatWouldBreakARequestApartAreNotSent) {
   HttpServer server{[](const ServedRequest&) { return answer(200); }};
   const std::string null(1, '\0');
@@ -100,8 +101,7 @@ TEST_F(Adversaries, HeadersThatWouldBreakARequestApartAreNotSent) {
   auto ask = [&](const std::string& member, const std::string& name, const std::string& value) {
     const boost::json::value request{
         {"http_method", "get"}, {"url", server.url()}, {member, {{name, value}}}};
-    Tasks{engine_}.enqueue(
-        NewTask{request_kind, boost::json::serialize(request), {.max_attempts = 1}});
+    enqueue_own(engine_, {{request_kind, boost::json::serialize(request), {.max_attempts = 1}}});
     ++asked;
   };
   for (const auto& broken : {std::string{"a\r\nEvil: yes"}, std::string{"a\nEvil: yes"},

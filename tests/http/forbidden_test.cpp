@@ -6,6 +6,7 @@
 #include "http/forbidden_places.hpp"
 #include "http/processor_scenario.hpp"
 #include "http/resolver.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::http {
 namespace {
@@ -31,12 +32,11 @@ class Forbidden : public ProcessorScenario {
     options.breaker.failures = 0;
     return options;
   }
-  /// As a producer does who asks nobody whether that is a URL.
+  /// As somebody writes it into the store who asks no client whether that is a URL.
   void enqueue(const std::string& url, const std::string& name) {
     const boost::json::value request{
         {"http_method", "get"}, {"url", url}, {"callback", "keep"}, {"context", name}};
-    Tasks{engine_}.enqueue(
-        NewTask{request_kind, boost::json::serialize(request), {.max_attempts = 1}});
+    enqueue_own(engine_, {{request_kind, boost::json::serialize(request), {.max_attempts = 1}}});
   }
   static bool is_refused_by_clients(const std::string& url) {
     try {

@@ -150,36 +150,38 @@ class PayloadTest : public testing::Test {
  protected:
   test::TempStore store_;
   PayloadOptions options_;
+  SealedFor owner_{TaskId::make(), "keep", "default"};
+  std::string blob_ = "store." + owner_.task.text();
   boost::json::value document_{{"a", std::string(1'000, 'x')}};
 };
 
 TEST_F(PayloadTest, LargeOnesGoElsewhereAndComeBack) {
   options_.blobs = open_blobs("dir:" + (store_.folder() / "blobs").string());
   options_.threshold = 100;
-  auto payload = seal(document_, "key-1", options_);
-  EXPECT_EQ(payload, R"({"$blob":"key-1"})");
-  auto unsealed = unseal(payload, options_);
+  auto payload = seal(document_, owner_, blob_, options_);
+  EXPECT_EQ(payload, R"({"$blob":")" + blob_ + R"("})");
+  auto unsealed = unseal(payload, owner_, options_);
   EXPECT_EQ(unsealed.document, document_);
-  EXPECT_EQ(unsealed.blob, "key-1");
-  EXPECT_THROW(unseal(payload, {}), InvalidRequest);
-  options_.blobs->remove("key-1");
-  EXPECT_THROW(unseal(payload, options_), InvalidRequest);
-  EXPECT_EQ(seal({{"a", 1}}, "key-2", options_), R"({"a":1})");
+  EXPECT_EQ(unsealed.blob, blob_);
+  EXPECT_THROW(unseal(payload, owner_, {}), InvalidRequest);
+  options_.blobs->remove(blob_);
+  EXPECT_THROW(unseal(payload, owner_, options_), InvalidRequest);
+  EXPECT_EQ(seal({{"a", 1}}, owner_, blob_, options_), R"({"a":1})");
 }
 
 TEST_F(PayloadTest, EncryptedOnesAreReadWithTheirKeyOnlyAndKeysCanChange) {
   options_.keyring = {.current = "old", .keys = {{"old", std::string(32, 'o')}}};
   validate(options_);
-  auto payload = seal(document_, "key", options_);
+  auto payload = seal(document_, owner_, "", options_);
   EXPECT_EQ(payload.find("xxxx"), std::string::npos);
   options_.keyring.keys["new"] = std::string(32, 'n');
   options_.keyring.current = "new";
-  EXPECT_EQ(unseal(payload, options_).document, document_);
-  EXPECT_THAT(seal(document_, "key", options_), HasSubstr(R"("key":"new")"));
+  EXPECT_EQ(unseal(payload, owner_, options_).document, document_);
+  EXPECT_THAT(seal(document_, owner_, "", options_), HasSubstr(R"("key":"new")"));
   options_.keyring.keys["old"] = std::string(32, 'x');
-  EXPECT_THROW(unseal(payload, options_), InvalidRequest);
+  EXPECT_THROW(unseal(payload, owner_, options_), PayloadRefused);
   options_.keyring.keys.erase("old");
-  EXPECT_THROW(unseal(payload, options_), InvalidRequest);
+  EXPECT_THROW(unseal(payload, owner_, options_), InvalidRequest);
   options_.keyring.current = "missing";
   EXPECT_THROW(validate(options_), ConfigError);
 }

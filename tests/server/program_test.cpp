@@ -11,6 +11,7 @@
 #include <holdfast/http/payloads.hpp>
 
 #include "server/serving.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -205,8 +206,10 @@ TEST_F(Serve, OpensForRemoteWorkersWhatItHasTheKeyOf) {
   const http::PayloadOptions payloads{
       .keyring = {.current = "a", .keys = {{"a", std::string(32, 'k')}}}};
   http::validate(payloads);
-  const auto sealed = http::seal({{"response", {{"status", 200}}}}, "", payloads);
-  test::run({HOLDFAST_PROGRAM, "--store", store_.address(), "task", "add", "keep", sealed});
+  const auto id = TaskId::make();
+  const http::SealedFor owner{id, "keep", "default"};
+  const auto sealed = http::seal({{"response", {{"status", 200}}}}, owner, "", payloads);
+  enqueue_own(open(store_.address()), {{"keep", sealed, {.id = id}}});
   EXPECT_THAT(refusal({"--payload-key", "a=/no/such/file"}), HasSubstr("cannot be read"));
   auto running = start({"--payload-key", key});
   const auto post = [&](const std::string& target, const std::string& body) {

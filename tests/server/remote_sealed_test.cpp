@@ -8,6 +8,7 @@
 #include "server/server_under_test.hpp"
 #include "support/hindered_blobs.hpp"
 #include "support/process.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -33,8 +34,13 @@ class SealedForRemoteWorkers : public testing::Test {
   /// A callback as a processor with these options leaves it.
   TaskId callback(const http::PayloadOptions& payloads) {
     const auto id = TaskId::make();
-    return server_->enqueue("keep", http::seal(document(), id.text(), payloads),
-                            {.max_attempts = 2, .id = id});
+    const http::SealedFor owner{id, "keep", "default"};
+    return plant(http::seal(document(), owner, id.text(), payloads), id);
+  }
+  /// As it is in the store, past all that callers may do.
+  TaskId plant(std::string payload, TaskId id = TaskId::make()) {
+    NewTask task{"keep", std::move(payload), {.max_attempts = 2, .id = id}};
+    return enqueue_own(server_->engine(), {std::move(task)}).front();
   }
   static boost::json::value document() {
     return {{"response", {{"status", 200}, {"body", std::string(300, 'x')}}}};
@@ -94,6 +100,36 @@ TEST_F(SealedForRemoteWorkers, FailsWithASentenceWhereTheServerCannotReadIt) {
   for (const auto id : {encrypted, kept}) {
     EXPECT_EQ(task(id).state, TaskState::failed);
     EXPECT_THAT(task(id).error, HasSubstr("give this server the --blobs and --payload-key"));
+  }
+}
+
+TEST_F(SealedForRemoteWorkers, IsHeldWhereItWasCopiedFromAnotherTask) {
+  const http::PayloadOptions in_blobs{.blobs = blobs(), .threshold = 10, .keyring = ring()};
+  serve(in_blobs);
+  const auto kept = callback(in_blobs), encrypted = callback({.keyring = ring()});
+  const std::vector copies{plant(task(kept).payload), plant(task(encrypted).payload)};
+  EXPECT_EQ(claim().size(), 2u);
+  EXPECT_EQ(task(copies[0]).state, TaskState::held);
+  EXPECT_THAT(task(copies[0]).cause, HasSubstr("does not belong to task"));
+  EXPECT_EQ(task(copies[1]).state, TaskState::held);
+  EXPECT_THAT(task(copies[1]).cause, HasSubstr("copied from another task"));
+  EXPECT_EQ(blobs()->list().size(), 1u);
+}
+
+TEST_F(SealedForRemoteWorkers, IsHeldWhereItsKindMustBeSealedAndItIsPlain) {
+  serve({.blobs = blobs(), .keyring = ring(), .accept_plain = true, .sealed_kinds = {"ke*"}});
+  const std::vector plain{
+      server_->enqueue("keep", R"({"response":{"status":200}})"),
+      plant(R"({"$encrypted":{},"response":{"status":200}})"),
+      callback({.blobs = blobs(), .threshold = 10}),
+  };
+  const auto sealed = callback({.keyring = ring()});
+  const auto claimed = claim();
+  ASSERT_EQ(claimed.size(), 1u);
+  EXPECT_EQ(claimed[0].at("id").as_string(), sealed.text());
+  for (const auto id : plain) {
+    EXPECT_EQ(task(id).state, TaskState::held);
+    EXPECT_THAT(task(id).cause, HasSubstr("--require-sealed"));
   }
 }
 

@@ -8,8 +8,8 @@ from tree import Finding
 # A folder of src/ may include what is below it, and itself. Folders beside each other may not.
 HEIGHT = {
     "recovery": 1, "settings": 1,
-    "tasks": 2, "http": 2, "exec": 2,
-    "batches": 3, "transactions": 3,
+    "tasks": 2, "exec": 2,
+    "batches": 3, "http": 3, "transactions": 3,
     "results": 4, "engines": 4,
     "documents": 5,
     "server": 6, "traces": 6,

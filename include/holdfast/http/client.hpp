@@ -84,6 +84,7 @@ class Client {
   /// The request that a call would make, without enqueuing it.
   Request build(Method method, std::string_view url, const Call& call) const;
   /// The task that `enqueue` would make of it; what is kept outside of the store is there already.
+  /// It is for looking at: its kind is reserved, so `Tasks::enqueue` refuses it.
   NewTask task_for(const Request& request, std::optional<TaskId> id = {}) const;
   TaskId enqueue(const Request& request, std::optional<TaskId> id = {});
   /// Many in one atomic step: all or none.

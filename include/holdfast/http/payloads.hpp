@@ -2,11 +2,14 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include <boost/json/value.hpp>
 
 #include <holdfast/blobs.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/ids.hpp>
 
 namespace holdfast::http {
 
@@ -26,32 +29,71 @@ struct PayloadOptions {
   /// processors, which look for such as often, remove it.
   std::chrono::seconds orphan_age{3'600};
   Keyring keyring{};
+  /// With a current key, requests and answers that are not encrypted are refused, because anyone
+  /// who can write to the store could have made them. True: they are read, for as long as there are
+  /// some from before the key was set.
+  bool accept_plain = false;
+  /// Earlier versions did not bind what they encrypted to its task. False: that is refused.
+  bool accept_unbound = true;
+  /// Other kinds whose payloads must be encrypted, where programs and remote workers read them. A
+  /// name that ends with `*` stands for all that begin with the rest.
+  std::set<std::string> sealed_kinds{};
 };
 
-/// Throws `ConfigError` for keys that are none.
+/// Throws `ConfigError` for keys that are none, and for kinds that must be sealed without a key.
 void validate(const PayloadOptions& options);
 
+/// What a sealed text belongs to. It can be opened as this part of this task only; copied to
+/// another one it is refused. All of it stays the same for as long as there is the task.
+struct SealedFor {
+  enum class Part { payload, result };
+
+  TaskId task{};
+  std::string kind{};
+  std::string queue{};
+  Part part = Part::payload;
+};
+
+/// A payload that must not be opened: it was sealed for another task or changed since, it names a
+/// blob of another task, or it is not encrypted where it has to be. Whoever meets it holds the task
+/// until an operator decides.
+class PayloadRefused : public InvalidRequest {
+  using InvalidRequest::InvalidRequest;
+};
+
 /// The payload for `document`, encrypted and put elsewhere as the options say. `key` names the
-/// blob, if it becomes one; durable when this returns.
-std::string seal(const boost::json::value& document, const std::string& key,
+/// blob, if it becomes one: see `is_blob_of`. Durable when this returns.
+std::string seal(const boost::json::value& document, const SealedFor& owner, const std::string& key,
                  const PayloadOptions& options);
 
 /// The same for one that is JSON text already. Where this throws, the document is as it was.
-std::string seal_text(std::string&& document, const std::string& key,
+std::string seal_text(std::string&& document, const SealedFor& owner, const std::string& key,
                       const PayloadOptions& options);
 
 /// Whether it is what `seal` makes where it encrypts or puts elsewhere.
 bool is_sealed(std::string_view payload);
 
-/// The blob that it was put into; empty: none.
-std::string blob_of(std::string_view payload);
+/// Whether a blob of this name can only be this part of this task: `STORE.TASK` is the payload of a
+/// task, `STORE.TASK.ANY` a result. The first part is missing in names that earlier versions gave.
+bool is_blob_of(std::string_view name, TaskId task, SealedFor::Part part);
+
+/// The blob that the payload of `task` was put into; empty: none, or one of another task.
+std::string blob_of(std::string_view payload, TaskId task);
 
 struct Unsealed {
   boost::json::value document;
   std::string blob{};  ///< where it was; empty: in the payload itself
+  bool encrypted = false;
+  bool unbound = false;  ///< encrypted by an earlier version
 };
-/// The way back. Throws `InvalidRequest` where the payload, the key or the blob is not what it
-/// should be, and `BlobError` where blobs cannot be reached.
-Unsealed unseal(std::string_view payload, const PayloadOptions& options);
+/// The way back. Throws `PayloadRefused`, `InvalidRequest` where the payload, the key or the blob
+/// is not there or not what it should be, and `BlobError` where blobs cannot be reached.
+Unsealed unseal(std::string_view payload, const SealedFor& owner, const PayloadOptions& options);
+
+/// Throws `PayloadRefused` where a request or an answer has to be encrypted and is not.
+void expect_encrypted(bool encrypted, const PayloadOptions& options);
+
+/// Whether payloads of this kind must be encrypted, as `sealed_kinds` says.
+bool must_be_sealed(std::string_view kind, const PayloadOptions& options);
 
 }  // namespace holdfast::http
