@@ -42,6 +42,7 @@ BoundHost BoundHost::parse(std::string_view text) {
   if (bound.below) rest.remove_prefix(any_below.size());
   if (rest.find_first_of("/?#@*\\% ") != rest.npos)
     refuse(text, "only a host and a port belong here");
+  if (rest.ends_with(':')) refuse(text, "its port is missing");
   try {
     bound.origin = origin_of(front + std::string{rest});
   } catch (const InvalidRequest& error) {

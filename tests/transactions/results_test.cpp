@@ -297,6 +297,8 @@ TEST_F(ResultsScenario, ClientsNameOnlyQueuesForNoticesThatTheyMayName) {
   for (const auto* queue : {"notices", "reports", "team-a"})
     broker_->publish(Message{"wishes", wish(queue, queue)});
   results::Intake intake{engine_, with_queues};
+  ASSERT_TRUE(
+      eventually([&] { return messages_in(dead_letter_queue) == std::ssize(forbidden) + 1; }));
   const auto reasons = reasons_of_dead_letters(forbidden.size() + 1);
   EXPECT_EQ(reasons.size(), forbidden.size() + 1);
   for (const auto& reason : reasons) EXPECT_THAT(reason, HasSubstr("notifyQueue")) << reason;
