@@ -8,5 +8,6 @@
 #include <holdfast/http/processor.hpp>
 #include <holdfast/http/request.hpp>
 #include <holdfast/http/response.hpp>
+#include <holdfast/http/secrets.hpp>
 #include <holdfast/http/sidekiq.hpp>
 #include <holdfast/http/signature.hpp>

@@ -29,10 +29,16 @@ BOOST_DESCRIBE_ENUM(State, request_forwarding, awaiting_results, needs_resend, s
                     cleaning, completed, failed)
 
 struct Options {
-  std::shared_ptr<Broker> broker;
-  std::shared_ptr<BlobStore> blobs;
+  std::shared_ptr<Broker> broker{};
+  std::shared_ptr<BlobStore> blobs{};
   std::string request_queue{};  ///< the producer's
-  std::string notify_queue{};   ///< who is told that a result is complete
+  std::string notify_queue{};  ///< told that a result is complete, unless its request names another
+  /// Queues that a request may name (`notifyQueue`), and beginnings of such queues. Whatever they
+  /// say, a request never names a reserved queue (`holdfast.`, `holdfast-`, `transaction-`,
+  /// `amq.`), the request queue or the intake queue.
+  std::vector<std::string> notify_queues{};
+  std::vector<std::string> notify_prefixes{};
+  std::string intake_queue{};  ///< requests of clients come here; see `Intake`
   /// Without a new part for so long, the producer is taken for dead, and the transaction fails.
   Millis abandon_after{std::chrono::minutes{30}};
   Millis timeout{0};          ///< for a whole transaction; 0: none
@@ -51,7 +57,8 @@ std::string payload_queue(const std::string& id);
 std::string blob_key(const std::string& id, const std::string& series, std::int64_t ordinal,
                      int round = 0);
 
-/// Throws `ConfigError` for options that make no sense. Declares the two queues of the options.
+/// Throws `ConfigError` for options that make no sense. Declares the request queue and the queues
+/// for notices that the options name.
 StateMachine machine(const Options& options);
 
 /// How far one series is.
@@ -84,11 +91,13 @@ struct CleanUp {
 /// beside running ones.
 CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs);
 
-/// Takes requests of clients from a queue and starts a transaction for each. A message is a JSON
-/// object: `transactionId` (the client's own, so that it can ask twice) and `request`, anything.
+/// Takes requests of clients from `Options::intake_queue` and starts a transaction for each. A
+/// message is a JSON object: `transactionId` (the client's own, so that it can ask twice) and
+/// `request`, anything. What it cannot start, such as a request that names a queue for its notice
+/// that it may not name, becomes a dead letter.
 class Intake {
  public:
-  Intake(Engine engine, std::shared_ptr<Broker> broker, std::string queue);
+  Intake(Engine engine, const Options& options);
   ~Intake();
   Intake(const Intake&) = delete;
   Intake& operator=(const Intake&) = delete;

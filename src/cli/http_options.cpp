@@ -1,12 +1,7 @@
 #include "cli/http_options.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
+#include <algorithm>
 #include <filesystem>
-#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -14,37 +9,13 @@
 #include <holdfast/error.hpp>
 
 #include "cli/duration.hpp"
+#include "cli/secret_files.hpp"
 #include "http/base64.hpp"
 
 namespace holdfast::cli {
 
 namespace {
 
-/// All of it; nothing, with `errno`, for one that cannot be read to its end, such as a folder.
-std::optional<std::string> content_of(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  std::string content;
-  std::array<char, 4'096> piece;
-  ssize_t count = 0;
-  while ((count = ::read(file, piece.data(), piece.size())) != 0) {
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) break;
-    content.append(piece.data(), static_cast<std::size_t>(count));
-  }
-  const int trouble = count < 0 ? errno : 0;
-  ::close(file);
-  errno = trouble;
-  if (trouble != 0) return {};
-  return content;
-}
-
-std::string without_line_end(std::string text) {
-  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-  return text;
-}
-
-/// Keys come by way of files: what is on a command line, everybody on the host can see.
 std::pair<std::string, std::string> key_in(const std::string& flag, const std::string& option) {
   auto [name, path] = name_and_value(flag, '=', option);
   auto content = content_of(path);
@@ -58,19 +29,6 @@ std::string payload_key(const std::string& content) {
   if (content.size() == size) return content;
   auto bytes = http::from_base64(without_line_end(content));
   return bytes ? *bytes : content;
-}
-
-/// One file for each secret, as systemd hands out credentials. A name must not lead elsewhere. One
-/// that is there and cannot be read, or is empty, may be just being written: that is another thing
-/// than one that is not known.
-std::optional<std::string> secret_in(const std::string& folder, const std::string& name) {
-  if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos) return {};
-  auto content = content_of(std::filesystem::path{folder} / name);
-  if (!content && errno == ENOENT) return {};
-  if (!content) throw std::system_error{errno, std::generic_category()};
-  auto secret = without_line_end(std::move(*content));
-  if (secret.empty()) throw Error{"its file is empty"};
-  return secret;
 }
 
 }  // namespace
@@ -89,11 +47,14 @@ void add_egress_flags(CLI::App& command, EgressFlags& flags) {
       ->type_name("FILE");
   command
       .add_option("--secrets", flags.secrets_folder,
-                  "Folder with a file for each secret that headers may name")
+                  "Folder with a file for each secret that headers may name, and a file NAME.bind "
+                  "with the hosts that it may be sent to")
       ->type_name("FOLDER");
   command
-      .add_option("--signing-key", flags.signing_keys,
-                  "File with a key that requests are signed with by name; repeatable")
+      .add_option(
+          "--signing-key", flags.signing_keys,
+          "File with a key that requests are signed with by name, beside FILE.bind with the "
+          "hosts that may get them; repeatable")
       ->allow_extra_args(false)
       ->type_name("NAME=FILE");
   add_payload_flags(command, flags.payloads);
@@ -170,12 +131,26 @@ void apply(const EgressFlags& flags, http::ProcessorOptions& options) {
   options.payloads = payloads_of(flags.payloads);
   for (const auto& flag : flags.signing_keys) {
     auto [name, content] = key_in(flag, "--signing-key");
-    options.signing_keys[name].push_back(without_line_end(content));
+    const auto path = name_and_value(flag, '=', "--signing-key").second;
+    options.signing_keys[name].push_back({without_line_end(content), binding_beside(path)});
   }
   if (!flags.secrets_folder.empty())
     options.secrets = [folder = flags.secrets_folder](const std::string& name) {
       return secret_in(folder, name);
     };
+}
+
+std::vector<std::string> unbound_secrets(const EgressFlags& flags) {
+  std::vector<std::string> names;
+  if (!flags.secrets_folder.empty()) names = unbound_in(flags.secrets_folder);
+  for (const auto& flag : flags.signing_keys) {
+    const std::filesystem::path path = name_and_value(flag, '=', "--signing-key").second;
+    if (binding_beside(path).hosts.empty()) names.push_back(path.filename().string());
+  }
+  std::ranges::sort(names);
+  const auto again = std::ranges::unique(names);
+  names.erase(again.begin(), again.end());
+  return names;
 }
 
 void set_duration(Millis& value, const std::string& text, const std::string& option) {

@@ -44,6 +44,9 @@ void apply(const EgressFlags& flags, http::ProcessorOptions& options);
 /// in them.
 http::PayloadOptions payloads_of(const PayloadFlags& flags);
 
+/// The files of secrets and signing keys that are bound to no host, for a warning at the start.
+std::vector<std::string> unbound_secrets(const EgressFlags& flags);
+
 /// Nothing changes where the option was not given.
 void set_duration(Millis& value, const std::string& text, const std::string& option);
 

@@ -149,7 +149,8 @@ Exit perform_and_print(Context& context, const PrintedRequest& printed) {
   const http::Client client{engine, printed.client};
   const auto request = client.build(printed.method, printed.url, printed.call);
   const auto id = TaskId::make();
-  http::Performance performance{request, id.text(), printed.client.persistence, options};
+  const http::Asker asker{.queue = [&] { return printed.client.task.queue; }};
+  http::Performance performance{request, id.text(), asker, printed.client.persistence, options};
   std::optional<HeldMeanwhile> held;
   if (http::is_only_once(request))
     held.emplace(engine, client.task_for(request, id), printed.client.payloads.blobs);

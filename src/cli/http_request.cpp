@@ -64,9 +64,9 @@ std::map<std::string, std::string> secret_headers_of(const Options& options,
 }
 
 Exit run(Context& context, const Options& options) {
-  const auto call = call_of(options);
+  auto call = call_of(options);
+  call.secret_headers = secret_headers_of(options, call.headers);
   auto client_options = options.client;
-  client_options.secret_headers = secret_headers_of(options, call.headers);
   client_options.payloads = payloads_of(options.egress.payloads);
   if (!options.delay.empty()) client_options.task.delay = parse_duration(options.delay, "--delay");
   if (options.print)

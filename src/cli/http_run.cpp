@@ -1,9 +1,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <holdfast/error.hpp>
 #include <holdfast/http/processor.hpp>
@@ -78,9 +80,28 @@ http::ProcessorOptions processing_of(const Options& options) {
   return processing;
 }
 
+/// So many names are written out; the others are counted.
+constexpr std::size_t most_names = 20;
+
+void warn_of_unbound(const Context& context, const Options& options, bool are_sent) {
+  auto names = unbound_secrets(options.egress);
+  if (names.empty()) return;
+  const auto others = names.size() - std::min(names.size(), most_names);
+  names.resize(names.size() - others);
+  log_line(
+      context, Severity::warning, "secrets_unbound",
+      fmt::format("secrets without a binding {}: {}{}; write the hosts of each into a file "
+                  "beside it, such as {}.bind with the line 'host api.example.org'",
+                  are_sent ? "go wherever a job asks for (--require-bound-secrets refuses that)"
+                           : "are not sent",
+                  fmt::join(names, ", "), others > 0 ? fmt::format(" and {} more", others) : "",
+                  names.front()));
+}
+
 Exit run(Context& context, const Options& options) {
   begin_log(context, options.log);
   const auto processing = processing_of(options);
+  warn_of_unbound(context, options, is_sidekiq(context) && !options.sidekiq.require_bound);
   if (is_sidekiq(context)) {
     if (!options.traces.endpoint.empty())
       throw InvalidRequest{

@@ -136,8 +136,8 @@ void print_status(const Context& context, const http::SidekiqStatus& status) {
 bool is_sidekiq(Context& context) { return http::is_sidekiq_address(context.store_address()); }
 
 bool SidekiqFlags::any() const {
-  return hold || retries >= 0 || recoveries >= 0 || !callback_queue.empty() || !heartbeat.empty() ||
-         !orphans.empty() || !shutdown.empty();
+  return hold || require_bound || retries >= 0 || recoveries >= 0 || !callback_queue.empty() ||
+         !heartbeat.empty() || !orphans.empty() || !shutdown.empty();
 }
 
 void add_sidekiq_flags(CLI::App& command, SidekiqFlags& flags) {
@@ -166,6 +166,8 @@ void add_sidekiq_flags(CLI::App& command, SidekiqFlags& flags) {
                   "Sidekiq: a request that died with its process more often becomes a dead job; "
                   "default: 3 times")
       ->check(CLI::Range(0, 1'000));
+  command.add_flag("--require-bound-secrets", flags.require_bound,
+                   "Sidekiq: refuse secrets that have no file NAME.bind");
   command.add_flag("--hold-ambiguous", flags.hold,
                    "Sidekiq: do not send a POST or PATCH again whose process died meanwhile");
 }
@@ -178,6 +180,7 @@ Exit run_sidekiq(Context& context, const http::ProcessorOptions& processing,
   if (flags.retries >= 0) options.retries = flags.retries;
   if (flags.recoveries >= 0) options.max_recoveries = flags.recoveries;
   if (flags.hold) options.on_ambiguous = http::OnAmbiguous::hold;
+  options.require_bound_secrets = flags.require_bound;
   set_duration(options.heartbeat_interval, flags.heartbeat, "--heartbeat-interval");
   set_duration(options.orphan_threshold, flags.orphans, "--orphan-threshold");
   set_duration(options.shutdown_timeout, flags.shutdown, "--shutdown-timeout");

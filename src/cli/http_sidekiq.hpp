@@ -19,6 +19,7 @@ struct SidekiqFlags {
   std::string heartbeat{}, orphans{}, shutdown{};
   int retries = -1, recoveries = -1;  ///< not given
   bool hold = false;
+  bool require_bound = false;  ///< see `SidekiqOptions::require_bound_secrets`
 
   bool any() const;
 };

@@ -24,7 +24,6 @@ struct Options {
   ResultPlaces places;
   results::Options results{};
   TransactionOptions running{};
-  std::string intake_queue;
   std::string abandon_after, timeout;
   std::uint64_t memory = 64;
   LogOptions log;
@@ -87,6 +86,7 @@ Exit run(Context& context, const Options& given) {
     options.results.abandon_after = parse_duration(options.abandon_after, "--abandon-after");
   if (!options.timeout.empty())
     options.results.timeout = parse_duration(options.timeout, "--timeout");
+  options.results.notify_queue = options.results.notify_queues.at(0);
   Interrupts interrupts;
   context.ledger_option = options.places.ledger;
   const Engine engine = context.engine(Stay::lasting);
@@ -104,8 +104,7 @@ Exit run(Context& context, const Options& given) {
   // What others left behind comes before what is new.
   Inspector{engine}.recover();
   std::optional<results::Intake> intake;
-  if (!options.intake_queue.empty())
-    intake.emplace(engine, options.results.broker, options.intake_queue);
+  if (!options.results.intake_queue.empty()) intake.emplace(engine, options.results);
   const Sweeper sweeper{engine, options.results};
   print_summary(context, runner.run());
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
@@ -138,12 +137,19 @@ void add_results_run(CLI::App& parent, Context& context) {
       ->required()
       ->type_name("QUEUE");
   command
-      ->add_option("--notify-queue", options->results.notify_queue,
-                   "Who is told that a result is complete")
+      ->add_option("--notify-queue", options->results.notify_queues,
+                   "Queue that is told that a result is complete; repeatable: requests may name "
+                   "one of the others instead")
       ->required()
+      ->allow_extra_args(false)
       ->type_name("QUEUE");
   command
-      ->add_option("--intake-queue", options->intake_queue,
+      ->add_option("--notify-prefix", options->results.notify_prefixes,
+                   "Requests may also name queues that begin with this; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("PREFIX");
+  command
+      ->add_option("--intake-queue", options->results.intake_queue,
                    "Start a result for each message here, too")
       ->type_name("QUEUE");
   add_limits(*command, *options);

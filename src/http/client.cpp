@@ -21,6 +21,23 @@ int most_waits(const Request& request) {
   return 2 * (1 + request.max_redirects.value_or(ProcessorOptions{}.max_redirects));
 }
 
+/// Of the call, and of the client what the call does not replace. Those of the client are meant for
+/// its base URL; at another origin they would tell secrets.
+void add_headers(Request& request, const ClientOptions& options, const Call& call) {
+  request.headers = merge({}, call.headers);
+  request.secret_headers = merge({}, call.secret_headers);
+  const bool is_home =
+      options.base_url.empty() || origin_of(request.url) == origin_of(options.base_url);
+  const auto own = std::pair{request.headers, request.secret_headers};
+  const auto is_free = [&](const std::string& name) {
+    return !own.first.contains(name) && !own.second.contains(name);
+  };
+  for (const auto& [name, value] : merge({}, options.headers))
+    if (is_free(name) && (is_home || is_harmless_header(name))) request.headers[name] = value;
+  for (const auto& [name, secret] : merge({}, options.secret_headers))
+    if (is_free(name) && is_home) request.secret_headers[name] = secret;
+}
+
 }  // namespace
 
 Client::Client(Engine engine, ClientOptions options)
@@ -35,9 +52,7 @@ Request Client::build(Method method, std::string_view url, const Call& call) con
   Request request;
   request.method = method;
   request.url = with_parameters(join_url(options_.base_url, url), call.params);
-  request.headers = merge(options_.headers, call.headers);
-  for (const auto& [name, secret] : options_.secret_headers)
-    if (!request.headers.contains(lower(name))) request.secret_headers[lower(name)] = secret;
+  add_headers(request, options_, call);
   request.body = call.body;
   request.timeout = call.timeout.value_or(options_.timeout);
   request.max_redirects = call.max_redirects;

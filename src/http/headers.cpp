@@ -1,6 +1,7 @@
 #include "http/headers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -69,6 +70,13 @@ void check_header(std::string_view name, std::string_view value) {
                     name)};
   if (!is_utf8(value))
     throw InvalidRequest{fmt::format("the value of header '{}' is not valid UTF-8", name)};
+}
+
+bool is_harmless_header(std::string_view name) {
+  constexpr std::array<std::string_view, 8> harmless{
+      "accept",        "accept-charset", "accept-encoding", "accept-language",
+      "cache-control", "content-type",   "user-agent",      "x-request-id"};
+  return std::ranges::count(harmless, name) > 0;
 }
 
 Headers merge(const Headers& under, const Headers& over) {

@@ -16,6 +16,10 @@ std::string lower(std::string_view text);
 /// what it is given.
 void check_header(std::string_view name, std::string_view value);
 
+/// Whether a request may carry this header, in lower case, to another server than the one that it
+/// was made for: it says what a client understands, and nothing of who it is or what it may do.
+bool is_harmless_header(std::string_view name);
+
 /// Both, with lower-case names; where both have one, `over` wins.
 Headers merge(const Headers& under, const Headers& over);
 

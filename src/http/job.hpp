@@ -10,6 +10,8 @@
 #include <holdfast/http/request.hpp>
 #include <holdfast/http/response.hpp>
 
+#include "http/secret_use.hpp"
+
 namespace holdfast::http {
 
 /// Its host fails all the time and is left alone, or has no place for it for some time.
@@ -34,8 +36,11 @@ using Ticket = std::uint64_t;
 /// becomes of the answer is the business of `done`.
 struct Job {
   Request request{};
-  std::string id{};   ///< for messages and the answer
-  Headers secrets{};  ///< header values that must not go to another origin
+  std::string id{};  ///< for messages and the answer
+  /// What `secrets_for` gives out at this origin only.
+  Origin bound_to{};
+  Headers secrets{};
+  std::vector<std::string> signing_keys{};  ///< as `signing_key` gives them; empty: not signed
   Millis timeout{0};
   int max_redirects = 0;
   /// Where its host has no place and others wait for one already, it ends as `Postponed`. If not,
@@ -53,19 +58,28 @@ class SecretUnreadable : public InvalidRequest {
   using InvalidRequest::InvalidRequest;
 };
 
+/// Who asks for a request. Decides with the bindings which secrets and keys it may use.
+struct Asker {
+  std::function<std::string()> queue{};  ///< see `SecretUse`
+  std::string kind = request_kind;
+  /// Parameter of the URL to the name of a secret.
+  std::map<std::string, std::string> secret_params{};
+  bool unbound_secrets = false;  ///< secrets without a binding may be used
+};
+
 /// The job for a request: with its URL as it is sent, its identity in headers, and the values of
-/// its secrets. Throws `InvalidRequest` for secrets and keys that the options do not have,
-/// `SecretUnreadable` for one that they have.
-Job make_job(Request request, std::string id, const ProcessorOptions& options);
+/// its secrets and keys. This is the one place where these are looked up, for the origin that the
+/// job goes to. Throws `InvalidRequest` for those that the options do not have or whose bindings do
+/// not allow this use, `SecretUnreadable` for one that cannot be read.
+Job make_job(Request request, std::string id, const Asker& asker, const ProcessorOptions& options);
 
-/// Signs what is to be sent now, if its request asks for that. Throws `InvalidRequest` for a key
-/// that the options do not have.
-void sign(Job& job, const ProcessorOptions& options);
-/// For another origin, which could show a signature to the one that it was made for.
-void unsign(Job& job);
+/// Signs what is to be sent to `to` now, if it has keys for that origin.
+void sign(Job& job, const Origin& to);
+/// The headers with secrets for `to`: none unless they were looked up for that origin.
+const Headers& secrets_for(const Job& job, const Origin& to);
 
-/// The value of a secret; throws `InvalidRequest` if there is none, `SecretUnreadable` if whoever
-/// looks it up throws.
-std::string secret_named(const std::string& name, const ProcessorOptions& options);
+/// Before a redirect leads it to another origin: its secrets, its keys, and every header that is
+/// not known to be harmless go.
+void leave_origin(Job& job);
 
 }  // namespace holdfast::http

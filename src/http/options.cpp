@@ -90,7 +90,10 @@ void validate(const ProcessorOptions& options) {
   Egress{options.egress};
   for (const auto& [name, keys] : options.signing_keys) {
     if (keys.empty()) throw ConfigError{fmt::format("signing key '{}' has no key", name)};
-    for (const auto& key : keys) signing_key(key);
+    for (const auto& key : keys) {
+      signing_key(key.value);
+      validate(key.binding);
+    }
   }
   validate(options.payloads);
 }

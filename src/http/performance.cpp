@@ -27,20 +27,22 @@ bool pause(Millis time, std::stop_token stop) {
   return !stop.stop_requested();
 }
 
-ProcessorOptions checked(const Request& request, const std::string& id, ProcessorOptions options) {
+ProcessorOptions checked(const Request& request, const std::string& id, const Asker& asker,
+                         ProcessorOptions options) {
   validate(options);
-  make_job(request, id, options);  // whether it has the secrets and keys
+  make_job(request, id, asker, options);  // whether it has the secrets and keys
   return options;
 }
 
 }  // namespace
 
-Performance::Performance(Request request, std::string id, Persistence persistence,
+Performance::Performance(Request request, std::string id, Asker asker, Persistence persistence,
                          ProcessorOptions options)
     : request_{std::move(request)},
       id_{std::move(id)},
+      asker_{std::move(asker)},
       persistence_{persistence},
-      options_{checked(request_, id_, std::move(options))},
+      options_{checked(request_, id_, asker_, std::move(options))},
       loop_{std::make_unique<Loop>(options_)} {}
 Performance::~Performance() = default;
 
@@ -58,7 +60,7 @@ Performed Performance::run(std::stop_token stop, const OnRetry& on_retry) {
 
 Answer Performance::attempt(std::stop_token stop) {
   auto answer = std::make_shared<std::promise<Answer>>();
-  auto job = make_job(request_, id_, options_);
+  auto job = make_job(request_, id_, asker_, options_);
   job.done = [answer](Answer one) { answer->set_value(std::move(one)); };
   const auto ticket = loop_->perform(std::move(job));
   const std::stop_callback on_stop{stop, [this, ticket] { loop_->cancel(ticket); }};

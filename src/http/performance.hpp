@@ -21,7 +21,8 @@ struct Performed {
 class Performance {
  public:
   /// Throws `ConfigError` and `InvalidRequest` for what would keep the request from being sent.
-  Performance(Request request, std::string id, Persistence persistence, ProcessorOptions options);
+  Performance(Request request, std::string id, Asker asker, Persistence persistence,
+              ProcessorOptions options);
   ~Performance();
 
   /// Told before each wait for another attempt.
@@ -38,6 +39,7 @@ class Performance {
 
   Request request_;
   std::string id_;
+  Asker asker_;
   Persistence persistence_;
   ProcessorOptions options_;
   std::unique_ptr<Loop> loop_;

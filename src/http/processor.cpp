@@ -1,6 +1,8 @@
 #include <holdfast/http/processor.hpp>
 
+#include <fmt/format.h>
 #include <holdfast/error.hpp>
+#include <holdfast/inspector.hpp>
 
 #include "http/blob_trouble.hpp"
 #include "http/descriptors.hpp"
@@ -21,6 +23,17 @@ bool is_broken_off(OpenAttempt& attempt) {
   if (!attempt.stop_requested()) return false;
   attempt.end(retry("it was broken off"));
   return true;
+}
+
+/// Asked only where a binding names queues.
+std::string queue_of(const Engine& engine, TaskId id) {
+  try {
+    const auto task = Inspector{engine}.task(id);
+    return task ? task->queue : std::string{};
+  } catch (const StoreError& error) {
+    throw SecretUnreadable{fmt::format(
+        "its queue, which decides about its secrets, cannot be read: {}", error.what())};
+  }
 }
 
 }  // namespace
@@ -164,7 +177,8 @@ void Processor::State::refuse(const HeldPtr& held, const std::string& why, bool 
 }
 
 Job Processor::State::job_for(const HeldPtr& held) const {
-  auto job = make_job(held->request, held->attempt->idempotency_key(), options_);
+  const Asker asker{.queue = [&] { return queue_of(engine_, held->attempt->task()); }};
+  auto job = make_job(held->request, held->attempt->idempotency_key(), asker, options_);
   job.gives_way = true;
   auto* self = const_cast<State*>(this);
   job.done = [self, held](Answer answer) {

@@ -34,12 +34,8 @@ bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-bool is_credential(std::string_view header) {
-  return header == "authorization" || header == "cookie" || header == "proxy-authorization";
-}
-
 std::variant<Stay, Follow, WrongTurn> decide_redirect(int status, const std::string& location,
-                                                      const std::string& url, Method method,
+                                                      const SentHop& sent,
                                                       const std::vector<std::string>& redirects,
                                                       int max_redirects) {
   if (!is_redirect(status) || location.empty() || max_redirects == 0) return Stay{};
@@ -49,24 +45,29 @@ std::variant<Stay, Follow, WrongTurn> decide_redirect(int status, const std::str
                                  without_query(location))};
   std::string next;
   try {
-    next = resolve(url, without_spaces(location));
+    next = resolve(sent.url, without_spaces(location));
   } catch (const NotAUrl& error) {
     return WrongTurn{ErrorType::unknown, unfollowed(error)};
   } catch (const InvalidRequest& error) {
     return WrongTurn{ErrorType::blocked_address, unfollowed(error)};
   }
-  bool seen = next == url || std::ranges::count(redirects, next) > 0;
+  bool seen = next == sent.url || std::ranges::count(redirects, next) > 0;
   if (seen)
     return WrongTurn{ErrorType::recursive_redirect,
                      fmt::format("it was redirected to {} again", without_query(next))};
-  Follow follow{.method = method, .url = next};
-  auto from = origin_of(url), to = origin_of(next);
+  const auto from = origin_of(sent.url), to = origin_of(next);
   if (from.scheme == "https" && to.scheme == "http")
     return WrongTurn{ErrorType::blocked_address,
                      fmt::format("it was redirected from https to {}", without_query(next))};
-  follow.keep_credentials = from == to;
+  Follow follow{.method = sent.method, .url = next, .same_origin = from == to};
   follow.keep_body = status == 307 || status == 308;
-  if (!follow.keep_body && method != Method::head) follow.method = Method::get;
+  if (follow.keep_body && sent.has_body && !follow.same_origin)
+    return WrongTurn{
+        ErrorType::blocked_address,
+        fmt::format("it was redirected with status {} to {}, another origin, and its body is not "
+                    "sent on to that; if it is meant for that server, send it there directly",
+                    status, without_query(next))};
+  if (!follow.keep_body && sent.method != Method::head) follow.method = Method::get;
   return follow;
 }
 

@@ -14,23 +14,27 @@ struct Follow {
   Method method = Method::get;
   std::string url;
   bool keep_body = false;
-  bool keep_credentials = true;  ///< false: another origin
+  bool same_origin = true;
 };
 struct WrongTurn {
   ErrorType type = ErrorType::too_many_redirects;
   std::string message;
 };
 
+/// What was sent, and to where.
+struct SentHop {
+  std::string url;
+  Method method = Method::get;
+  bool has_body = false;
+};
+
 /// What to do with an answer of `status` whose header `location` says where to go. `redirects` are
-/// the hops before this one.
+/// the hops before this one. A body is never sent on to another origin.
 std::variant<Stay, Follow, WrongTurn> decide_redirect(int status, const std::string& location,
-                                                      const std::string& url, Method method,
+                                                      const SentHop& sent,
                                                       const std::vector<std::string>& redirects,
                                                       int max_redirects);
 
 bool is_redirect(int status);
-
-/// Headers that must not go to another origin.
-bool is_credential(std::string_view header);
 
 }  // namespace holdfast::http

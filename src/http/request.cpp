@@ -23,9 +23,10 @@ template <class... Args>
   throw InvalidRequest{fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// What is ours to say, or what would make two requests out of one.
+/// What is ours to say, would make two requests out of one, or is for a proxy and nobody else.
 void check_ours(const std::string& name) {
-  for (auto ours : {"content-length", "transfer-encoding", "host", "connection"})
+  for (auto ours :
+       {"content-length", "transfer-encoding", "host", "connection", "proxy-authorization"})
     if (lower(name) == ours) refuse("the header '{}' is set by the processor", ours);
 }
 

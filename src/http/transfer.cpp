@@ -71,7 +71,7 @@ void Transfer::prepare() {
     set(handle, data, this);
   // Not before: it may have waited for a place at its host, and after a redirect its body may be
   // another one.
-  sign(job_, site_.options);
+  sign(job_, origin_);
   set_method();
   set_headers();
 }
@@ -90,6 +90,8 @@ void Transfer::set_constants(CURL* handle, const Site& site) {
   set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   set(handle, CURLOPT_PROXY, options.proxy.c_str());  // empty: none, not even the environment's
   set(handle, CURLOPT_NOPROXY, "");
+  // A proxy that makes a tunnel is not told the headers of what goes through it.
+  set(handle, CURLOPT_HEADEROPT, static_cast<long>(CURLHEADER_SEPARATE));
   set(handle, CURLOPT_FOLLOWLOCATION, 0L);
   set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   set(handle, CURLOPT_SSL_VERIFYPEER, 1L);
@@ -168,7 +170,7 @@ void Transfer::set_headers() {
     lines = curl_slist_append(lines, line.c_str());
   };
   for (const auto& [name, value] : job_.request.headers) add(name, value);
-  for (const auto& [name, value] : job_.secrets) add(name, value);
+  for (const auto& [name, value] : secrets_for(job_, origin_)) add(name, value);
   if (!job_.request.headers.contains("accept-encoding")) add("accept-encoding", encodings);
   // What libcurl would add by itself to a body: asking for permission first, and a type.
   if (has_body(job_.request.method)) {

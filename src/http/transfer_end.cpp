@@ -45,9 +45,9 @@ std::optional<Answer> Transfer::finish(CURLcode code) {
   long status = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
   response_.status = static_cast<int>(status);
-  auto turn =
-      decide_redirect(response_.status, std::string{response_.header("location")}, job_.request.url,
-                      job_.request.method, response_.redirects, job_.max_redirects);
+  auto turn = decide_redirect(response_.status, std::string{response_.header("location")},
+                              {job_.request.url, job_.request.method, !job_.request.body.empty()},
+                              response_.redirects, job_.max_redirects);
   if (const auto* wrong = std::get_if<WrongTurn>(&turn)) {
     auto answer = failed(wrong->type, wrong->message);
     answer.location = response_.header("location");
@@ -99,11 +99,7 @@ std::optional<Answer> Transfer::follow(const Follow& next) {
     request.body.clear();
     request.headers.erase("content-type");
   }
-  if (!next.keep_credentials) {
-    std::erase_if(request.headers, [](const auto& header) { return is_credential(header.first); });
-    job_.secrets.clear();
-    unsign(job_);
-  }
+  if (!next.same_origin) leave_origin(job_);
   return {};
 }
 

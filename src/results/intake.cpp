@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <boost/json.hpp>
 
-#include <holdfast/results.hpp>
+#include "results/notify_queue.hpp"
 
 namespace holdfast::results {
 
@@ -38,11 +38,12 @@ Request read_request(Delivery& delivery, std::size_t largest) {
 
 class Intake::Impl {
  public:
-  Impl(Engine engine, std::shared_ptr<Broker> broker, const std::string& queue)
-      : engine_{std::move(engine)}, broker_{std::move(broker)} {
-    broker_->declare(queue);
-    consumer_ = broker_->consume({});
-    consumer_->listen(queue);
+  Impl(Engine engine, const Options& options) : engine_{std::move(engine)}, options_{options} {
+    if (!options_.broker || options_.intake_queue.empty())
+      throw ConfigError{"the intake of requests needs a broker and a queue; name both"};
+    options_.broker->declare(options_.intake_queue);
+    consumer_ = options_.broker->consume({});
+    consumer_->listen(options_.intake_queue);
     thread_ = std::jthread{[this](std::stop_token stop) { work(stop); }};
   }
   ~Impl() {
@@ -79,6 +80,7 @@ class Intake::Impl {
     try {
       auto largest = static_cast<std::size_t>(engine_.settings().limits.payload_bytes);
       auto request = read_request(*delivery, largest);
+      notify_queue_of(request.input, options_);
       start_transaction(engine_, machine_name, request.id, request.input);
     } catch (const InvalidRequest& error) {
       return consumer_->reject(delivery, error.what());
@@ -87,13 +89,13 @@ class Intake::Impl {
   }
 
   Engine engine_;
-  std::shared_ptr<Broker> broker_;
+  Options options_;
   std::unique_ptr<Consumer> consumer_;
   std::jthread thread_;
 };
 
-Intake::Intake(Engine engine, std::shared_ptr<Broker> broker, std::string queue)
-    : impl_{std::make_unique<Impl>(std::move(engine), std::move(broker), queue)} {}
+Intake::Intake(Engine engine, const Options& options)
+    : impl_{std::make_unique<Impl>(std::move(engine), options)} {}
 Intake::~Intake() = default;
 
 }  // namespace holdfast::results

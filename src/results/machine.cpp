@@ -6,6 +6,7 @@
 #include "recovery/time_text.hpp"
 #include "results/lost_ledger.hpp"
 #include "results/notice.hpp"
+#include "results/notify_queue.hpp"
 #include "results/rounds.hpp"
 #include "results/store_part.hpp"
 
@@ -24,6 +25,11 @@ class Handlers {
   explicit Handlers(Options options) : options_{std::move(options)} {}
 
   Next forward_request(Transaction& transaction) const {
+    try {
+      notify_queue_of(transaction.input_json(), options_);
+    } catch (const InvalidRequest& error) {
+      return fail(error.what());
+    }
     declare_queues(transaction);
     transaction.send(request_for(transaction, options_, nullptr));
     return go(State::awaiting_results);
@@ -176,6 +182,7 @@ void check(const Options& options) {
     throw ConfigError{"results need a queue for requests and one for notices; name both"};
   if (options.abandon_after <= Millis{0} || options.timeout < Millis{0})
     throw ConfigError{"the times of results must be positive"};
+  check_notify_queues(options);
 }
 
 }  // namespace
@@ -198,6 +205,7 @@ StateMachine machine(const Options& options) {
   check(options);
   options.broker->declare(options.request_queue);
   options.broker->declare(options.notify_queue);
+  for (const auto& queue : options.notify_queues) options.broker->declare(queue);
   auto handlers = std::make_shared<const Handlers>(options);
   auto queues = [](const Transaction& transaction) {
     return std::vector{header_queue(transaction.id()), payload_queue(transaction.id())};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "recovery/time_text.hpp"
+#include "results/notify_queue.hpp"
 #include "results/store_part.hpp"
 
 namespace holdfast::results {
@@ -14,12 +15,14 @@ namespace {
 using boost::json::array;
 using boost::json::object;
 
-/// A client may name a queue of its own for the notice.
-std::string notify_queue_of(const Transaction& transaction, const Options& options) {
-  auto input = parse_json(transaction.input_json());
-  if (!input.is_object()) return options.notify_queue;
-  const auto* queue = input.get_object().if_contains("notifyQueue");
-  return queue && queue->is_string() ? std::string{queue->get_string()} : options.notify_queue;
+/// Whether the request may name its queue was decided before the producer was told. Where that has
+/// changed since, the parts are there, and the usual queue is told.
+std::string queue_for(const Transaction& transaction, const Options& options) {
+  try {
+    return notify_queue_of(transaction.input_json(), options);
+  } catch (const InvalidRequest&) {
+    return options.notify_queue;
+  }
 }
 
 }  // namespace
@@ -72,7 +75,7 @@ Message completion_of(const Transaction& transaction, const Options& options, co
                 {"totalBlobCount", blobs},
                 {"totalDataSize", bytes},
                 {"seriesCollection", std::move(collection)}};
-  return {.queue = notify_queue_of(transaction, options),
+  return {.queue = queue_for(transaction, options),
           .body = boost::json::serialize(notice),
           .id = transaction.id()};
 }

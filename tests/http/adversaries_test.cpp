@@ -113,15 +113,15 @@ TEST_F(Adversaries, HeadersThatWouldBreakARequestApartAreNotSent) {
     ask("secret_headers", broken, "fine");
   }
   for (const auto* name : {"", " ", "x a", "x:", ":x", "x\t", "\xc3\xa9", "content-length",
-                           "Transfer-Encoding", "HOST", "Connection"})
+                           "Transfer-Encoding", "HOST", "Connection", "Proxy-Authorization"})
     ask("headers", name, "5");
   // The value is known to the processor only.
   for (const auto* secret : {"broken", "returned", "ended"}) ask("secret_headers", "x-a", secret);
   auto options = lenient();
-  options.secrets = [&](const std::string& name) {
-    if (name == "broken") return std::string{"a\r\nEvil: yes"};
-    if (name == "returned") return std::string{"a\rEvil: yes"};
-    return name == "ended" ? "a" + null : "fine";
+  options.secrets = [&](const std::string& name) -> Secret {
+    if (name == "broken") return {"a\r\nEvil: yes", bound_to(server)};
+    if (name == "returned") return {"a\rEvil: yes", bound_to(server)};
+    return {name == "ended" ? "a" + null : "fine", bound_to(server)};
   };
   perform(options);
   EXPECT_EQ(inspector_.count({.states = {TaskState::failed}, .kind = request_kind}), asked);

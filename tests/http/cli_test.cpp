@@ -86,6 +86,7 @@ TEST_F(HttpCommands, RunListAndCountRequests) {
     reply.never = request.target == "/never";
     return reply;
   }};
+  bind(store_.folder() / "token", server);
   for (auto path : {"/", "/never"}) {
     auto added = cli({"http", "get", server.url(path), "--callback", "keep", "--context", "\"x\"",
                       "--secret-header", "Authorization: token"});
@@ -134,6 +135,7 @@ TEST_F(HttpCommands, SignAndEncryptWithKeysOutOfFiles) {
     seen = request;
     return answer(200);
   }};
+  bind(store_.folder() / "signing", server);
   auto added = cli({"http", "post", server.url(), "--data", "x", "--sign-with", "signing",
                     "--callback", "keep", "--payload-key", key("old")});
   ASSERT_TRUE(added.ending.ok()) << added.err;
@@ -255,6 +257,7 @@ TEST_F(HttpCommands, LookAgainForASecretWhoseFileIsJustBeingWritten) {
   HttpServer server{[](const ServedRequest& request) {
     return answer(200, request.headers.at("authorization"));
   }};
+  bind(file, server);
   auto added = cli({"http", "get", server.url(), "--secret-header", "Authorization: token"});
   ASSERT_TRUE(added.ending.ok()) << added.err;
   test::Process processor{

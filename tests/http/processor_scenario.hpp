@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include <fmt/format.h>
 #include <holdfast/holdfast.hpp>
 #include <holdfast/http.hpp>
 
@@ -33,6 +34,10 @@ class ProcessorScenario : public testing::Test {
     options.egress.allow_private = true;
     options.until_empty = true;
     return options;
+  }
+  /// May be sent to this server.
+  static Binding bound_to(const test::HttpServer& server) {
+    return {.hosts = {fmt::format("http://127.0.0.1:{}", server.port())}};
   }
   /// A call whose callback keeps the answer under `name`.
   static Call call(const std::string& name) { return callback("keep", name); }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "http/processor_scenario.hpp"
 
@@ -21,6 +23,11 @@ class ProgramScenario : public ProcessorScenario {
     std::vector<std::string> words{"http", "run", "--allow-private", "--capacity", "1000"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
+  }
+
+  /// Allows the secret in `file` to go to `server`.
+  static void bind(const std::filesystem::path& file, const test::HttpServer& server) {
+    std::ofstream{file.string() + ".bind"} << "host " << bound_to(server).hosts.at(0) << "\n";
   }
 
   void enqueue(const std::string& url, int count, OnAmbiguous on_ambiguous = OnAmbiguous::retry) {

@@ -23,8 +23,10 @@ TEST_F(Secrets, SendsWhoItIsAndSecretsThatNoStoreKnows) {
   auto id = client.post(server.url(), signed_call);
   EXPECT_EQ(inspector_.task(id)->payload.find("s3cret"), std::string::npos);
   auto options = lenient();
-  options.secrets = [](const std::string& name) { return "Bearer s3cret-" + name; };
-  options.signing_keys["main"] = {std::string(32, 'k')};
+  options.secrets = [&](const std::string& name) {
+    return Secret{"Bearer s3cret-" + name, bound_to(server)};
+  };
+  options.signing_keys["main"] = {{std::string(32, 'k'), bound_to(server)}};
   ASSERT_EQ(perform(options).responses.size(), 1u);
   EXPECT_EQ(seen["authorization"], "Bearer s3cret-token");
   EXPECT_EQ(seen["x-request-id"], id.text());
@@ -53,7 +55,7 @@ TEST_F(Secrets, ASignatureIsAsOldAsItsRequestOnTheWireAndNotAsItsWait) {
   signed_call.sign_with = "main";
   for (int i = 0; i < 2; ++i) client_.post(server.url(), signed_call);
   auto options = lenient();
-  options.signing_keys["main"] = {std::string(32, 'k')};
+  options.signing_keys["main"] = {{std::string(32, 'k'), bound_to(server)}};
   options.per_host = 1;
   Processor processor{engine_, options};
   std::jthread running{[&] { processor.run(); }};
@@ -98,9 +100,9 @@ TEST_F(Secrets, ASecretThatCannotBeReadNowIsLookedUpAgain) {
   auto never = Client{engine_, with_secret}.get(server.url(), call("never"));
   auto options = lenient();
   int asked = 0;
-  options.secrets = [&](const std::string& name) -> std::string {
+  options.secrets = [&](const std::string& name) -> Secret {
     if (name == "never" || ++asked < 3) throw Error{"its file is empty"};
-    return "s3cret";
+    return {"s3cret", bound_to(server)};
   };
   auto told = perform(options);
   EXPECT_EQ(told.responses["soon"].status, 200);

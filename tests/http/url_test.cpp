@@ -101,7 +101,8 @@ TEST(Url, IsSentInTheFormThatServersRead) {
   Request request;
   request.url = "http://a.example/x?filter[name]=50%";
   validate(request);
-  EXPECT_EQ(make_job(request, "id", {}).request.url, "http://a.example/x?filter%5Bname%5D=50%25");
+  EXPECT_EQ(make_job(request, "id", {}, {}).request.url,
+            "http://a.example/x?filter%5Bname%5D=50%25");
   EXPECT_EQ(with_parameters(request.url, {{"q", "1"}}),
             "http://a.example/x?filter%5Bname%5D=50%25&q=1");
 }
@@ -135,7 +136,8 @@ TEST(Url, ResolvesLocations) {
 
 auto redirect(int status, const std::string& location, Method method = Method::post,
               std::vector<std::string> before = {}, int most = 5) {
-  return decide_redirect(status, location, "https://a/x", method, before, most);
+  return decide_redirect(status, location, {"https://a/x", method, method == Method::post}, before,
+                         most);
 }
 
 TEST(Redirect, OnlySomeAreFollowedAndOnlyWithAPlace) {
@@ -151,7 +153,7 @@ TEST(Redirect, BecomesAGetUnlessTheServerSaysOtherwise) {
     EXPECT_EQ(follow.method, Method::get);
     EXPECT_FALSE(follow.keep_body);
     EXPECT_EQ(follow.url, "https://a/y");
-    EXPECT_TRUE(follow.keep_credentials);
+    EXPECT_TRUE(follow.same_origin);
   }
   for (int status : {307, 308}) {
     auto follow = std::get<Follow>(redirect(status, "/y"));
@@ -168,8 +170,19 @@ TEST(Redirect, WhatServersForgetToEscapeIsFollowed) {
 }
 
 TEST(Redirect, CredentialsStayAtTheirOrigin) {
-  for (auto other : {"https://b/y", "https://a:8443/y"})
-    EXPECT_FALSE(std::get<Follow>(redirect(302, other)).keep_credentials) << other;
+  for (auto other : {"https://b/y", "https://a:8443/y", "//b/y", "https://a./y"})
+    EXPECT_FALSE(std::get<Follow>(redirect(302, other)).same_origin) << other;
+}
+
+TEST(Redirect, ABodyStaysAtItsOrigin) {
+  for (int status : {307, 308}) {
+    EXPECT_EQ(std::get<WrongTurn>(redirect(status, "https://b/y")).type,
+              ErrorType::blocked_address);
+    EXPECT_TRUE(std::get<Follow>(redirect(status, "https://b/y", Method::delete_)).keep_body)
+        << "it has none";
+    EXPECT_TRUE(std::get<Follow>(redirect(status, "https://a:443/y")).keep_body);
+  }
+  EXPECT_EQ(std::get<Follow>(redirect(302, "https://b/y")).method, Method::get);
 }
 
 TEST(Redirect, WrongTurnsAreErrors) {

@@ -218,7 +218,11 @@ TEST(HttpOptions, AreCheckedByName) {
   for (const auto* none : {"/dev/null", "/proc/self/exe", "/"})
     EXPECT_THAT(refusal([&](auto& o) { o.ca_file = none; }), HasSubstr("has none in it"));
   EXPECT_THAT(refusal([](auto& o) { o.egress.allow = {"10/8/"}; }), HasSubstr("10/8/"));
-  EXPECT_THAT(refusal([](auto& o) { o.signing_keys["a"] = {"x"}; }), HasSubstr("24 to 64"));
+  EXPECT_THAT(refusal([](auto& o) { o.signing_keys["a"] = {{"x"}}; }), HasSubstr("24 to 64"));
+  EXPECT_THAT(refusal([](auto& o) {
+                o.signing_keys["a"] = {{std::string(32, 'k'), {.hosts = {"*.org"}}}};
+              }),
+              HasSubstr("'*.org' is not a host"));
 }
 
 TEST(CurlErrors, AreExplainedWithoutTheProxysPassword) {

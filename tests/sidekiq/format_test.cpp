@@ -135,7 +135,7 @@ TEST(SidekiqAddress, NamesAServerAndADialect) {
 TEST(SidekiqOptions, ThatMakeNoSenseAreRefused) {
   http::SidekiqOptions options;
   EXPECT_NO_THROW(validate(options));
-  options.processor.signing_keys["a"] = {std::string(32, 'k')};
+  options.processor.signing_keys["a"] = {{std::string(32, 'k')}};
   EXPECT_THROW(validate(options), ConfigError);
   options.processor.signing_keys.clear();
   options.orphan_threshold = options.heartbeat_interval;

@@ -1,4 +1,8 @@
+#include <filesystem>
+#include <fstream>
+
 #include "sidekiq/program_scenario.hpp"
+#include "support/temp_store.hpp"
 
 namespace holdfast::sidekiq {
 namespace {
@@ -35,6 +39,35 @@ TEST_F(SidekiqOptionsOfTheProgram, LimitHowOftenARequestMayDieWithItsProcess) {
   ASSERT_TRUE(done.ending.ok()) << done.err;
   EXPECT_THAT(set("dead"), SizeIs(1));
   EXPECT_EQ(server.served(), 0);
+}
+
+TEST_F(SidekiqOptionsOfTheProgram, WarnOfSecretsWithoutABindingOrRefuseThem) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  const test::TempStore place;
+  const auto folder = place.folder() / "secrets";
+  std::filesystem::create_directories(folder);
+  std::ofstream{folder / "token"} << "s3cret\n";
+  auto job = job_of({.url = server.url()});
+  job["args"].as_array()[0].as_object()["headers"] = {{"x-api-key", {{"$secret", "token"}}}};
+  push_text("default", boost::json::serialize(job));
+  const auto allowed = test::run(run_command({"--secrets", folder.string()}));
+  ASSERT_TRUE(allowed.ending.ok()) << allowed.err;
+  EXPECT_THAT(allowed.err, HasSubstr("secrets without a binding go wherever a job asks for"));
+  EXPECT_THAT(allowed.err, HasSubstr("token.bind with the line 'host api.example.org'"));
+  EXPECT_EQ(server.served(), 1);
+  push_text("default", boost::json::serialize(job));
+  const auto refused =
+      test::run(run_command({"--secrets", folder.string(), "--require-bound-secrets"}));
+  ASSERT_TRUE(refused.ending.ok()) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("secrets without a binding are not sent: token"));
+  EXPECT_EQ(server.served(), 1);
+  ASSERT_THAT(set("retry"), SizeIs(1));
+  std::ofstream{folder / "token.bind"} << "host http://127.0.0.1:" << server.port() << "\n";
+  push_text("default", boost::json::serialize(job));
+  const auto bound =
+      test::run(run_command({"--secrets", folder.string(), "--require-bound-secrets"}));
+  EXPECT_EQ(bound.err.find("binding"), std::string::npos) << bound.err;
+  EXPECT_EQ(server.served(), 2);
 }
 
 TEST_F(SidekiqOptionsOfTheProgram, RefuseACollectorThatWouldGetNothing) {

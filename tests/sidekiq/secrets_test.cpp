@@ -30,7 +30,7 @@ TEST_F(SidekiqSecrets, AreSentAndToldToNobodyElse) {
     return answer(200);
   }};
   auto with = options();
-  with.processor.secrets = [](const std::string& name) { return "s3cret-" + name; };
+  with.processor.secrets = [](const std::string& name) { return http::Secret{"s3cret-" + name}; };
   push_with_secrets(server.url("/here?a=1"));
   EXPECT_EQ(perform(with).answered, 1);
   EXPECT_EQ(seen.headers.at("x-api-key"), "s3cret-header");
@@ -49,7 +49,7 @@ TEST_F(SidekiqSecrets, AreSentAndToldToNobodyElse) {
 TEST_F(SidekiqSecrets, ThatCannotBeReadNowAreLookedUpAgain) {
   auto with = options();
   int asked = 0;
-  with.processor.secrets = [&](const std::string&) -> std::string {
+  with.processor.secrets = [&](const std::string&) -> http::Secret {
     ++asked;
     throw Error{"its file is empty"};
   };
@@ -60,6 +60,67 @@ TEST_F(SidekiqSecrets, ThatCannotBeReadNowAreLookedUpAgain) {
   EXPECT_THAT(std::string{set("retry")[0].at("error_message").as_string()},
               HasSubstr("cannot be read: its file is empty"));
   expect_nothing_in_flight();
+}
+
+TEST_F(SidekiqSecrets, ThatAreBoundGoToTheirHostQueueAndClassOnly) {
+  HttpServer home{[](const ServedRequest&) { return answer(200); }};
+  HttpServer thief{[](const ServedRequest&) { return answer(200); }};
+  http::Binding binding{.hosts = {fmt::format("http://127.0.0.1:{}", home.port())}};
+  auto with = options();
+  with.processor.secrets = [&](const std::string& name) {
+    return http::Secret{"s3cret-" + name, binding};
+  };
+  push_with_secrets(home.url("/here"));
+  push_with_secrets(thief.url("/there"));
+  const auto summary = perform(with);
+  EXPECT_EQ(summary.answered, 1);
+  EXPECT_EQ(summary.retried, 1);
+  EXPECT_EQ(home.served(), 1);
+  EXPECT_THAT(std::string{set("retry")[0].at("error_message").as_string()},
+              HasSubstr("is not bound to http://127.0.0.1"));
+  binding.queues = {"other"};
+  push_with_secrets(home.url("/here"));
+  EXPECT_EQ(perform(with).retried, 1);
+  binding.queues = {"default"};
+  binding.kinds = {"Other::Worker"};
+  push_with_secrets(home.url("/here"));
+  EXPECT_EQ(perform(with).retried, 1);
+  binding.kinds = {"Sidekiq::AsyncHttp::*"};
+  push_with_secrets(home.url("/here"));
+  EXPECT_EQ(perform(with).answered, 1);
+  EXPECT_EQ(thief.connections(), 0);
+  EXPECT_EQ(home.served(), 2);
+}
+
+TEST_F(SidekiqSecrets, WithoutABindingAreSentUnlessThatIsRefused) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  auto with = options();
+  with.processor.secrets = [](const std::string&) { return http::Secret{"s3cret"}; };
+  push_with_secrets(server.url("/"));
+  EXPECT_EQ(perform(with).answered, 1);
+  with.require_bound_secrets = true;
+  push_with_secrets(server.url("/"));
+  EXPECT_EQ(perform(with).retried, 1);
+  EXPECT_EQ(server.served(), 1);
+}
+
+/// Without a binding, too.
+TEST_F(SidekiqSecrets, DoNotFollowARedirectToAnotherOrigin) {
+  ServedRequest stolen;
+  HttpServer thief{[&](const ServedRequest& request) {
+    stolen = request;
+    return answer(200);
+  }};
+  HttpServer home{[&](const ServedRequest&) {
+    return answer(307, "", fmt::format("Location: {}\r\n", thief.url("/there")));
+  }};
+  auto with = options();
+  with.processor.secrets = [](const std::string& name) { return http::Secret{"s3cret-" + name}; };
+  push_with_secrets(home.url("/"));
+  EXPECT_EQ(perform(with).answered, 1);
+  EXPECT_EQ(stolen.target, "/there");
+  for (const auto& [name, value] : stolen.headers) EXPECT_THAT(value, Not(HasSubstr("s3cret")));
+  EXPECT_FALSE(stolen.headers.contains("x-api-key"));
 }
 
 }  // namespace

@@ -251,11 +251,96 @@ TEST_F(ResultsScenario, ClientsMayAskOverAQueue) {
   broker_->publish(Message{"wishes", R"({"transactionId":"tx","request":{"n":1}})"});
   broker_->publish(Message{"wishes", R"({"transactionId":"tx","request":{"n":2}})"});
   broker_->publish(Message{"wishes", R"({"request":{"n":2}})"});
-  results::Intake intake{engine_, broker_, "wishes"};
+  auto with_intake = options();
+  with_intake.intake_queue = "wishes";
+  results::Intake intake{engine_, with_intake};
   EXPECT_TRUE(eventually([&] { return messages_in(dead_letter_queue) == 2; }));
   EXPECT_TRUE(eventually([&] { return messages_in("wishes") == 0; }));
   EXPECT_EQ(inspector_.list({.machine = "results"}).size(), 1u);
   EXPECT_EQ(inspector_.find("tx")->input, R"({"n":1})");
+}
+
+/// Queues that a notice must never reach, whatever the prefixes of the options cover.
+std::vector<std::string> forbidden_queues() {
+  return {"accounts",
+          "team",
+          "requests",
+          "wishes",
+          "transaction-b-header",
+          "transaction-a-payload",
+          "holdfast-dead-letters",
+          "holdfast.http.forget",
+          "amq.direct",
+          "Notices",
+          "notices ",
+          "xteam-a",
+          " team-a"};
+}
+
+std::string wish(const std::string& id, const std::string& queue) {
+  return boost::json::serialize(
+      boost::json::value{{"transactionId", id}, {"request", {{"notifyQueue", queue}}}});
+}
+
+TEST_F(ResultsScenario, ClientsNameOnlyQueuesForNoticesThatTheyMayName) {
+  auto with_queues = options();
+  with_queues.notify_queues = {"reports"};
+  with_queues.notify_prefixes = {"team-", "w", "r"};
+  with_queues.intake_queue = "wishes";
+  auto running = run(with_queues);
+  for (const auto* queue : {"team-a", "accounts"}) broker_->declare(queue);
+  const auto forbidden = forbidden_queues();
+  broker_->declare("wishes");
+  for (std::size_t i = 0; i < forbidden.size(); ++i)
+    broker_->publish(Message{"wishes", wish(fmt::format("bad-{}", i), forbidden[i])});
+  broker_->publish(Message{"wishes", R"({"transactionId":"odd","request":{"notifyQueue":7}})"});
+  for (const auto* queue : {"notices", "reports", "team-a"})
+    broker_->publish(Message{"wishes", wish(queue, queue)});
+  results::Intake intake{engine_, with_queues};
+  ASSERT_TRUE(
+      eventually([&] { return messages_in(dead_letter_queue) == std::ssize(forbidden) + 1; }));
+  const auto reasons = reasons_of_dead_letters(forbidden.size() + 1);
+  EXPECT_EQ(reasons.size(), forbidden.size() + 1);
+  for (const auto& reason : reasons) EXPECT_THAT(reason, HasSubstr("notifyQueue")) << reason;
+  for (const std::string queue : {"notices", "reports", "team-a"}) {
+    ASSERT_TRUE(eventually([&] { return inspector_.find(queue).has_value(); }));
+    ASSERT_TRUE(gets_to(queue, "awaiting_results"));
+    broker_->publish(header_message(queue, R"([{"name":"A","count":0}])"));
+    EXPECT_TRUE(completes(queue));
+    EXPECT_EQ(messages_in(queue), 1) << queue;
+  }
+  EXPECT_EQ(messages_in("accounts"), 0);
+  for (const auto* queue : {"team-a", "accounts", "reports"}) broker_->remove(queue);
+}
+
+TEST_F(ResultsScenario, OneThatNamesAQueueThatItMayNotNameFailsBeforeTheProducerIsTold) {
+  broker_->declare("accounts");
+  start_transaction(engine_, results::machine_name, "tx", R"({"notifyQueue":"accounts"})");
+  auto running = run();
+  ASSERT_TRUE(fails("tx"));
+  EXPECT_THAT(inspector_.find("tx")->task.error, HasSubstr("'accounts' is not allowed"));
+  EXPECT_EQ(messages_in("requests"), 0);
+  EXPECT_EQ(messages_in("accounts"), 0);
+  EXPECT_FALSE(broker_->exists(results::header_queue("tx")));
+  broker_->remove("accounts");
+}
+
+/// Begun where it was allowed, by an instance with other options or of an earlier version.
+TEST_F(ResultsScenario, AResultWhoseQueueIsNotAllowedAnyMoreTellsTheUsualOne) {
+  broker_->declare("accounts");
+  start_transaction(engine_, results::machine_name, "tx", R"({"notifyQueue":"accounts"})");
+  {
+    auto earlier = options();
+    earlier.notify_queues = {"accounts"};
+    auto running = run(earlier);
+    ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  }
+  auto running = run();
+  broker_->publish(header_message("tx", R"([{"name":"A","count":0}])"));
+  ASSERT_TRUE(completes("tx"));
+  EXPECT_EQ(messages_in("accounts"), 0);
+  EXPECT_EQ(messages_in("notices"), 1);
+  broker_->remove("accounts");
 }
 
 TEST_F(ResultsScenario, TwoInstancesShareTheWorkAndNeverOneTransaction) {

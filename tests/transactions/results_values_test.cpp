@@ -3,6 +3,7 @@
 #include <set>
 
 #include "results/lost_ledger.hpp"
+#include "results/notify_queue.hpp"
 
 namespace holdfast::results {
 namespace {
@@ -58,6 +59,21 @@ TEST(Results, GapsAreTold) {
 }
 
 TEST(Results, OptionsThatMakeNoSenseAreRefused) { EXPECT_THROW(machine({}), ConfigError); }
+
+TEST(Results, QueuesThatNoNoticeMayReachCannotBeAllowed) {
+  auto refused = [](Options options) {
+    if (options.notify_queue.empty()) options.notify_queue = "notices";
+    options.request_queue = "requests";
+    options.intake_queue = "wishes";
+    EXPECT_THROW(check_notify_queues(options), ConfigError);
+  };
+  refused({.notify_queue = "transaction-1-header"});
+  for (const auto* queue : {"", "requests", "wishes", "holdfast.x", "holdfast-dead-letters",
+                            "transaction-a-payload", "amq.topic"})
+    refused({.notify_queues = {queue}});
+  for (const auto* prefix : {"", "holdfast.", "holdfast-dead", "transaction-", "amq."})
+    refused({.notify_prefixes = {prefix}});
+}
 
 TEST(ResultsValues, ABlobSaysWhichPartItIs) {
   for (const std::string series : {"Files", "a:b", "x_y", "\xc3\xa4/..", "-r1"})

@@ -21,9 +21,11 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 
 /// What every request of a client has, unless it says otherwise.
 struct ClientOptions {
-  std::string base_url{};  ///< relative URLs go below this one
+  /// Relative URLs go below this one. Requests with absolute URLs to another origin (scheme, host
+  /// and port) get neither the headers nor the secret headers of the client.
+  std::string base_url{};
   Headers headers{};
-  std::map<std::string, std::string> secret_headers{};
+  std::map<std::string, std::string> secret_headers{};  ///< header to the name of a secret
   Millis timeout{30'000};
   Persistence persistence{};
   TaskOptions task{};  ///< queue, priority, tags; its attempts and back-off come from `persistence`
@@ -34,6 +36,7 @@ struct ClientOptions {
 struct Call {
   Parameters params{};  ///< encoded and added to the URL's own
   Headers headers{};    ///< added to the client's, and instead of one of the same name
+  std::map<std::string, std::string> secret_headers{};  ///< in the same way
   std::string body{};
   std::string callback{};        ///< kind of the callback's task; see `on`
   std::string callback_queue{};  ///< of that task; empty: the queue `default`

@@ -8,6 +8,7 @@
 
 #include <holdfast/http/payloads.hpp>
 #include <holdfast/http/request.hpp>
+#include <holdfast/http/secrets.hpp>
 #include <holdfast/worker.hpp>
 
 namespace holdfast::http {
@@ -51,13 +52,19 @@ struct ProcessorOptions {
   EgressOptions egress{};
   BreakerOptions breaker{};
   PayloadOptions payloads{};
-  /// The value of a secret by its name; nothing: not known, and the request fails for good, with
-  /// `ErrorType::missing_secret`. Throwing fails the attempt, and the request with the last one.
-  std::function<std::optional<std::string>(const std::string&)> secrets{};
+  /// A secret by its name; nothing: not known. A request that names one which is not known, or
+  /// whose binding does not allow it, fails for good, with `ErrorType::missing_secret`. Throwing
+  /// fails the attempt, and the request with the last one.
+  ///
+  ///     options.secrets = [](const std::string& name) -> std::optional<Secret> {
+  ///       if (name != "token") return {};
+  ///       return Secret{read_token(), {.hosts = {"api.example.org"}}};
+  ///     };
+  std::function<std::optional<Secret>(const std::string&)> secrets{};
   /// Signing keys by name (`whsec_` and base64, or bytes), the current one first: during a change
-  /// of keys, requests carry a signature of each. One that is not here is like a secret that is
-  /// not known.
-  std::map<std::string, std::vector<std::string>> signing_keys{};
+  /// of keys, requests carry a signature of each, and the bindings of all of them must allow that.
+  /// One that is not here is like a secret that is not known.
+  std::map<std::string, std::vector<Secret>> signing_keys{};
   bool until_empty = false;  ///< end when no request is left
 };
 

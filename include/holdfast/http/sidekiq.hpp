@@ -33,6 +33,9 @@ struct SidekiqOptions {
   /// `hold`: a POST or PATCH that may have been sent when its process died, or when it was broken
   /// off, becomes a dead job. Costs a write to Redis right before it is sent.
   OnAmbiguous on_ambiguous = OnAmbiguous::retry;
+  /// The gem's secrets have no bindings. Where this is false, a secret without a binding goes
+  /// wherever a job asks for it; one with a binding never does.
+  bool require_bound_secrets = false;
   /// What is worth knowing, one sentence at a time.
   std::function<void(Severity, const std::string&)> log{};
 };

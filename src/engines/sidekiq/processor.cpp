@@ -10,7 +10,6 @@
 #include "engines/sidekiq/ruby_json.hpp"
 #include "http/descriptors.hpp"
 #include "http/phase.hpp"
-#include "http/url.hpp"
 #include "recovery/kill_point.hpp"
 #include "recovery/plain_text.hpp"
 
@@ -199,12 +198,13 @@ void SidekiqProcessor::State::read(Held& held) {
 }
 
 Job SidekiqProcessor::State::job_for(const HeldPtr& held) {
-  auto request = held->job.request;
-  Parameters secrets;
-  for (const auto& [name, secret] : held->job.secret_params)
-    secrets.emplace_back(name, secret_named(secret, options_.processor));
-  if (!secrets.empty()) request.url = held->sent_url = with_parameters(request.url, secrets);
-  auto job = make_job(std::move(request), held->job.id, options_.processor);
+  const auto* type = held->job.job.if_contains("class");
+  const Asker asker{.queue = [&] { return held->origin.queue; },
+                    .kind = std::string{type && type->is_string() ? type->get_string() : ""},
+                    .secret_params = held->job.secret_params,
+                    .unbound_secrets = !options_.require_bound_secrets};
+  auto job = make_job(held->job.request, held->job.id, asker, options_.processor);
+  if (!asker.secret_params.empty()) held->sent_url = job.request.url;
   job.gives_way = true;
   job.done = [this, held](Answer answer) {
     held->answer = std::move(answer);

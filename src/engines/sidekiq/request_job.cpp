@@ -40,7 +40,8 @@ std::optional<std::string> secret_in(const boost::json::value& value) {
 
 /// Which are the processor's to say; what an application says of them changes nothing.
 bool is_ours(std::string_view header) {
-  return header == "connection" || header == "content-length" || header == "transfer-encoding";
+  return header == "connection" || header == "content-length" || header == "transfer-encoding" ||
+         header == "proxy-authorization";
 }
 
 /// Also of whole numbers and flags, as Ruby writes them; nothing where it is none of these.

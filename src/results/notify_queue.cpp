@@ -1,0 +1,78 @@
+#include "results/notify_queue.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <boost/json.hpp>
+
+#include "tasks/names.hpp"
+
+namespace holdfast::results {
+
+namespace {
+
+/// Of Holdfast (dead letters among them), of transactions, and of RabbitMQ itself.
+constexpr std::array<std::string_view, 4> reserved{"holdfast.", "holdfast-", "transaction-",
+                                                   "amq."};
+
+bool is_reserved(std::string_view queue) {
+  return std::ranges::any_of(reserved, [&](auto begin) { return queue.starts_with(begin); });
+}
+
+bool is_allowed(const std::string& queue, const Options& options) {
+  if (queue == options.notify_queue) return true;
+  // A prefix may cover them, and a notice there would be read as something else.
+  if (queue == options.request_queue || queue == options.intake_queue) return false;
+  return std::ranges::count(options.notify_queues, queue) > 0 ||
+         std::ranges::any_of(options.notify_prefixes,
+                             [&](const auto& prefix) { return queue.starts_with(prefix); });
+}
+
+void check_not_reserved(const char* what, const std::string& name) {
+  if (is_reserved(name))
+    throw ConfigError{fmt::format(
+        "the {} '{}' is reserved; queues that begin with holdfast., holdfast-, transaction- or "
+        "amq. cannot be used for notices",
+        what, name)};
+}
+
+}  // namespace
+
+std::string notify_queue_of(const std::string& request_json, const Options& options) {
+  const auto request = parse_json(request_json);
+  const auto* object = request.if_object();
+  const auto* named = object ? object->if_contains("notifyQueue") : nullptr;
+  if (!named || named->is_null()) return options.notify_queue;
+  if (!named->is_string()) throw InvalidRequest{"'notifyQueue' is not a text"};
+  const std::string queue{named->get_string()};
+  check_name("notifyQueue", queue, longest_name);
+  if (is_reserved(queue))
+    throw InvalidRequest{fmt::format("notifyQueue '{}' is a reserved queue", queue)};
+  if (!is_allowed(queue, options))
+    throw InvalidRequest{fmt::format(
+        "notifyQueue '{}' is not allowed; 'holdfast results run' allows it with --notify-queue or "
+        "--notify-prefix",
+        queue)};
+  return queue;
+}
+
+void check_notify_queues(const Options& options) {
+  check_not_reserved("notify queue", options.notify_queue);
+  for (const auto& queue : options.notify_queues) {
+    if (queue.empty()) throw ConfigError{"a notify queue has no name"};
+    check_not_reserved("notify queue", queue);
+    if (queue == options.request_queue || queue == options.intake_queue)
+      throw ConfigError{fmt::format(
+          "'{}' is the queue of requests, and cannot be one that requests name for notices",
+          queue)};
+  }
+  for (const auto& prefix : options.notify_prefixes) {
+    if (prefix.empty())
+      throw ConfigError{
+          "a notify prefix is empty, and would allow every queue; name its beginning"};
+    check_not_reserved("notify prefix", prefix);
+  }
+}
+
+}  // namespace holdfast::results
