@@ -74,15 +74,16 @@ class Walk {
   struct Frame {
     std::size_t begin = 0;
     bool object = false;
-    bool hidden = false;          ///< by the name in front of it
-    bool has_key = false;         ///< an object: its value comes next
-    std::string key{};            ///< the name of the member at hand, in lower case
-    bool secret = false;          ///< what comes next belongs to a secret name
-    bool named = false;           ///< an object: it has a `"name"`
-    bool names_secret = false;    ///< that is a secret one, such as `"X-Api-Key"`
-    std::vector<Place> values{};  ///< an object: of its `"value"`; an array: its second element
-    bool may_be_pair = false;     ///< an array: `["X-Api-Key", "..."]`
-    bool alternates = false;      ///< an array: names and values in turn
+    bool hidden = false;           ///< by the name in front of it
+    bool has_key = false;          ///< an object: its value comes next
+    std::string key{};             ///< the name of the member at hand, in lower case
+    bool secret = false;           ///< what comes next belongs to a secret name
+    bool named = false;            ///< an object: it has a `"name"`
+    bool names_secret = false;     ///< that is a secret one, such as `"X-Api-Key"`
+    std::vector<Place> values{};   ///< an object: of its `"value"`; an array: its second element
+    std::vector<Place> unnamed{};  ///< an object: of its `"value"` alone
+    bool may_be_pair = false;      ///< an array: `["X-Api-Key", "..."]`
+    bool alternates = false;       ///< an array: names and values in turn
     std::size_t items = 0;
   };
 
@@ -131,9 +132,11 @@ class Walk {
     const Place place{frame.begin, end};
     if (frame.hidden)
       hide(place);
-    else if (frame.names_secret ? frame.object || frame.items == 2
-                                : frame.object && by_name_ && cut_off_ && !frame.named)
+    else if (frame.names_secret && (frame.object || frame.items == 2))
       for (const auto& value : frame.values) hide(value);
+    else if (by_name_ && cut_off_ && frame.object && !frame.named)
+      // Its name may have been cut off.
+      for (const auto& value : frame.unnamed) hide(value);
     ended(place);
   }
 
@@ -218,6 +221,7 @@ class Walk {
     if (!frame) return void(++values_);
     if (frame->object) {
       if (among(valued, frame->key)) frame->values.push_back(place);
+      if (frame->key == "value" || frame->key == "val") frame->unnamed.push_back(place);
       frame->has_key = false;
       frame->key.clear();
     }

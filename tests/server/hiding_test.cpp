@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 
 #include <holdfast/batches.hpp>
@@ -47,9 +50,10 @@ TEST_F(Hiding, IsEverywhereWhereATaskIsShown) {
   const auto id = worked_on(R"({"privateKey":"S3cr3tValue99","url":"https://h/?sig=S3cr3tValue99",)"
                             R"("headers":[{"name":"X-Api-Key","value":"S3cr3tValue99"}],)"
                             R"("body":"{\"pwd\":\"S3cr3tValue99\"}","text":"shown"})");
-  for (const std::string target :
-       {"/v1/tasks", "/v1/tasks/" + id, "/v1/tasks/" + id + "/logs", "/v1/tasks/" + id + "/history",
-        "/v1/tasks/" + id + "/explain", std::string{"/v1/tasks?error=401"}}) {
+  for (const auto& target :
+       std::vector<std::string>{"/v1/tasks", "/v1/tasks/" + id, "/v1/tasks/" + id + "/logs",
+                                "/v1/tasks/" + id + "/history", "/v1/tasks/" + id + "/explain",
+                                std::string{"/v1/tasks?error=401"}}) {
     const auto answer = server_.get(target);
     EXPECT_EQ(answer.status, 200) << target << answer.body;
     EXPECT_THAT(answer.body, Not(HasSubstr(credential))) << target;
@@ -79,9 +83,10 @@ TEST_F(Hiding, IsInBatchesSchedulesAndProblems) {
                       .id.text();
   post("/v1/schedules", R"({"name":"s","cron":"0 0 1 1 *",)"
                         R"("task":{"kind":"k","payload":{"credential":"S3cr3tValue99"}}})");
-  for (const std::string target :
-       {std::string{"/v1/batches"}, "/v1/batches/" + id, "/v1/batches/" + id + "/rows",
-        "/v1/batches/" + id + "/rows/1", std::string{"/v1/schedules"}, std::string{"/v1/audit"}}) {
+  for (const auto& target :
+       std::vector<std::string>{std::string{"/v1/batches"}, "/v1/batches/" + id,
+                                "/v1/batches/" + id + "/rows", "/v1/batches/" + id + "/rows/1",
+                                std::string{"/v1/schedules"}, std::string{"/v1/audit"}}) {
     const auto answer = server_.get(target);
     EXPECT_EQ(answer.status, 200) << target;
     EXPECT_THAT(answer.body, Not(HasSubstr(credential))) << target;

@@ -203,6 +203,11 @@ TEST(Redact, HidesJsonThatIsTooDeepInStrings) {
   EXPECT_TRUE(found.hidden);
 }
 
+TEST(Redact, ShowsTheBeginningOfOrdinaryJson) {
+  const std::string json = R"({"data":{"user":"ada","content":"a long te)";
+  EXPECT_EQ(redact_json(json).text, json);
+}
+
 TEST(Redact, CanBeRepeated) {
   for (const std::string json : secret_json) {
     const auto once = redact_json(json).text;
