@@ -6,6 +6,7 @@
 #include <holdfast/log.hpp>
 
 #include "documents/log_json.hpp"
+#include "documents/redact.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/patient.hpp"
 #include "recovery/plain_text.hpp"
@@ -28,15 +29,16 @@ spdlog::level::level_enum level_of(Severity severity) {
   return spdlog::level::info;
 }
 
+// What went wrong may be told with the address that it went wrong at, and the credentials in it.
 std::string text_line(const Event& event, int kept_back) {
-  return to_text(event) + kept_back_text(kept_back);
+  return redact_text(to_text(event)).text + kept_back_text(kept_back);
 }
 
 std::string json_log_line(const Event& event, int kept_back, const std::string& store) {
   auto line = log_json(event, system_clock().wall());
   line.text("store", store);
   if (kept_back > 0) line.number("kept_back", kept_back);
-  return line.str();
+  return redact_document(line.str()).text;
 }
 
 /// Lines of JSON have everything in them; others begin with time and severity.
@@ -68,8 +70,9 @@ void log_to_stderr(const Engine& engine, Severity least, LogFormat format) {
 std::function<void(Severity, const std::string&)> sentences_to_stderr(std::string event,
                                                                       Severity least,
                                                                       LogFormat format) {
-  return [=, logger = stderr_logger(least, format)](Severity severity, const std::string& text) {
+  return [=, logger = stderr_logger(least, format)](Severity severity, const std::string& said) {
     if (!logger->should_log(level_of(severity))) return;
+    const auto text = redact_text(said).text;
     logger->log(level_of(severity), "{}",
                 format == LogFormat::json
                     ? log_line_json(system_clock().wall(), severity, event, text).str()

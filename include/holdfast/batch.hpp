@@ -3,6 +3,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -94,8 +95,9 @@ struct BatchRecord {
   std::string app{};
   std::string op{};
   BatchStatus status = BatchStatus::queued;
-  std::string context{};     ///< JSON text
-  std::string input_file{};  ///< the name of the file it was read from; empty: none
+  std::string context{};          ///< JSON text
+  std::size_t context_bytes = 0;  ///< of the whole, where a filter asked for less
+  std::string input_file{};       ///< the name of the file it was read from; empty: none
   std::string then{};
   WallTime submitted_at{};
   std::optional<WallTime> done_at{};
@@ -116,12 +118,16 @@ struct RowRecord {
   std::int64_t id = 0;  ///< within the store; never used again
   int line = 0;
   BatchStatus status = BatchStatus::queued;
-  std::string input{};     ///< JSON text
-  std::string result{};    ///< JSON text; empty: none
-  std::string messages{};  ///< JSON text: a list; empty: none
-  std::string output{};    ///< JSON text: lines for output files by name; empty: none
-  std::string done_by{};   ///< the worker that has it or had it last
-  int attempt = 0;         ///< of the one that goes on; 0 once it is done
+  std::string input{};          ///< JSON text
+  std::string result{};         ///< JSON text; empty: none
+  std::string messages{};       ///< JSON text: a list; empty: none
+  std::string output{};         ///< JSON text: lines for output files by name; empty: none
+  std::string done_by{};        ///< the worker that has it or had it last
+  int attempt = 0;              ///< of the one that goes on; 0 once it is done
+  std::size_t input_bytes = 0;  ///< of the whole, where a filter asked for less
+  std::size_t result_bytes = 0;
+  std::size_t messages_bytes = 0;
+  std::size_t output_bytes = 0;
   std::optional<WallTime> done_at{};
 };
 
@@ -133,6 +139,10 @@ struct BatchFilter {
   std::vector<BatchStatus> statuses{};
   bool count_rows = true;  ///< that costs time by the number of rows
   int limit = 50;          ///< the newest first
+  /// To go on after the last one of the page before. One that is not there has none after it.
+  std::optional<BatchId> after{};
+  /// The context is cut to so many characters; `BatchRecord` has its whole size.
+  std::size_t longest_text = std::numeric_limits<std::size_t>::max();
 };
 
 /// Which rows of a batch, in the order of lines.
@@ -143,6 +153,9 @@ struct RowFilter {
   int after_line = -1;         ///< to go on after the last one of the page before
   std::int64_t after_row = 0;  ///< and after this one within that line
   int limit = 1'000;
+  /// Input, result, messages and output are cut to so many characters; `RowRecord` has their whole
+  /// sizes.
+  std::size_t longest_text = std::numeric_limits<std::size_t>::max();
 };
 
 }  // namespace holdfast

@@ -512,6 +512,8 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l cert -d 'Certificate for TL
 complete -c holdfast -n '__holdfast_at \'serve\'' -l key -d 'Its key (PEM)' -r -F
 complete -c holdfast -n '__holdfast_at \'serve\'' -l behind-proxy -d 'A proxy does TLS and says who calls'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l allow-host -d 'A name by which the server may be called; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l max-connections -d 'Maximum connections (default: 4096, or what the limit of open files allows)' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l max-connections-per-address -d 'Maximum unauthenticated connections of one address (default: 64)' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for token and audit log; default: beside the store' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l output -d 'Where output files of batches are, such as dir:FOLDER; default: beside the store' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x

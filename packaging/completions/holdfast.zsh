@@ -401,6 +401,8 @@ _holdfast() {
     "serve --cert") _files; return ;;
     "serve --key") _files; return ;;
     "serve --allow-host") return ;;
+    "serve --max-connections") return ;;
+    "serve --max-connections-per-address") return ;;
     "serve --state") return ;;
     "serve --output") return ;;
     "serve --blobs") return ;;
@@ -1168,6 +1170,8 @@ _holdfast() {
         '--key:Its key (PEM)'
         '--behind-proxy:A proxy does TLS and says who calls'
         '--allow-host:A name by which the server may be called; repeatable'
+        '--max-connections:Maximum connections (default\: 4096, or what the limit of open files allows)'
+        '--max-connections-per-address:Maximum unauthenticated connections of one address (default\: 64)'
         '--state:Folder for token and audit log; default\: beside the store'
         '--output:Where output files of batches are, such as dir\:FOLDER; default\: beside the store'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <holdfast/engine.hpp>
 #include <holdfast/error.hpp>
@@ -35,6 +36,8 @@ Exit run(Context& context, const Options& options) {
     document.text("file", context.config_path).text("store", store);
     document.text("ledger", ledgers).text("log.format", log_format);
     document.text("traces.endpoint", traces);
+    document.json("hide.keys", json_array(context.program_settings().hide_keys));
+    document.json("hide.allow", json_array(context.program_settings().hide_allow));
     for (const Key& key : setting_keys())
       document.json(key.path(), value_json(key, config.settings));
     context.print_json(document.str());
@@ -45,6 +48,10 @@ Exit run(Context& context, const Options& options) {
   context.say(fmt::format("{:<40} {}", "ledger", ledgers));
   context.say(fmt::format("{:<40} {}", "log.format", log_format));
   context.say(fmt::format("{:<40} {}", "traces.endpoint", traces.empty() ? "none" : traces));
+  for (const auto& [name, list] : {std::pair{"hide.keys", &context.program_settings().hide_keys},
+                                   {"hide.allow", &context.program_settings().hide_allow}})
+    context.say(fmt::format("{:<40} {}", name,
+                            list->empty() ? "none" : fmt::format("{}", fmt::join(*list, ", "))));
   for (const Key& key : setting_keys())
     context.say(fmt::format("{:<40} {}", key.path(), key.text(config.settings)));
   return Exit::ok;

@@ -11,6 +11,7 @@
 #include <holdfast/state_machine.hpp>
 
 #include "cli/log.hpp"
+#include "documents/secret_names.hpp"
 #include "engines/sqlite/is_store.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/plain_text.hpp"
@@ -56,6 +57,8 @@ const WholeConfig& Context::whole_config() {
     check_line(config_path, file.store_line, [&] { check_address(file.store); });
   if (!ours.traces_endpoint.empty())
     check_line(config_path, ours.traces_line, [&] { traces_address(ours.traces_endpoint); });
+  check_line(config_path, ours.hide_line,
+             [&] { set_hide_rules({.keys = ours.hide_keys, .allow = ours.hide_allow}); });
   return *config_;
 }
 

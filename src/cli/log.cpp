@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "documents/log_json.hpp"
+#include "documents/redact.hpp"
 #include "recovery/plain_text.hpp"
 
 namespace holdfast::cli {
@@ -24,7 +25,8 @@ void begin_log(Context& context, const LogOptions& options) {
 }
 
 void log_line(const Context& context, Severity severity, std::string_view event,
-              std::string_view text) {
+              std::string_view said) {
+  const auto text = redact_text(said).text;
   if (context.log_format == LogFormat::json)
     fmt::print(stderr, "{}\n", log_line_json(wall_now(), severity, event, text).str());
   else

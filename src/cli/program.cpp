@@ -19,6 +19,7 @@
 #include "cli/commands.hpp"
 #include "documents/json.hpp"
 #include "documents/log_json.hpp"
+#include "documents/redact.hpp"
 #include "recovery/plain_text.hpp"
 
 namespace holdfast::cli {
@@ -116,7 +117,9 @@ std::string named_command(const CLI::App& app) {
   return app.get_name() + (named.empty() ? "" : " " + named_command(*named.front()));
 }
 
-void complain(const Context& context, std::string_view what, Exit code) {
+void complain(const Context& context, std::string_view said, Exit code) {
+  // The address of a store may be in it, and its password.
+  const auto what = redact_text(said).text;
   std::string line;
   if (context.log_format == LogFormat::json)
     line = log_line_json(wall_now(), Severity::error, "failed", what)

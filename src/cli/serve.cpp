@@ -244,6 +244,16 @@ void add_serve(CLI::App& parent, Context& context) {
       ->allow_extra_args(false)
       ->type_name("NAME");
   command
+      ->add_option("--max-connections", serve.max_connections,
+                   "Maximum connections (default: 4096, or what the limit of open files allows)")
+      ->check(CLI::Range(16, 65'536))
+      ->type_name("N");
+  command
+      ->add_option("--max-connections-per-address", serve.max_per_address,
+                   "Maximum unauthenticated connections of one address (default: 64)")
+      ->check(CLI::Range(1, 65'536))
+      ->type_name("N");
+  command
       ->add_option("--state", serve.folder,
                    "Folder for token and audit log; default: beside the store")
       ->type_name("DIR");

@@ -16,6 +16,21 @@ namespace holdfast {
 namespace {
 
 constexpr int most_running = 100'000;
+constexpr int at_once = 32;
+
+/// A few at a time, because each may have a large body in its payload.
+void for_each_running(const Inspector& inspector,
+                      const std::function<void(const TaskRecord&)>& look) {
+  TaskPage page{.limit = at_once};
+  for (int seen = 0; seen < most_running; seen += page.limit) {
+    const auto some =
+        inspector.tasks({.states = {TaskState::running}, .kind = http::request_kind}, page);
+    for (const auto& task : some) look(task);
+    if (std::ssize(some) < page.limit) return;
+    page.after = some.back().id;
+    page.offset += page.limit;
+  }
+}
 
 std::optional<Millis> heartbeat_age(const std::vector<WorkerStatus>& workers,
                                     const TaskRecord& task, WallTime now) {
@@ -53,8 +68,7 @@ std::vector<RequestInFlight> requests_in_flight(const Engine& engine, int limit,
   const auto workers = inspector.workers();
   std::vector<RequestInFlight> found;
   // Which of them are in flight is only known of all of them together.
-  for (const auto& task : inspector.tasks(
-           {.states = {TaskState::running}, .kind = http::request_kind}, {.limit = most_running})) {
+  for_each_running(inspector, [&](const TaskRecord& task) {
     auto [method, host] = target_of(task);
     found.push_back({.id = task.id,
                      .age = task.claimed_at ? now - *task.claimed_at : Millis{0},
@@ -62,7 +76,7 @@ std::vector<RequestInFlight> requests_in_flight(const Engine& engine, int limit,
                      .host = std::move(host),
                      .worker = task.worker ? task.worker->text() : "",
                      .heartbeat_age = heartbeat_age(workers, task, now)});
-  }
+  });
   leave_out_claimed_ahead(found, workers, limits_per_host(engine));
   if (std::cmp_less(limit, found.size())) found.erase(found.begin() + limit, found.end());
   return found;

@@ -69,7 +69,15 @@ std::optional<TransactionSight> look_at(const TransactionInspector& inspector,
   return sight;
 }
 
-std::string transaction_json(const TransactionSight& sight) {
+std::string ledger_json(const LedgerEntry& entry) {
+  return JsonObject{}
+      .text("series", entry.series)
+      .number("ordinal", entry.ordinal)
+      .text("value", entry.value)
+      .str();
+}
+
+std::string transaction_json(const TransactionSight& sight, std::size_t most_bytes) {
   std::vector<std::string> moves, ledger;
   for (const auto& move : sight.moves)
     moves.push_back(JsonObject{}
@@ -79,16 +87,23 @@ std::string transaction_json(const TransactionSight& sight) {
                         .number("token", move.token.value)
                         .text("at", iso8601(move.at))
                         .str());
-  for (const auto& entry : sight.ledger)
-    ledger.push_back(JsonObject{}
-                         .text("series", entry.series)
-                         .number("ordinal", entry.ordinal)
-                         .text("value", entry.value)
-                         .str());
+  // The last moves and the first lines: each may fill its half.
+  std::size_t bytes = 0, first_move = moves.size();
+  while (first_move > 0 && (bytes += moves[first_move - 1].size()) <= most_bytes / 2) --first_move;
+  moves.erase(moves.begin(), moves.begin() + static_cast<std::ptrdiff_t>(first_move));
+  bytes = 0;
+  for (const auto& entry : sight.ledger) {
+    auto line = ledger_json(entry);
+    if ((bytes += line.size()) > most_bytes / 2) break;
+    ledger.push_back(std::move(line));
+  }
   auto document = transaction_json(sight.transaction);
   document.pop_back();
   document += fmt::format(",\"unsent\":{},\"history\":{},\"ledger\":{}", sight.outbox.size(),
                           json_list(moves), json_list(ledger));
+  if (first_move > 0) document += fmt::format(",\"history_left_out\":{}", first_move);
+  if (ledger.size() < sight.ledger.size())
+    document += fmt::format(",\"ledger_left_out\":{}", sight.ledger.size() - ledger.size());
   if (!sight.ledger_error.empty())
     document += ",\"ledger_error\":" + json_string(sight.ledger_error);
   if (sight.is_result()) document += ",\"result\":" + progress_json(sight.progress());

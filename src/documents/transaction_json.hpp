@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ struct TransactionSight {
   results::Progress progress() const { return results::progress_of(transaction, ledger); }
 };
 std::optional<TransactionSight> look_at(const TransactionInspector& inspector, std::string_view id);
-std::string transaction_json(const TransactionSight& sight);
+/// Of moves and ledger, what fits into so many bytes; `..._left_out` says how many are missing.
+std::string transaction_json(const TransactionSight& sight,
+                             std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
+std::string ledger_json(const LedgerEntry& entry);
 
 }  // namespace holdfast

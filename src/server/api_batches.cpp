@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -7,7 +8,7 @@
 #include "documents/batch_json.hpp"
 #include "documents/json.hpp"
 #include "server/fields.hpp"
-#include "server/hidden.hpp"
+#include "server/page.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
 #include "tasks/engine_parts.hpp"
@@ -45,26 +46,80 @@ std::vector<BatchStatus> statuses(const Query& query) {
   return found;
 }
 
+/// With the extra members of values that are too long for a list.
+class Shortened {
+ public:
+  /// Shows a value; where only its beginning is here, that as a text beside it.
+  void show(std::string_view name, std::string& json, std::size_t whole_bytes) {
+    auto shown = shown_value(json, whole_bytes);
+    json = std::move(shown.json);
+    if (shown.preview.empty()) return;
+    more_.number(fmt::format("{}_bytes", name), whole_bytes);
+    more_.json(fmt::format("{}_preview", name), shown.preview);
+    truncated_ = true;
+  }
+  std::string added_to(std::string document) const {
+    auto more = JsonObject{more_}.flag("truncated", truncated_).str();
+    document.back() = ',';
+    return document + more.substr(1);
+  }
+
+ private:
+  JsonObject more_{};
+  bool truncated_ = false;
+};
+
+std::string shown_batch(BatchRecord batch) {
+  Shortened more;
+  more.show("context", batch.context, batch.context_bytes);
+  return more.added_to(batch_json(batch));
+}
+
+std::string shown_row(RowRecord row) {
+  Shortened more;
+  more.show("input", row.input, row.input_bytes);
+  more.show("result", row.result, row.result_bytes);
+  more.show("messages", row.messages, row.messages_bytes);
+  more.show("output", row.output, row.output_bytes);
+  return more.added_to(row_json(row));
+}
+
 Response list(Service& service, const Request& request) {
   const auto& query = request.query;
-  query.only({"store", "app", "op", "status", "limit"});
+  query.only({"store", "app", "op", "status", "limit", "cursor"});
   BatchFilter filter{.app = query.text("app"),
                      .op = query.text("op"),
                      .statuses = statuses(query),
-                     .limit = static_cast<int>(query.number("limit", 50, 1, 500))};
-  std::vector<std::string> documents;
-  for (auto& batch : batches_of(service, request).list(filter)) {
-    batch.context = hide_secrets(batch.context).json;
-    documents.push_back(batch_json(batch));
+                     .longest_text = longest_value};
+  const auto batches = batches_of(service, request);
+  if (const auto cursor = query.text("cursor"); !cursor.empty()) {
+    filter.after = BatchId::parse(cursor);
+    if (!filter.after || !batches.status(*filter.after))
+      throw invalid("the cursor is not one of ours; leave it out to begin again");
   }
-  return json_response(JsonObject{}.json("batches", json_list(documents)).str());
+  Page page{static_cast<std::size_t>(query.number("limit", 50, 1, 500))};
+  bool more = true;
+  while (more && page.room() > 0) {
+    filter.limit = std::min(page.room() + 1, entries_at_once);
+    const auto found = batches.list(filter);
+    more = std::ssize(found) == filter.limit;
+    for (const auto& batch : found) {
+      if (!page.add(shown_batch(batch))) {
+        more = true;
+        break;
+      }
+      filter.after = batch.id;
+    }
+  }
+  std::optional<std::string> next;
+  if (more && filter.after) next = filter.after->text();
+  return json_response(
+      JsonObject{}.json("batches", page.list()).json("next_cursor", cursor_json(next)).str());
 }
 
 Response show(Service& service, const Request& request) {
   request.query.only({"store"});
-  auto batch = find_batch(batches_of(service, request), batch_id(request));
-  batch.context = hide_secrets(batch.context).json;
-  return json_response(batch_json(batch));
+  return json_response(shown_batch(find_batch(batches_of(service, request), batch_id(request))));
 }
 
 /// After which row the next page begins: its line and its number.
@@ -83,23 +138,47 @@ Response rows(Service& service, const Request& request) {
   const auto& query = request.query;
   query.only({"store", "status", "limit", "cursor"});
   const auto batches = batches_of(service, request);
-  RowFilter filter{.batch = batch_id(request),
-                   .statuses = statuses(query),
-                   .limit = static_cast<int>(query.number("limit", 50, 1, 500))};
+  RowFilter filter{
+      .batch = batch_id(request), .statuses = statuses(query), .longest_text = longest_value};
   find_batch(batches, filter.batch);
   go_on_after(filter, query.text("cursor"));
-  const auto found = batches.rows(filter);
-  std::vector<std::string> documents;
-  for (auto row : found) {
-    for (auto* text : {&row.input, &row.result, &row.messages, &row.output})
-      *text = hide_secrets(*text).json;
-    documents.push_back(row_json(row));
+  Page page{static_cast<std::size_t>(query.number("limit", 50, 1, 500))};
+  bool more = true;
+  while (more && page.room() > 0) {
+    filter.limit = std::min(page.room() + 1, entries_at_once);
+    const auto found = batches.rows(filter);
+    more = std::ssize(found) == filter.limit;
+    for (const auto& row : found) {
+      if (!page.add(shown_row(row))) {
+        more = true;
+        break;
+      }
+      filter.after_line = row.line;
+      filter.after_row = row.id;
+    }
   }
-  std::string next;
-  if (std::ssize(found) == filter.limit)
-    next = json_string(fmt::format("{}-{}", found.back().line, found.back().id));
+  std::optional<std::string> next;
+  if (more) next = fmt::format("{}-{}", filter.after_line, filter.after_row);
   return json_response(
-      JsonObject{}.json("rows", json_list(documents)).json("next_cursor", next).str());
+      JsonObject{}.json("rows", page.list()).json("next_cursor", cursor_json(next)).str());
+}
+
+/// One row, whole.
+Response row(Service& service, const Request& request) {
+  request.query.only({"store"});
+  const auto batches = batches_of(service, request);
+  RowFilter filter{.batch = batch_id(request), .after_row = INT64_MAX, .limit = 1};
+  find_batch(batches, filter.batch);
+  const auto& text = request.place("line");
+  int line = -1;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), line);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || line < 0)
+    throw invalid(fmt::format("'{}' is not the number of a line", text));
+  filter.after_line = line - 1;
+  const auto found = batches.rows(filter);
+  if (found.empty() || found.front().line != line)
+    throw not_found(fmt::format("batch {} has no line {}", filter.batch.text(), line));
+  return json_response(shown_row(found.front()));
 }
 
 Response change(Service& service, const Request& request, bool (Batches::*act)(BatchId),
@@ -131,6 +210,8 @@ void add_batch_routes(Routes& routes, Service& service) {
       [&](const Request& request) { return show(service, request); });
   add("GET", "/v1/batches/{id}/rows", Access::viewer,
       [&](const Request& request) { return rows(service, request); });
+  add("GET", "/v1/batches/{id}/rows/{line}", Access::viewer,
+      [&](const Request& request) { return row(service, request); });
   add("POST", "/v1/batches/{id}/abort", Access::operates, [&](const Request& request) {
     return change(service, request, &Batches::abort, "what has ended cannot be called off");
   });

@@ -5,11 +5,12 @@
 
 #include "documents/json.hpp"
 #include "documents/limit_json.hpp"
+#include "documents/redact.hpp"
 #include "documents/schedule_json.hpp"
 #include "recovery/time_text.hpp"
 #include "server/fields.hpp"
-#include "server/hidden.hpp"
 #include "server/new_task.hpp"
+#include "server/page.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
 
@@ -20,13 +21,19 @@ namespace {
 constexpr std::int64_t largest = 1'000'000'000;
 
 Response schedules(Service& service, const Request& request) {
-  request.query.only({"store"});
-  std::vector<std::string> documents;
-  for (auto schedule : Schedules{service.store(request).engine}.list()) {
-    schedule.task.payload = hide_secrets(schedule.task.payload).json;
-    documents.push_back(schedule_json(schedule));
+  request.query.only({"store", "limit", "cursor"});
+  const auto found = Schedules{service.store(request).engine}.list();
+  auto offset = static_cast<std::size_t>(offset_of(request.query.text("cursor")));
+  Page page{static_cast<std::size_t>(request.query.number("limit", 500, 1, 500))};
+  for (; offset < found.size(); ++offset) {
+    auto schedule = found[offset];
+    schedule.task.payload = redact_json(schedule.task.payload).text;
+    if (!page.add(schedule_json(schedule))) break;
   }
-  return json_response(JsonObject{}.json("schedules", json_list(documents)).str());
+  std::optional<std::string> next;
+  if (offset < found.size()) next = std::to_string(offset);
+  return json_response(
+      JsonObject{}.json("schedules", page.list()).json("next_cursor", cursor_json(next)).str());
 }
 
 Response add_schedule(Service& service, const Request& request) {

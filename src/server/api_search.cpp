@@ -4,50 +4,71 @@
 
 #include "documents/http_health.hpp"
 #include "documents/json.hpp"
+#include "documents/redact.hpp"
 #include "documents/task_json.hpp"
 #include "recovery/clock.hpp"
-#include "server/hidden.hpp"
+#include "server/page.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
 #include "server/task_filter.hpp"
 #include "server/task_search.hpp"
+#include "tasks/engine_parts.hpp"
 
 namespace holdfast::server {
 
 namespace {
 
-/// The beginning of what is too long for a list, as a JSON string; empty if it is whole. What was
-/// cut is no JSON any more, so it is taken away from where JSON is expected.
-std::string take_preview(std::string& text, std::size_t bytes, bool& hidden) {
-  if (text.size() >= bytes) return {};
-  const auto shown = hide_secrets_in_beginning(text);
-  hidden = hidden || shown.hidden;
-  text.clear();
-  return json_string(shown.json);
+constexpr int log_lines_at_once = 200;
+
+/// Replaces what is shown of a text; returns whether something in it is hidden.
+bool hide(std::string& text) {
+  auto shown = redact_text(text);
+  text = std::move(shown.text);
+  return shown.hidden;
 }
 
-/// As callers may see it: without secrets, unless they asked for them.
-std::string shown_task(TaskRecord task, const std::vector<Transition>* history, bool reveal) {
+/// As callers may see it: without credentials, unless they asked for them. A payload or result of
+/// which only the beginning is here is taken away from where JSON is expected.
+std::string shown_task(TaskRecord task, std::vector<Transition>* history, bool reveal) {
   bool hidden = false;
-  const auto payload = take_preview(task.payload, task.payload_bytes, hidden);
-  const auto result = take_preview(task.result, task.result_bytes, hidden);
-  if (!reveal)
-    for (auto* text : {&task.payload, &task.result}) {
-      auto shown = hide_secrets(*text);
-      hidden = hidden || shown.hidden;
-      *text = std::move(shown.json);
-    }
+  std::string previews[2];
+  const auto show = [&](std::string& text, std::size_t bytes, std::string& preview) {
+    if (reveal && text.size() >= bytes) return;
+    auto shown = shown_value(text, bytes);
+    hidden = hidden || shown.hidden;
+    text = std::move(shown.json);
+    preview = std::move(shown.preview);
+  };
+  show(task.payload, task.payload_bytes, previews[0]);
+  show(task.result, task.result_bytes, previews[1]);
+  if (!reveal) {
+    for (auto* text : {&task.error, &task.cause, &task.progress_text}) hidden |= hide(*text);
+    if (history)
+      for (auto& step : *history) hidden |= hide(step.reason);
+  }
   auto document = history ? task_json(task, *history) : task_json(task);
   document.pop_back();
   auto more = JsonObject{}
                   .flag("hidden", hidden)
                   .number("payload_bytes", task.payload_bytes)
-                  .json("payload_preview", payload)
+                  .json("payload_preview", previews[0])
                   .number("result_bytes", task.result_bytes)
-                  .json("result_preview", result)
+                  .json("result_preview", previews[1])
                   .str();
   more.front() = ',';
   return document + more;
+}
+
+/// The last steps that an answer has room for; returns how many were before those.
+std::size_t keep_newest(std::vector<Transition>& history) {
+  std::size_t bytes = 0, kept = 0;
+  while (kept < history.size() && bytes < most_page_bytes) {
+    const auto& step = history[history.size() - 1 - kept++];
+    bytes += 300 + step.reason.size() + step.actor.size();
+  }
+  const auto left_out = history.size() - kept;
+  history.erase(history.begin(), history.begin() + static_cast<std::ptrdiff_t>(left_out));
+  return left_out;
 }
 
 TaskRecord find_task(const Inspector& inspector, const Request& request) {
@@ -96,17 +117,53 @@ Response show(Service& service, const Request& request) {
   const auto task = find_task(inspector, request);
   const bool revealed = request.query.flag("reveal");
   if (revealed) reveal(service, request, "reveal " + request.path);
-  const auto history = inspector.history(task.id);
-  return json_response(shown_task(task, &history, revealed));
+  auto history = inspector.history(task.id);
+  const auto left_out = keep_newest(history);
+  auto document = shown_task(task, &history, revealed);
+  document.pop_back();
+  auto response = json_response(fmt::format("{},\"history_left_out\":{}}}", document, left_out));
+  response.revealed = revealed;
+  return response;
+}
+
+Response history(Service& service, const Request& request) {
+  request.query.only({"store", "limit", "cursor"});
+  const auto inspector = service.inspector(request);
+  const auto steps = inspector.history(find_task(inspector, request).id);
+  auto offset = static_cast<std::size_t>(offset_of(request.query.text("cursor")));
+  Page page{static_cast<std::size_t>(request.query.number("limit", 500, 1, 1'000))};
+  while (offset < steps.size() && page.add(transition_json(steps[offset]))) ++offset;
+  std::optional<std::string> next;
+  if (offset < steps.size()) next = std::to_string(offset);
+  return json_response(
+      JsonObject{}.json("history", page.list()).json("next_cursor", cursor_json(next)).str());
 }
 
 Response logs(Service& service, const Request& request) {
-  request.query.only({"store"});
+  request.query.only({"store", "limit", "cursor"});
   const auto inspector = service.inspector(request);
-  std::vector<std::string> lines;
-  for (const auto& line : inspector.logs(find_task(inspector, request).id))
-    lines.push_back(log_line_json(line));
-  return json_response(JsonObject{}.json("lines", json_list(lines)).str());
+  const auto id = find_task(inspector, request).id;
+  auto& admin = service.store(request).engine.parts().admin();
+  auto offset = offset_of(request.query.text("cursor"));
+  Page page{static_cast<std::size_t>(request.query.number("limit", 1'000, 1, 1'000))};
+  bool more = true;
+  while (more && page.room() > 0) {
+    const int wanted = std::min(page.room() + 1, log_lines_at_once);
+    const auto lines = admin.logs(id, offset, wanted);
+    more = std::ssize(lines) == wanted;
+    for (auto line : lines) {
+      hide(line.text);
+      if (!page.add(log_line_json(line))) {
+        more = true;
+        break;
+      }
+      ++offset;
+    }
+  }
+  std::optional<std::string> next;
+  if (more) next = std::to_string(offset);
+  return json_response(
+      JsonObject{}.json("lines", page.list()).json("next_cursor", cursor_json(next)).str());
 }
 
 Response explain(Service& service, const Request& request) {
@@ -136,6 +193,7 @@ void add_search_routes(Routes& routes, Service& service) {
         JsonObject{}.number("count", found.tasks).flag("complete", found.complete).str());
   });
   add("/v1/tasks/{id}", show);
+  add("/v1/tasks/{id}/history", history);
   add("/v1/tasks/{id}/logs", logs);
   add("/v1/tasks/{id}/explain", explain);
 }

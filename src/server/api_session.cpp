@@ -14,6 +14,9 @@ std::span<const EmbeddedFile> document_files();
 
 namespace {
 
+/// Anybody may send one, so it takes next to no memory.
+constexpr std::size_t largest_login = 4 * 1024;
+
 std::string_view to_string(Caller::By by) {
   switch (by) {
     case Caller::By::session:
@@ -88,6 +91,7 @@ void add_session_routes(Routes& routes, Service& service) {
                 .access = access,
                 .handler = [&service,
                             handler](const Request& request) { return handler(service, request); },
+                .largest_body = largest_login,
                 .asks = Asks::server});
   };
   add("GET", "/login", Access::everybody, log_in_once);

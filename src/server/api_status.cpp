@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
@@ -9,6 +11,7 @@
 #include "recovery/clock.hpp"
 #include "server/fields.hpp"
 #include "server/health.hpp"
+#include "server/page.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
 #include "settings/keys.hpp"
@@ -17,6 +20,9 @@
 namespace holdfast::server {
 
 namespace {
+
+constexpr int most_tasks_in_reports = 5'000;
+constexpr std::size_t most_report_bytes = 4 * most_page_bytes;
 
 Response text_response(std::string text, int status = 200) {
   Response response;
@@ -79,7 +85,7 @@ Response metrics(Service& service, const Request& request) {
 }
 
 Response workers(Service& service, const Request& request) {
-  request.query.only({"store", "state"});
+  request.query.only({"store", "state", "limit", "cursor"});
   auto found = service.inspector(request).workers();
   const auto state = request.query.find("state");
   if (state && *state != "running" && *state != "stopped" && *state != "dead")
@@ -87,19 +93,27 @@ Response workers(Service& service, const Request& request) {
   if (state)
     std::erase_if(found, [&](const auto& worker) { return to_string(worker.state) != *state; });
   running_first(found);
-  std::vector<std::string> documents;
-  for (const auto& worker : found) documents.push_back(worker_json(worker, system_clock().wall()));
-  return json_response(JsonObject{}.json("workers", json_list(documents)).str());
+  auto offset = static_cast<std::size_t>(offset_of(request.query.text("cursor")));
+  Page page{static_cast<std::size_t>(request.query.number("limit", 5'000, 1, 5'000))};
+  const auto now = system_clock().wall();
+  while (offset < found.size() && page.add(worker_json(found[offset], now))) ++offset;
+  std::optional<std::string> next;
+  if (offset < found.size()) next = std::to_string(offset);
+  return json_response(
+      JsonObject{}.json("workers", page.list()).json("next_cursor", cursor_json(next)).str());
 }
 
 Response reports(Service& service, const Request& request) {
   request.query.only({"store", "limit", "tasks"});
   const auto limit = static_cast<int>(request.query.number("limit", 20, 1, 100));
-  const auto tasks = static_cast<int>(request.query.number("tasks", 100, 0, 1'000));
-  std::vector<std::string> documents;
+  // All of them together name so many tasks; their counts are of all.
+  const auto tasks = std::min(static_cast<int>(request.query.number("tasks", 100, 0, 1'000)),
+                              most_tasks_in_reports / limit);
+  Page page{static_cast<std::size_t>(limit), most_report_bytes};
+  bool complete = true;
   for (const auto& report : service.inspector(request).reports(limit, tasks))
-    documents.push_back(to_json(report));
-  return json_response(JsonObject{}.json("reports", json_list(documents)).str());
+    complete = complete && page.add(to_json(report));
+  return json_response(JsonObject{}.json("reports", page.list()).flag("complete", complete).str());
 }
 
 Response settings(Service& service, const Request& request) {
@@ -164,10 +178,15 @@ Response audit(Service& service, const Request& request) {
   request.query.only({"limit", "before"});
   const auto limit = request.query.number("limit", 100, 1, 1'000);
   const auto before = request.query.number("before", INT64_MAX, 0, INT64_MAX);
-  std::vector<std::string> documents;
-  for (const auto& entry : service.audit().list(static_cast<std::size_t>(limit), before))
-    documents.push_back(audit_json(entry));
-  return json_response(JsonObject{}.json("entries", json_list(documents)).str());
+  Page page{static_cast<std::size_t>(limit)};
+  std::string next;
+  const auto entries = service.audit().list(static_cast<std::size_t>(limit), before);
+  for (const auto& entry : entries) {
+    if (!page.add(audit_json(entry))) break;
+    next = std::to_string(entry.n);
+  }
+  if (page.size() == entries.size() && std::ssize(entries) < limit) next.clear();
+  return json_response(JsonObject{}.json("entries", page.list()).json("next_before", next).str());
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "documents/json.hpp"
+#include "documents/redact.hpp"
 #include "documents/transaction_json.hpp"
 #include "recovery/clock.hpp"
 #include "server/fields.hpp"
-#include "server/hidden.hpp"
+#include "server/page.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
 #include "server/task_filter.hpp"
@@ -15,9 +18,24 @@ namespace holdfast::server {
 
 namespace {
 
-void hide(TransactionRecord& transaction) {
-  transaction.data = hide_secrets(transaction.data).json;
-  transaction.input = hide_secrets(transaction.input).json;
+constexpr int at_once = 8;  ///< each comes whole from the store
+
+/// As viewers may see it. `whole`: also what is too long for a list.
+void hide(TransactionRecord& transaction, bool whole) {
+  for (auto* json : {&transaction.data, &transaction.input}) {
+    const auto bytes = json->size();
+    const bool too_long = !whole && bytes > longest_value;
+    auto shown = redact_json(std::string_view{*json}.substr(0, too_long ? longest_value : bytes));
+    // Cut off, it is JSON no more: then it is a text with its beginning.
+    *json = too_long ? JsonObject{}
+                           .flag("truncated", true)
+                           .number("bytes", bytes)
+                           .text("preview", shown.text)
+                           .str()
+                     : std::move(shown.text);
+  }
+  for (auto* text : {&transaction.reason, &transaction.error, &transaction.task.error})
+    *text = redact_text(*text).text;
 }
 
 TransactionInspector inspector_of(Service& service, const Request& request) {
@@ -30,30 +48,67 @@ Problem no_such(const Request& request) {
 
 Response list(Service& service, const Request& request) {
   const auto& query = request.query;
-  query.only({"store", "machine", "state", "limit"});
+  query.only({"store", "machine", "state", "limit", "cursor"});
   const TransactionFilter filter{.machine = query.text("machine"),
                                  .states = task_states(query.all("state"))};
-  TaskPage page{.limit = static_cast<int>(query.number("limit", 50, 1, 500))};
+  auto cursor = Cursor::parse(query.text("cursor"));
+  Page page{static_cast<std::size_t>(query.number("limit", 50, 1, 500))};
   bool complete = true;
-  const auto until = system_clock().steady() + longest_count;
-  page.go_on = [&](TaskId) { return complete = system_clock().steady() < until; };
-  std::vector<std::string> documents;
   // A store that cannot keep any has none.
-  if (service.store(request).engine.parts().transaction_store())
-    for (auto& each : inspector_of(service, request).list(filter, page)) {
-      hide(each);
-      documents.push_back(transaction_json(each));
+  bool more = service.store(request).engine.parts().transaction_store() != nullptr;
+  const auto until = system_clock().steady() + longest_count;
+  while (more && complete && page.room() > 0) {
+    TaskPage wanted{.limit = std::min(page.room() + 1, at_once), .offset = cursor.offset};
+    if (!cursor.last.is_nil()) wanted.after = cursor.last;
+    wanted.go_on = [&](TaskId) { return complete = system_clock().steady() < until; };
+    auto found = inspector_of(service, request).list(filter, wanted);
+    more = std::ssize(found) == wanted.limit;
+    for (auto& each : found) {
+      hide(each, false);
+      if (!page.add(transaction_json(each))) {
+        more = true;
+        break;
+      }
+      ++cursor.offset;
+      cursor.last = each.task.id;
     }
-  return json_response(
-      JsonObject{}.json("transactions", json_list(documents)).flag("complete", complete).str());
+  }
+  std::optional<std::string> next;
+  if (more && !page.empty()) next = cursor.text();
+  return json_response(JsonObject{}
+                           .json("transactions", page.list())
+                           .json("next_cursor", cursor_json(next))
+                           .flag("complete", complete)
+                           .str());
 }
 
 Response show(Service& service, const Request& request) {
   request.query.only({"store"});
   auto sight = look_at(inspector_of(service, request), request.place("id"));
   if (!sight) throw no_such(request);
-  hide(sight->transaction);
-  return json_response(transaction_json(*sight));
+  hide(sight->transaction, true);
+  for (auto& move : sight->moves) move.reason = redact_text(move.reason).text;
+  for (auto& entry : sight->ledger) entry.value = redact_json(entry.value).text;
+  return json_response(transaction_json(*sight, most_page_bytes));
+}
+
+/// What `show` has no room for.
+Response ledger(Service& service, const Request& request) {
+  request.query.only({"store", "limit", "cursor"});
+  const auto inspector = inspector_of(service, request);
+  if (!inspector.find(request.place("id"))) throw no_such(request);
+  auto entries = inspector.ledger(request.place("id"));
+  auto offset = static_cast<std::size_t>(offset_of(request.query.text("cursor")));
+  Page page{static_cast<std::size_t>(request.query.number("limit", 500, 1, 1'000))};
+  for (; offset < entries.size(); ++offset) {
+    auto& entry = entries[offset];
+    entry.value = redact_json(entry.value).text;
+    if (!page.add(ledger_json(entry))) break;
+  }
+  std::optional<std::string> next;
+  if (offset < entries.size()) next = std::to_string(offset);
+  return json_response(
+      JsonObject{}.json("ledger", page.list()).json("next_cursor", cursor_json(next)).str());
 }
 
 Response changed(bool yes) {
@@ -92,6 +147,7 @@ void add_transaction_routes(Routes& routes, Service& service) {
   };
   add("GET", "/v1/transactions", Access::viewer, list);
   add("GET", "/v1/transactions/{id}", Access::viewer, show);
+  add("GET", "/v1/transactions/{id}/ledger", Access::viewer, ledger);
   add("POST", "/v1/transactions/{id}/cancel", Access::operates, cancel);
   add("POST", "/v1/transactions/{id}/retry", Access::operates, retry);
 }

@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include <holdfast/task.hpp>
 
 namespace holdfast::server {
 
 class Service;
+class Unread;
 
 /// One connection, as the loop that holds it sees it.
 class Client {
@@ -36,6 +38,12 @@ class Home {
   /// Does it in the thread of the network.
   virtual void back(std::function<void()> job) = 0;
   virtual void leave(Client* client) = 0;
+  /// This client has shown a credential of that caller, so it does not make room any more for those
+  /// that have shown none. False: there is no room for it.
+  virtual bool authenticated(Client& client, const std::string& caller) = 0;
+  /// What waits to be read by callers, and what callers are sending.
+  virtual Unread& answers() = 0;
+  virtual Unread& bodies() = 0;
 };
 
 }  // namespace holdfast::server

@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <system_error>
@@ -21,7 +22,9 @@
 #include "server/problem.hpp"
 #include "server/service.hpp"
 #include "server/spool.hpp"
+#include "server/unread.hpp"
 #include "server/wire.hpp"
+#include "server/wire_fault.hpp"
 
 namespace holdfast::server {
 
@@ -34,23 +37,14 @@ namespace {
 
 constexpr std::chrono::seconds for_first_head{10};
 constexpr std::chrono::seconds for_next_head{60};
-constexpr std::chrono::seconds for_body{30};
 constexpr std::chrono::seconds for_answer{30};
-
-Problem problem_of(const Failure& failure) {
-  if (failure == http::error::header_limit) return {431, "too_large", "the headers are too large"};
-  if (failure == http::error::body_limit) return {413, "too_large", "the body is too large"};
-  return invalid("this is not HTTP as we speak it: " + failure.message());
-}
-
-/// What is wrong with a message is answered; where the connection ended, nobody would hear it.
-bool ended(const Failure& failure) {
-  return failure && (failure == http::error::end_of_stream ||
-                     failure == http::error::partial_message || failure == beast::error::timeout ||
-                     failure.category() == asio::error::get_system_category() ||
-                     failure.category() == asio::error::get_misc_category() ||
-                     failure.category() == asio::error::get_ssl_category());
-}
+/// A body must come within this time, each piece of it within that, and, after the first seconds,
+/// so many bytes of it a second.
+constexpr Millis for_body{60'000};
+constexpr Millis for_unknown_body{5'000};
+constexpr Millis for_piece{5'000};
+constexpr Millis slow_at_first{5'000};
+constexpr std::int64_t least_bytes_a_second = 1'024;
 
 template <class Stream>
 class Connection final : public Client, public std::enable_shared_from_this<Connection<Stream>> {
@@ -88,7 +82,7 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   std::optional<Millis> silent_since() const override { return silent_since_; }
 
   void news() override {
-    if (!events_ || writing_ || closed_) return;
+    if (!events_ || writing_ || closed_ || !home_.answers().has_room(caller_)) return;
     outgoing_ = events_->take();
     if (!outgoing_.empty()) write_events();
   }
@@ -157,11 +151,33 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
     if (request_.headers.contains("transfer-encoding") && !parser_->chunked())
       throw invalid("the only transfer encoding that is understood is chunked");
     route_ = &home_.service().admit(request_, raw_path);
+    authenticate();
     if (parser_->content_length().value_or(0) > route_->largest_body)
       throw problem_of(http::error::body_limit);
     parser_->body_limit(route_->largest_body);
     if (parser_->is_done()) return answer();
+    expect_body();
     request_.header("expect").empty() ? read_body() : invite_body();
+  }
+
+  /// From its first request with a credential on, a connection does not make room for strangers.
+  void authenticate() {
+    const auto by = request_.caller.by;
+    if (authenticated_ || by == Caller::By::nobody || by == Caller::By::no_auth) return;
+    if (!home_.authenticated(*this, request_.caller.name))
+      throw Problem{503, "busy", "too many connections are open; close some, or try again later"};
+    authenticated_ = true;
+  }
+
+  /// Room for a large body is taken before it comes.
+  void expect_body() {
+    const auto bytes = parser_->content_length().value_or(route_->largest_body);
+    if (bytes > small_body && !home_.bodies().has_room(request_.caller.name))
+      throw Problem{503, "busy", "too many large requests are being sent; try again in a second"};
+    body_ = home_.bodies().hold(request_.caller.name, bytes);
+    body_since_ = system_clock().steady();
+    body_bytes_ = 0;
+    parser_->eager(true);
   }
 
   void invite_body() {
@@ -174,14 +190,26 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   }
 
   void read_body() {
-    lowest().expires_after(for_body);
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = self()](const Failure& failure, std::size_t) {
-                       if (self->closed_) return;
-                       if (ended(failure)) return self->close();
-                       if (failure) return self->refuse(problem_of(failure));
-                       self->answer();
-                     });
+    const auto most = authenticated_ ? for_body : for_unknown_body;
+    const auto left = body_since_ + most - system_clock().steady();
+    lowest().expires_after(std::clamp(left, Millis{1}, for_piece));
+    http::async_read_some(stream_, buffer_, *parser_,
+                          [self = self()](const Failure& failure, std::size_t bytes) {
+                            self->has_piece(failure, bytes);
+                          });
+  }
+
+  void has_piece(const Failure& failure, std::size_t bytes) {
+    if (closed_) return;
+    if (ended(failure)) return close();
+    if (failure) return refuse(problem_of(failure));
+    if (parser_->is_done()) return answer();
+    body_bytes_ += static_cast<std::int64_t>(bytes);
+    const auto since = system_clock().steady() - body_since_;
+    const auto due = since > slow_at_first ? least_bytes_a_second * since.count() / 1'000 : 0;
+    if (body_bytes_ < due || since >= (authenticated_ ? for_body : for_unknown_body))
+      return refuse({408, "too_slow", "the body of the request comes too slowly"});
+    read_body();
   }
 
   void answer() {
@@ -196,12 +224,22 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
     const auto store = home_.service().store_asked(*route_, request_);
     const bool accepted = home_.work(store, [self = self()] {
       if (self->given_up_) return;
-      auto response =
-          std::make_shared<Response>(self->home_.service().answer(*self->route_, self->request_));
+      auto response = std::make_shared<Response>(self->answer_of_service());
       self->home_.back([self, response] { self->has_answer(std::move(*response)); });
     });
     if (!accepted)
       has_answer(answer_for({503, "busy", "too many requests wait; try again in a second"}));
+  }
+
+  /// In another thread. Nothing is done for a caller who does not read what it has asked for.
+  Response answer_of_service() {
+    auto& answers = home_.answers();
+    const auto& caller = request_.caller.name;
+    if (!caller.empty() && !answers.has_room(caller))
+      return answer_for({503, "busy", "read the answers to earlier requests first"});
+    auto response = home_.service().answer(*route_, request_);
+    response.counted = answers.hold(caller, response.body.size());
+    return response;
   }
 
   void has_answer(Response response) {
@@ -233,12 +271,13 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
     outgoing_ = write_head(response_, keep_alive_, secure);
     if (parser_->get().method() == http::verb::head) {
       response_.body.clear();
+      response_.fixed = {};
       response_.file.reset();
       response_.events.reset();
     }
     events_ = response_.events;
     const std::array<asio::const_buffer, 2> both = {asio::buffer(outgoing_),
-                                                    asio::buffer(response_.body)};
+                                                    asio::buffer(response_.content())};
     writing_ = true;
     lowest().expires_after(for_answer);
     asio::async_write(stream_, both, [self = self()](const Failure& failure, std::size_t) {
@@ -267,7 +306,9 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   void has_sent() {
     if (!keep_alive_ && !events_) return finish();
     response_ = {};
+    if (events_) caller_ = request_.caller.name;
     request_ = {};
+    body_.reset();
     events_ ? stream_events() : read_head(for_next_head);
   }
 
@@ -275,6 +316,7 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   /// unread input, closing at once would take the answer back.
   void finish() {
     if (closed_) return;
+    response_ = {};
     Failure ignored;
     lowest().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
     lowest().expires_after(std::chrono::seconds{2});
@@ -302,12 +344,14 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
 
   void write_events() {
     writing_ = true;
+    response_.counted = home_.answers().hold(caller_, outgoing_.size());
     lowest().expires_after(for_answer);
     asio::async_write(stream_, asio::buffer(outgoing_),
                       [self = self()](const Failure& failure, std::size_t) {
                         self->writing_ = false;
                         if (failure) return self->close();
                         self->outgoing_.clear();
+                        self->response_.counted.reset();
                         self->news();
                       });
   }
@@ -324,6 +368,11 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   std::string outgoing_{};
   std::array<char, 512> scratch_{};
   std::shared_ptr<Subscription> events_{};
+  std::string caller_{};  ///< who listens to events
+  bool authenticated_ = false;
+  std::shared_ptr<void> body_{};  ///< counts the bytes of the body at hand
+  Millis body_since_{0};
+  std::int64_t body_bytes_ = 0;
   std::optional<Millis> silent_since_{};
   std::optional<Millis> waits_since_{};  ///< for the service
   std::atomic<bool> given_up_ = false;   ///< the caller has been told that no answer came

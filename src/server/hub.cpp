@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "documents/redact.hpp"
 #include "server/secrets.hpp"
 
 namespace holdfast::server {
@@ -27,14 +28,15 @@ void Hub::on_news(std::function<void()> callback) {
 
 void Hub::publish(std::string_view type, std::string_view data, bool standing) {
   std::function<void()> tell;
+  const auto shown = redact_document(data).text;
   {
     std::lock_guard lock{mutex_};
     tell = on_news_;
     ++last_;
-    Event event{last_, fmt::format("id: {}-{}\nevent: {}\ndata: {}\n\n", run_, last_, type, data)};
+    Event event{last_, fmt::format("id: {}-{}\nevent: {}\ndata: {}\n\n", run_, last_, type, shown)};
     bytes_ += event.text.size();
     events_.push_back(std::move(event));
-    if (standing) standing_[std::string{type}] = data;
+    if (standing) standing_[std::string{type}] = shown;
     while (events_.size() > most_events || (bytes_ > most_bytes && events_.size() > 1)) {
       bytes_ -= events_.front().text.size();
       events_.pop_front();

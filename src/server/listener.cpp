@@ -1,11 +1,8 @@
 #include "server/listener.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,8 +18,11 @@
 
 #include "server/client.hpp"
 #include "server/connection.hpp"
+#include "server/connection_table.hpp"
+#include "server/descriptors.hpp"
 #include "server/doors.hpp"
 #include "server/lanes.hpp"
+#include "server/unread.hpp"
 
 namespace holdfast::server {
 
@@ -33,18 +33,25 @@ namespace {
 
 constexpr std::chrono::seconds comment_every{15};
 constexpr std::chrono::seconds tick_every{1};
-constexpr std::size_t most_clients = 4'096;
-constexpr std::size_t files_of_our_own = 128;
+/// What the kernel keeps for a caller that reads nothing is memory, too.
+constexpr int send_buffer = 256 * 1024;
+/// Large requests of authenticated callers, all together and of one.
+constexpr std::size_t most_bodies = 256 * 1024 * 1024;
+constexpr std::size_t most_bodies_of_one = 128 * 1024 * 1024;
+/// How many make room at once when the machine has no descriptor left.
+constexpr int dropped_at_once = 8;
 
-/// Every connection is a descriptor, and the usual limit is for programs with few.
-std::size_t room_for_clients() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 256;
-  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, most_clients + files_of_our_own);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  const auto files = std::min<std::size_t>(limit.rlim_cur, most_clients + files_of_our_own);
-  return files > 2 * files_of_our_own ? files - files_of_our_own : files / 2;
+/// A quarter is for those who have not shown who they are, however many the others are.
+ConnectionLimits limits_of(const ListenOptions& options) {
+  const auto plan =
+      plan_descriptors(options.connections == 0 ? most_connections : options.connections);
+  set_worker_seats(plan.workers);
+  const auto unknown =
+      options.no_auth ? plan.connections : std::max<std::size_t>(4, plan.connections / 4);
+  return {.unauthenticated = unknown,
+          .authenticated = plan.connections - std::min(unknown, plan.connections - 1),
+          .per_address = std::min(options.per_address, unknown),
+          .per_shared_address = unknown};
 }
 
 }  // namespace
@@ -56,7 +63,8 @@ class Listener::Loop : public Home {
       : doors_{open_doors(io_, options.hosts, options.port)},
         comments_{io_},
         ticks_{io_},
-        room_{room_for_clients()},
+        behind_proxy_{options.behind_proxy},
+        clients_{limits_of(options)},
         threads_{options.threads} {
     if (!options.certificate.empty()) use_tls(options);
   }
@@ -73,7 +81,7 @@ class Listener::Loop : public Home {
     io_.run();
     for (const auto& store : service.stores()) store->hub()->on_news({});
     lanes_->join();
-    clients_.clear();
+    for (const auto& client : clients_.all()) clients_.leave(client.get());
   }
 
   void stop() {
@@ -99,7 +107,14 @@ class Listener::Loop : public Home {
   }
 
   void back(std::function<void()> job) override { asio::post(io_, std::move(job)); }
-  void leave(Client* client) override { clients_.erase(client); }
+  void leave(Client* client) override { clients_.leave(client); }
+  bool authenticated(Client& client, const std::string& caller) override {
+    const auto verdict = clients_.authenticate(&client, caller);
+    if (verdict.yields) verdict.yields->close();
+    return verdict.admitted;
+  }
+  Unread& answers() override { return answers_; }
+  Unread& bodies() override { return bodies_; }
 
  private:
   void use_tls(const ListenOptions& options) {
@@ -124,7 +139,10 @@ class Listener::Loop : public Home {
         take(std::move(socket));
         return accept(door);
       }
-      // Mostly there is no descriptor left: trying again at once would only keep a core busy.
+      // Mostly there is no descriptor left: trying again at once would only keep a core busy. Who
+      // has not said who it is gives some back.
+      for (int i = 0; i < dropped_at_once; ++i)
+        if (const auto oldest = clients_.oldest()) oldest->close();
       auto pause = std::make_shared<asio::steady_timer>(io_, std::chrono::milliseconds{100});
       pause->async_wait([this, &door, pause](boost::system::error_code ended) {
         if (!ended) accept(door);
@@ -137,29 +155,22 @@ class Listener::Loop : public Home {
     const auto peer = socket.remote_endpoint(unknown);
     if (unknown) return;
     socket.set_option(tcp::no_delay{true}, unknown);
-    if (clients_.size() >= room_) drop_longest_silent();
+    socket.set_option(asio::socket_base::send_buffer_size{send_buffer}, unknown);
+    const auto group = address_group(peer.address());
+    const bool shared = behind_proxy_ || peer.address().is_loopback();
+    if (const auto oldest = clients_.in_the_way(group, shared)) oldest->close();
     const auto address = peer.address().to_string();
     auto client = tls_ ? make_tls_client(*this, std::move(socket), *tls_, address)
                        : make_client(*this, std::move(socket), address);
-    clients_[client.get()] = client;
+    clients_.add(client, group);
     client->begin();
-  }
-
-  /// Whoever says nothing makes room for whoever does.
-  void drop_longest_silent() {
-    std::shared_ptr<Client> silent;
-    for (const auto& [key, client] : clients_)
-      if (client->silent_since() && (!silent || *client->silent_since() < *silent->silent_since()))
-        silent = client;
-    if (!silent) silent = clients_.begin()->second;
-    silent->close();
   }
 
   void news() {
     if (news_posted_.exchange(true)) return;
     asio::post(io_, [this] {
       news_posted_ = false;
-      for (const auto& client : everybody()) client->news();
+      for (const auto& client : clients_.all()) client->news();
     });
   }
 
@@ -167,28 +178,23 @@ class Listener::Loop : public Home {
     timer.expires_after(pause);
     timer.async_wait([this, &timer, pause, told](boost::system::error_code failed) {
       if (failed) return;
-      for (const auto& client : everybody()) (*client.*told)();
+      for (const auto& client : clients_.all()) (*client.*told)();
       every(timer, pause, told);
     });
   }
 
-  /// A copy, because some may leave while the others are told.
-  std::vector<std::shared_ptr<Client>> everybody() const {
-    std::vector<std::shared_ptr<Client>> all;
-    for (const auto& [key, client] : clients_) all.push_back(client);
-    return all;
-  }
-
+  Unread answers_;
+  Unread bodies_{most_bodies, most_bodies_of_one};
   asio::io_context io_{1};
   std::vector<tcp::acceptor> doors_;
   std::optional<asio::ssl::context> tls_;
   asio::steady_timer comments_;
   asio::steady_timer ticks_;
-  std::size_t room_;
+  bool behind_proxy_;
+  ConnectionTable clients_;
   int threads_;
   std::unique_ptr<Lanes> lanes_;
   Service* service_ = nullptr;
-  std::map<Client*, std::shared_ptr<Client>> clients_;
   std::atomic<bool> news_posted_ = false;
   std::uint64_t done_at_last_probe_ = 0;
 };

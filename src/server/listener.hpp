@@ -16,6 +16,12 @@ struct ListenOptions {
   std::string certificate{};  ///< files, PEM; empty: no TLS
   std::string key{};
   int threads = 8;  ///< that wait for each store; the network has one of its own
+  /// Connections at most; 0: as many as the descriptors of this process allow, 4,096 at the most.
+  std::size_t connections = 0;
+  /// Of one address, without a credential. Loopback and proxies may have more.
+  std::size_t per_address = 64;
+  bool behind_proxy = false;  ///< every address is one that many callers share
+  bool no_auth = false;       ///< nobody shows a credential
 };
 
 /// HTTP/1.1 on a socket. Everything that a caller can make long, large or many is bounded, and what

@@ -3,6 +3,7 @@
 #include <holdfast/error.hpp>
 
 #include "documents/json.hpp"
+#include "documents/redact.hpp"
 
 namespace holdfast::server {
 
@@ -71,7 +72,7 @@ Response answer_for(const Problem& problem) {
                       .text("title", title(problem.status()))
                       .number("status", problem.status())
                       .text("code", problem.code())
-                      .text("detail", problem.what())
+                      .text("detail", redact_text(problem.what()).text)
                       .str();
   return response;
 }

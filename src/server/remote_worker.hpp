@@ -12,6 +12,7 @@
 
 #include "http/forget.hpp"
 #include "recovery/worker_registry.hpp"
+#include "server/descriptors.hpp"
 #include "server/remote_workers.hpp"
 #include "tasks/figures.hpp"
 #include "tasks/policy.hpp"
@@ -76,7 +77,8 @@ struct RemoteWorker {
     EndKind end;
   };
 
-  std::mutex mutex;  ///< its requests, one at a time
+  std::mutex mutex;                    ///< its requests, one at a time
+  std::unique_ptr<WorkerSeat> seat{};  ///< its descriptors; given back after those are closed
   std::unique_ptr<Enlistment> enlistment;
   WorkerProfile profile;
   std::map<TaskId, Held> holding;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "server/descriptors.hpp"
 #include "server/problem.hpp"
 #include "server/remote_worker.hpp"
 #include "tasks/engine_parts.hpp"
@@ -14,8 +15,6 @@
 namespace holdfast::server {
 
 namespace {
-
-constexpr std::size_t most_workers = 1'000;
 
 Problem no_such_worker(WorkerId worker) {
   return {410, "worker_gone",
@@ -43,8 +42,15 @@ WorkerId RemoteWorkers::enlist(const WorkerProfile& profile) {
       return entry.second->seen + 2 * entry.second->profile.lease < now;
     });
   }
-  if (count() >= most_workers)
-    throw Problem{503, "busy", fmt::format("{} remote workers are enlisted already", most_workers)};
+  // Each keeps descriptors, of which connections and stores need theirs.
+  auto seat = take_worker_seat();
+  if (!seat)
+    throw Problem{
+        503, "busy",
+        fmt::format(
+            "{} remote workers are enlisted already, as many as this server has descriptors "
+            "for; enlist fewer with more slots each, or raise the limit of open files",
+            worker_seats())};
   auto& parts = engine_.parts();
   require_writable(parts);
   auto remote = std::make_shared<RemoteWorker>();
@@ -52,6 +58,7 @@ WorkerId RemoteWorkers::enlist(const WorkerProfile& profile) {
   remote->profile.remote = true;
   for (int slot = profile.concurrency; slot-- > 0;) remote->free_slots.push_back(slot);
   remote->seen = now;
+  remote->seat = std::move(seat);
   remote->enlistment = parts.workers().enlist(remote->profile);
   const auto id = remote->enlistment->id();
   parts.events().emit(WorkerEnlisted{id});

@@ -51,6 +51,8 @@ struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::string body{};
+  /// The body, instead of `body`: something that this process has for as long as it runs.
+  std::string_view fixed{};
   std::vector<std::pair<std::string, std::string>> headers{};
   /// There is no answer yet: ask again after so long. Waiting takes no thread.
   std::optional<Millis> again_in{};
@@ -58,6 +60,11 @@ struct Response {
   std::shared_ptr<SpooledFile> file{};
   /// Live events follow, without an end.
   std::shared_ptr<Subscription> events{};
+  /// Somebody asked for what is hidden, and may see it.
+  bool revealed = false;
+  std::shared_ptr<void> counted{};  ///< its bytes, as long as they are in memory
+
+  std::string_view content() const { return fixed.empty() ? std::string_view{body} : fixed; }
 };
 
 Response json_response(std::string document, int status = 200);

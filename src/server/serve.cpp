@@ -166,10 +166,15 @@ void serve(const ServeOptions& options, std::vector<StoreToServe> stores,
   make_state_folder(options.folder);
   const FolderLock lock{options.folder};
   // Whoever has the controls may use them when it has ended.
-  const auto listener = std::make_shared<Listener>(ListenOptions{.hosts = address.all,
-                                                                 .port = address.port,
-                                                                 .certificate = options.certificate,
-                                                                 .key = options.key});
+  const auto listener = std::make_shared<Listener>(
+      ListenOptions{.hosts = address.all,
+                    .port = address.port,
+                    .certificate = options.certificate,
+                    .key = options.key,
+                    .connections = static_cast<std::size_t>(options.max_connections),
+                    .per_address = static_cast<std::size_t>(options.max_per_address),
+                    .behind_proxy = options.behind_proxy,
+                    .no_auth = options.no_auth});
   const auto url = fmt::format("{}://{}:{}", options.certificate.empty() ? "http" : "https",
                                in_url(address.host), listener->port());
   Service service{{.folder = options.folder,

@@ -24,6 +24,8 @@ struct ServeOptions {
   std::string users{};                    ///< a file; empty: only the token
   std::vector<std::string> host_names{};  ///< by which it may be called, beside its address
   std::string folder{};                   ///< for its token and its audit log
+  int max_connections = 0;                ///< 0: as many as there are descriptors for
+  int max_per_address = 64;               ///< of one address, without a credential
   std::optional<TraceOptions> traces{};   ///< of attempts of remote workers
   http::PayloadOptions payloads{};        ///< to read what remote workers get
 };

@@ -5,9 +5,9 @@
 
 #include <holdfast/error.hpp>
 
+#include "documents/redact.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/time_text.hpp"
-#include "server/hidden.hpp"
 #include "server/task_filter.hpp"
 
 namespace holdfast::server {
@@ -24,7 +24,7 @@ constexpr Millis longest_action{15 * 60'000};
 /// What an action was asked to do. Most bodies have filters and names; that of a schedule has a
 /// payload.
 std::string details(const Request& request) {
-  return hide_secrets(without_hidden_value(request.body)).json.substr(0, most_details);
+  return redact_json(without_hidden_value(request.body)).text.substr(0, most_details);
 }
 
 }  // namespace
@@ -68,7 +68,14 @@ const Route& Service::admit(Request& request, std::string_view raw_path) {
 
 Response Service::answer(const Route& route, const Request& request) {
   try {
-    return route.audited ? audited(route, request) : route.handler(request);
+    auto response = route.audited ? audited(route, request) : route.handler(request);
+    // Whatever a route shows, and whoever wrote it: no credential is in it by mistake. What workers
+    // are given to work on is claimed by POST, and is as it was enqueued.
+    if (route.method == "GET" && !response.revealed &&
+        response.content_type == "application/json" && !response.body.empty())
+      if (auto shown = redact_document(response.body); shown.hidden)
+        response.body = std::move(shown.text);
+    return response;
   } catch (const std::exception& error) {
     return answer_for(problem_for(error));
   }

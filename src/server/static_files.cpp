@@ -1,5 +1,8 @@
 #include "server/static_files.hpp"
 
+#include <map>
+#include <mutex>
+
 #include <zlib.h>
 
 #include <holdfast/error.hpp>
@@ -28,6 +31,16 @@ const EmbeddedFile* find_page(std::string_view path) {
   for (const auto& file : files)
     if (page && file.path == "/index.html") return &file;
   return nullptr;
+}
+
+/// However many ask for it, and read it or not, it is in memory once.
+std::string_view unzipped_once(std::string_view gzipped) {
+  static std::mutex mutex;
+  static std::map<const char*, std::string> kept;
+  std::lock_guard lock{mutex};
+  const auto [place, is_new] = kept.try_emplace(gzipped.data());
+  if (is_new) place->second = unzipped(gzipped);
+  return place->second;
 }
 
 Response page(const Request& request) {
@@ -60,9 +73,9 @@ Response serve_file(const Request& request, const EmbeddedFile& file) {
   }
   if (request.header("accept-encoding").find("gzip") != std::string_view::npos) {
     response.headers.emplace_back("Content-Encoding", "gzip");
-    response.body = file.gzipped;
+    response.fixed = file.gzipped;
   } else {
-    response.body = unzipped(file.gzipped);
+    response.fixed = unzipped_once(file.gzipped);
   }
   return response;
 }

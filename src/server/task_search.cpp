@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "documents/redact.hpp"
+#include "documents/secret_names.hpp"
 #include "recovery/clock.hpp"
 #include "server/fields.hpp"
-#include "server/hidden.hpp"
+#include "server/page.hpp"
 #include "server/problem.hpp"
 #include "tasks/json_text.hpp"
 
@@ -18,6 +20,15 @@ namespace {
 
 constexpr Millis enough{250};
 constexpr int at_once = 200;
+
+/// About what it has in an answer.
+std::size_t bytes_of(const TaskRecord& task) {
+  std::size_t bytes = 1'000 + task.payload.size() + task.result.size() + task.error.size() +
+                      task.cause.size() + task.progress_text.size() + task.unique_key.size() +
+                      task.limit_key.size() + 30 * task.waits_for.size();
+  for (const auto& tag : task.tags) bytes += tag.size();
+  return bytes;
+}
 
 bool contains_text(std::string_view text, std::string_view part) {
   return !std::ranges::search(text, part, [](char one, char other) {
@@ -51,15 +62,19 @@ bool payload_fits(const std::string& payload, const Contents& contents) {
   const auto value = field_of(std::string_view{payload}.substr(begin), contents.payload_field);
   if (!value) return false;
   if (contents.payload_value.empty()) return true;
-  if (value->front() == '"') return unquoted(*value) == contents.payload_value;
-  // What is hidden further down must not be found by guessing the whole.
-  return hide_secrets(*value).json == contents.payload_value;
+  const bool text = value->front() == '"';
+  if (contents.looks_at_secret() && text) return unquoted(*value) == contents.payload_value;
+  // What is hidden in it must not be found by guessing the whole.
+  const auto shown = redact_json(*value).text;
+  return (text ? unquoted(shown) : shown) == contents.payload_value;
 }
 
 /// Lists have the beginnings of long payloads, so those are read one by one: each may be large, and
 /// there is only so much time.
 bool fits(const Inspector& inspector, const TaskRecord& task, const Contents& contents) {
-  if (!contents.error.empty() && !contains_text(task.error, contents.error)) return false;
+  // What is hidden in an error must not be found letter by letter.
+  if (!contents.error.empty() && !contains_text(redact_text(task.error).text, contents.error))
+    return false;
   if (contents.payload_field.empty()) return true;
   if (task.payload.size() >= task.payload_bytes) return payload_fits(task.payload, contents);
   const auto whole = inspector.task(task.id);
@@ -71,7 +86,7 @@ bool fits(const Inspector& inspector, const TaskRecord& task, const Contents& co
 bool Contents::looks_at_secret() const {
   for (std::string_view path = payload_field; !path.empty();) {
     const auto dot = std::min(path.find('.'), path.size());
-    if (is_secret(path.substr(0, dot))) return true;
+    if (is_secret_name(path.substr(0, dot))) return true;
     path.remove_prefix(std::min(dot + 1, path.size()));
   }
   return false;
@@ -97,6 +112,7 @@ FoundPage find_tasks(const Inspector& inspector, const TaskFilter& filter, const
   const auto until = system_clock().steady() + enough;
   auto time_is_up = [&] { return system_clock().steady() >= until; };
   FoundPage page;
+  std::size_t bytes = 0;
   page.next = from;
   auto cut_off = [&](TaskId after) {
     page.next.last = after;
@@ -123,7 +139,10 @@ FoundPage find_tasks(const Inspector& inspector, const TaskFilter& filter, const
       ++page.next.offset;
       ++page.looked_at;
       page.next.last = task.id;
-      if (fits(inspector, task, contents)) page.tasks.push_back(std::move(task));
+      if (!fits(inspector, task, contents)) continue;
+      bytes += bytes_of(task);
+      page.tasks.push_back(std::move(task));
+      if (bytes >= most_page_bytes) return page;
     }
     if (stopped_at) return cut_off(*stopped_at);
     page.more = std::ssize(some) == wanted.limit;

@@ -110,7 +110,7 @@ std::string write_head(const Response& response, bool keep_alive, bool secure) {
     head += fmt::format("Content-Type: {}\r\n", response.content_type);
   if (!response.events && response.status != 204 && response.status != 304)
     head += fmt::format("Content-Length: {}\r\n",
-                        response.file ? response.file->size() : response.body.size());
+                        response.file ? response.file->size() : response.content().size());
   for (const auto& [name, value] : response.headers) head += fmt::format("{}: {}\r\n", name, value);
   if (!has(response, "Cache-Control")) head += "Cache-Control: no-store\r\n";
   if (response.status == 401) head += "WWW-Authenticate: Bearer\r\n";

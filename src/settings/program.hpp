@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <holdfast/log.hpp>
 #include <holdfast/settings.hpp>
@@ -14,6 +15,9 @@ struct ProgramSettings {
   std::string traces_endpoint{};  ///< of a collector; empty: no traces
   int traces_line = 0;            ///< where it stands
   std::string ledger{};           ///< where ledgers are kept outside of the store; empty: nowhere
+  std::vector<std::string> hide_keys{};   ///< names of members whose values are hidden, too
+  std::vector<std::string> hide_allow{};  ///< and of those that never are
+  int hide_line = 0;                      ///< where they stand
 };
 
 /// All of a file.

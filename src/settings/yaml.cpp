@@ -19,12 +19,15 @@ namespace holdfast {
 namespace {
 
 constexpr std::size_t largest_file = 1'000'000;
+/// Every name in a document is compared with each of them.
+constexpr std::size_t most_names = 100;
 
 /// Walks one document along the table of keys.
 class Reader {
  public:
   explicit Reader(const std::string& name) : name_{name} {
-    children_[""] = {"ledger", "log", "queue", "store", "traces"};
+    children_[""] = {"hide", "ledger", "log", "queue", "store", "traces"};
+    children_["hide"] = {"allow", "keys"};
     children_["log"] = {"format"};
     children_["traces"] = {"endpoint"};
     for (const Key& key : setting_keys()) {
@@ -75,6 +78,8 @@ class Reader {
     lines_[path] = key.Mark().line + 1;
     if (path == "store") return read_store(key, value);
     if (path == "ledger") return read_ledger(key, value);
+    if (path == "hide.keys") return read_names(path, key, value, config_.program.hide_keys);
+    if (path == "hide.allow") return read_names(path, key, value, config_.program.hide_allow);
     if (path == "log.format") return read_log_format(key, value);
     if (path == "traces.endpoint") return read_traces_endpoint(key, value);
     if (children_.contains(path)) {
@@ -103,6 +108,21 @@ class Reader {
     if (!value.IsScalar() || value.Scalar().empty())
       refuse(key, "ledger must be the address of a Redis server, such as redis://HOST:PORT");
     config_.program.ledger = value.Scalar();
+  }
+
+  void read_names(const std::string& path, const YAML::Node& key, const YAML::Node& value,
+                  std::vector<std::string>& names) {
+    config_.program.hide_line = key.Mark().line + 1;
+    if (value.IsNull()) return;
+    if (!value.IsSequence()) refuse(key, path + " must be a list of names, such as [card_number]");
+    for (const auto& each : value) {
+      if (!each.IsScalar() || each.Scalar().empty())
+        refuse(key, path + " has an element that is not a name");
+      names.push_back(each.Scalar());
+    }
+    if (names.size() > most_names)
+      refuse(key,
+             fmt::format("{} has {} names; allowed: at most {}", path, names.size(), most_names));
   }
 
   void read_log_format(const YAML::Node& key, const YAML::Node& value) {

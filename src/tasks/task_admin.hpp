@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +39,9 @@ class TaskAdmin {
   virtual std::vector<std::string> paused() = 0;
   /// Recorded transitions only, oldest first.
   virtual std::vector<RecordedTransition> recorded_history(TaskId id) = 0;
-  virtual std::vector<LogLine> logs(TaskId id) = 0;
+  /// Oldest first, without the first `skip` of them, `most` at the most.
+  virtual std::vector<LogLine> logs(TaskId id, std::int64_t skip, int most) = 0;
+  std::vector<LogLine> logs(TaskId id) { return logs(id, 0, std::numeric_limits<int>::max()); }
 
   /// Moves every task that matches to `action.to`, where the transition table allows it.
   struct Move {

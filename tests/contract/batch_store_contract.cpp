@@ -200,6 +200,35 @@ TEST_P(BatchStoreContract, ResultsAreKept) {
   EXPECT_EQ(batches().rows({.batch = id, .after_line = 1, .after_row = rows[0].id})[0].line, 2);
 }
 
+TEST_P(BatchStoreContract, LongTextsAreCutAndTellTheirSizes) {
+  auto given = batch(1);
+  given.rows[0].input = R"({"a": "0123456789"})";
+  given.context = R"({"b": "0123456789"})";
+  auto id = submit(given);
+  auto row = batches().rows({.batch = id, .longest_text = 5}).at(0);
+  EXPECT_EQ(row.input, R"({"a":)");
+  EXPECT_EQ(row.input_bytes, given.rows[0].input.size());
+  EXPECT_EQ(row.result_bytes, 0u);
+  EXPECT_EQ(rows_of(id).at(0).input, given.rows[0].input);
+  auto found = batches().find({.id = id, .longest_text = 5}).at(0);
+  EXPECT_EQ(found.context, R"({"b":)");
+  EXPECT_EQ(found.context_bytes, given.context.size());
+  EXPECT_EQ(batches().find({.id = id}).at(0).context, given.context);
+}
+
+TEST_P(BatchStoreContract, PagesOfBatchesGoOnAfterTheLast) {
+  std::vector<BatchId> made;
+  for (int i = 0; i < 3; ++i) {
+    made.push_back(submit(batch(1)));
+    clock().advance(1s);
+  }
+  auto second = batches().find({.limit = 1, .after = made[2]});
+  ASSERT_THAT(second, SizeIs(1));
+  EXPECT_EQ(second[0].id, made[1]);
+  EXPECT_THAT(batches().find({.after = made[0]}), IsEmpty());
+  EXPECT_THAT(batches().find({.after = BatchId::make()}), IsEmpty());
+}
+
 TEST_P(BatchStoreContract, ABatchIsSummedUpOnceAndOnlyWhenNoRowIsOpen) {
   auto given = batch(2);
   given.then = "priced";

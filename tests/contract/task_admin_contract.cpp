@@ -207,6 +207,11 @@ TEST_P(TaskAdminContract, LogsAreShownInOrder) {
   EXPECT_EQ(lines[0].text, "one");
   EXPECT_EQ(lines[1].text, "two");
   EXPECT_EQ(lines[1].attempt, 1);
+  ASSERT_EQ(admin().logs(id, 0, 1).size(), 1u);
+  EXPECT_EQ(admin().logs(id, 0, 1).front().text, "one");
+  ASSERT_EQ(admin().logs(id, 1, 100).size(), 1u);
+  EXPECT_EQ(admin().logs(id, 1, 100).front().text, "two");
+  EXPECT_THAT(admin().logs(id, 2, 100), IsEmpty());
 }
 
 TEST_P(TaskAdminContract, PagesGoOnBehindATaskWhateverComesIn) {

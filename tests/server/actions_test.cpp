@@ -3,7 +3,7 @@
 
 #include <holdfast/worker.hpp>
 
-#include "server/hidden.hpp"
+#include "documents/redact.hpp"
 #include "server/server_under_test.hpp"
 #include "support/process.hpp"
 #include "tasks/engine_parts.hpp"
@@ -288,12 +288,11 @@ TEST_F(Actions, HideSecretsUnlessAskedFor) {
 }
 
 TEST(HideSecrets, LeavesEverythingElseAsItWas) {
-  const auto shown =
-      server::hide_secrets(R"({"a":1e400,"token":{"b":[1]},"c":[true,null,"\u00e9"]})");
-  EXPECT_EQ(shown.json, R"({"a":1e400,"token":"[hidden]","c":[true,null,"\u00e9"]})");
-  EXPECT_EQ(server::hide_secrets("[1,2]").json, "[1,2]");
-  EXPECT_EQ(server::hide_secrets("").json, "");
-  EXPECT_EQ(server::hide_secrets("not json").json, "not json");
+  const auto shown = redact_json(R"({"a":1e400,"token":{"b":[1]},"c":[true,null,"\u00e9"]})");
+  EXPECT_EQ(shown.text, R"({"a":1e400,"token":"[hidden]","c":[true,null,"\u00e9"]})");
+  EXPECT_EQ(redact_json("[1,2]").text, "[1,2]");
+  EXPECT_EQ(redact_json("").text, "");
+  EXPECT_EQ(redact_json("not json").text, "not json");
 }
 
 }  // namespace

@@ -101,6 +101,7 @@ TEST_F(Document, SaysWhatQuestionsAreAnsweredWith) {
       {"/v1/tasks", "/v1/tasks?state=pending&limit=1"},
       {"/v1/tasks/count", "/v1/tasks/count?kind=fails"},
       {"/v1/tasks/{id}", "/v1/tasks/" + id},
+      {"/v1/tasks/{id}/history", "/v1/tasks/" + id + "/history"},
       {"/v1/tasks/{id}/logs", "/v1/tasks/" + id + "/logs"},
       {"/v1/tasks/{id}/explain", "/v1/tasks/" + id + "/explain"},
       {"/v1/queues", "/v1/queues"},
@@ -118,6 +119,7 @@ TEST_F(Document, SaysWhatQuestionsAreAnsweredWith) {
       {"/v1/batches", "/v1/batches"},
       {"/v1/batches/{id}", "/v1/batches/" + batch},
       {"/v1/batches/{id}/rows", "/v1/batches/" + batch + "/rows"},
+      {"/v1/batches/{id}/rows/{line}", "/v1/batches/" + batch + "/rows/1"},
       {"/v1/transactions", "/v1/transactions"}};
   for (const auto& [pattern, target] : questions)
     EXPECT_THAT(fault("get", pattern, target), IsEmpty()) << target;
@@ -126,7 +128,7 @@ TEST_F(Document, SaysWhatQuestionsAreAnsweredWith) {
     const bool elsewhere = route.method != "GET" || !route.pattern.starts_with("/v1/") ||
                            route.pattern == "/v1/events" ||
                            route.pattern == "/v1/batches/{id}/output" ||
-                           route.pattern == "/v1/transactions/{id}";
+                           route.pattern.starts_with("/v1/transactions/{id}");
     EXPECT_TRUE(elsewhere || visited_.contains("get " + route.pattern)) << route.pattern;
   }
 }

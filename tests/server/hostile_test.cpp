@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <boost/json.hpp>
 
+#include "documents/redact.hpp"
 #include "server/server_under_test.hpp"
 #include "server/wire.hpp"
 
@@ -129,7 +130,8 @@ TEST_F(HostileInput, OfManySortsComesBackAsItWas) {
   boost::json::array tasks;
   std::set<std::string> sent, back;
   for (const auto& text : corpus.as_array()) {
-    sent.insert(std::string{text.as_string()});
+    // One of them is a header with a cookie, which is hidden.
+    sent.insert(redact_text(std::string{text.as_string()}).text);
     tasks.push_back({{"kind", "corpus"}, {"payload", {{"text", text}}}});
   }
   const auto body = boost::json::serialize(boost::json::object{{"tasks", tasks}});

@@ -32,7 +32,8 @@ ServerUnderTest::ServerUnderTest(const Options& options)
       engine_{open(store_.address(), options.settings)},
       token_{server::random_secret()} {
   server::make_private_folder(folder_);
-  listener_ = std::make_unique<server::Listener>(server::ListenOptions{.threads = options.threads});
+  listener_ = std::make_unique<server::Listener>(
+      server::ListenOptions{.threads = options.threads, .connections = options.connections});
   port_ = listener_->port();
   service_ = std::make_unique<server::Service>(
       server::ServiceOptions{.folder = folder_,

@@ -30,6 +30,7 @@ class ServerUnderTest {
     std::string users{};  ///< the content of the file; empty: none
     http::PayloadOptions payloads{};
     int threads = 4;
+    std::size_t connections = 0;  ///< 0: as many as there are descriptors for
   };
   ServerUnderTest();
   explicit ServerUnderTest(const Options& options);

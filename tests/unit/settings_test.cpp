@@ -102,6 +102,15 @@ TEST(Settings, TheFormatOfLogsIsTheProgramsOwn) {
   parse_settings("log: {format: json}\n", "work.yaml");
 }
 
+TEST(Settings, HaveNamesThatAreHidden) {
+  EXPECT_TRUE(parse_whole_config("hide:\n  keys:\n", "work.yaml").program.hide_keys.empty());
+  const auto config = parse_whole_config(
+      "\nhide:\n  keys: [card_number, '*_iban']\n  allow: [token]\n", "work.yaml");
+  EXPECT_EQ(config.program.hide_keys, (std::vector<std::string>{"card_number", "*_iban"}));
+  EXPECT_EQ(config.program.hide_allow, std::vector<std::string>{"token"});
+  EXPECT_EQ(config.program.hide_line, 4);
+}
+
 TEST(Settings, TheCollectorOfTracesIsTheProgramsOwn) {
   EXPECT_EQ(parse_whole_config("traces:\n", "work.yaml").program.traces_endpoint, "");
   const auto config = parse_whole_config("\ntraces: {endpoint: http://c:4318}\n", "work.yaml");
@@ -130,8 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"UnknownSection", "queue:\n  hartbeat:\n",
                 "work.yaml:2: unknown key 'hartbeat' in queue; allowed: durability, heartbeat,"},
         Mistake{"UnknownTopLevelKey", "\nqueues:\n",
-                "work.yaml:2: unknown key 'queues' at the top level; allowed: ledger, log, queue, "
-                "store, traces"},
+                "work.yaml:2: unknown key 'queues' at the top level; allowed: hide, ledger, log, "
+                "queue, store, traces"},
         Mistake{"RepeatedKey", "queue:\n  recovery:\n    action: fail\n    action: retry\n",
                 "work.yaml:4: key 'action' appears twice in queue.recovery"},
         Mistake{"RepeatedSection", "queue:\n  recovery:\n  recovery:\n",
@@ -167,6 +176,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "work.yaml:2: log.format is 'xml'; allowed: one of text, json"},
         Mistake{"UnknownLogKey", "log:\n  level: info\n",
                 "work.yaml:2: unknown key 'level' in log; allowed: format"},
+        Mistake{"NameForAListOfNames", "hide:\n  keys: card\n",
+                "work.yaml:2: hide.keys must be a list of names, such as [card_number]"},
+        Mistake{"ListInAListOfNames", "hide:\n  allow: [token, [x]]\n",
+                "work.yaml:2: hide.allow has an element that is not a name"},
         Mistake{"EmptyCollector", "traces:\n  endpoint:\n",
                 "work.yaml:2: traces.endpoint must be the address of a collector"},
         Mistake{"EmptyStore", "store: ''\n", "work.yaml:1: store must be the address of a store"},

@@ -248,10 +248,12 @@ std::vector<RecordedTransition> PostgresTaskAdmin::recorded_history(TaskId id) {
   });
 }
 
-std::vector<LogLine> PostgresTaskAdmin::logs(TaskId id) {
+std::vector<LogLine> PostgresTaskAdmin::logs(TaskId id, std::int64_t skip, int most) {
   return store_.reader.answer([&](Connection& db) {
     std::vector<LogLine> lines;
-    auto rows = db.run("SELECT at, attempt, line FROM hf.log WHERE task = $1 ORDER BY n", id);
+    auto rows =
+        db.run("SELECT at, attempt, line FROM hf.log WHERE task = $1 ORDER BY n LIMIT $2 OFFSET $3",
+               id, most, skip);
     while (rows.next()) lines.push_back({rows.time(0), rows.small(1), rows.text(2)});
     return lines;
   });

@@ -14,7 +14,7 @@ class PostgresTaskAdmin final : public TaskAdmin {
   std::vector<QueueStatus> queues() override;
   std::vector<std::string> paused() override;
   std::vector<RecordedTransition> recorded_history(TaskId id) override;
-  std::vector<LogLine> logs(TaskId id) override;
+  std::vector<LogLine> logs(TaskId id, std::int64_t skip, int most) override;
   std::int64_t move(const TaskFilter& filter, const Move& move) override;
   void set_paused(const std::string& queue, bool paused, const std::string& actor) override;
   using TaskAdmin::prune;

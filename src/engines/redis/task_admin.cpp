@@ -118,8 +118,9 @@ std::vector<RecordedTransition> RedisTaskAdmin::recorded_history(TaskId id) {
   return history;
 }
 
-std::vector<LogLine> RedisTaskAdmin::logs(TaskId id) {
-  auto rows = store_.server.call({"LRANGE", store_.keys.key("log:" + id.text()), "0", "-1"});
+std::vector<LogLine> RedisTaskAdmin::logs(TaskId id, std::int64_t skip, int most) {
+  auto rows = store_.server.call({"LRANGE", store_.keys.key("log:" + id.text()),
+                                  std::to_string(skip), std::to_string(skip + most - 1)});
   std::vector<LogLine> lines;
   for (std::size_t i = 0; i < rows.size(); ++i) lines.push_back(parse_log(rows[i].text()));
   return lines;

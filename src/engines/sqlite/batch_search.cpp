@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <climits>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,6 +30,15 @@ BatchCounts count_rows(Connection& db, std::int64_t batch) {
   return counts;
 }
 
+std::size_t bytes(const Statement& row, int column) {
+  return static_cast<std::size_t>(row.integer(column));
+}
+
+/// As the database counts.
+std::int64_t characters(std::size_t longest) {
+  return static_cast<std::int64_t>(std::min<std::size_t>(longest, INT_MAX));
+}
+
 BatchRecord read_batch(const Statement& row) {
   BatchRecord batch;
   batch.id = batch_id(row, 1);
@@ -39,6 +51,7 @@ BatchRecord read_batch(const Statement& row) {
   batch.submitted_at = row.time(8);
   batch.done_at = row.optional_time(9);
   batch.output_files = names_from_json(row.text(10));
+  batch.context_bytes = bytes(row, 11);
   return batch;
 }
 
@@ -52,6 +65,10 @@ RowRecord read_row(const Statement& row) {
           .output = row.text(6),
           .done_by = row.text(7),
           .attempt = static_cast<int>(row.integer(9)),
+          .input_bytes = bytes(row, 10),
+          .result_bytes = bytes(row, 11),
+          .messages_bytes = bytes(row, 12),
+          .output_bytes = bytes(row, 13),
           .done_at = row.optional_time(8)};
 }
 
@@ -60,16 +77,22 @@ RowRecord read_row(const Statement& row) {
 std::vector<BatchRecord> SqliteBatchStore::find(const BatchFilter& filter) {
   // One that is named is found by its index, however many there are.
   auto sql = fmt::format(
-      "SELECT seq, id, app, op, status, context, inputfile, then_kind, reqat, doneat, outputfiles"
-      " FROM holdfast_batches WHERE {} AND (?2 = '' OR app = ?2) AND (?3 = '' OR op = ?3){}"
+      "SELECT seq, id, app, op, status, substr(context, 1, ?5), inputfile, then_kind, reqat, "
+      "doneat,"
+      " outputfiles, length(CAST(context AS BLOB))"
+      " FROM holdfast_batches WHERE {} AND (?2 = '' OR app = ?2) AND (?3 = '' OR op = ?3){}{}"
       " ORDER BY seq DESC LIMIT ?4",
-      filter.id ? "id = ?1" : "?1 IS NULL", among(filter.statuses));
+      filter.id ? "id = ?1" : "?1 IS NULL", among(filter.statuses),
+      filter.after ? " AND seq < (SELECT seq FROM holdfast_batches WHERE id = ?6)"
+                   : " AND ?6 IS NULL");
   std::optional<std::span<const std::uint8_t>> id;
   if (filter.id) id = blob(*filter.id);
+  std::optional<std::span<const std::uint8_t>> after;
+  if (filter.after) after = blob(*filter.after);
   return store_.reader.read([&](Connection& db) {
     std::vector<BatchRecord> found;
     Connection::Once query{db, sql};
-    query->bind(id, filter.app, filter.op, filter.limit);
+    query->bind(id, filter.app, filter.op, filter.limit, characters(filter.longest_text), after);
     while (query->step()) {
       found.push_back(read_batch(*query));
       if (filter.count_rows) found.back().rows = count_rows(db, query->integer(0));
@@ -80,8 +103,11 @@ std::vector<BatchRecord> SqliteBatchStore::find(const BatchFilter& filter) {
 
 std::vector<RowRecord> SqliteBatchStore::rows(const RowFilter& filter) {
   auto sql = fmt::format(
-      "SELECT r.seq, line, status, input, res, messages, blobrows, doneby, doneat,"
-      " (SELECT attempt FROM holdfast_batch_claims c WHERE c.row = r.seq)"
+      "SELECT r.seq, line, status, substr(input, 1, ?5), substr(res, 1, ?5),"
+      " substr(messages, 1, ?5), substr(blobrows, 1, ?5), doneby, doneat,"
+      " (SELECT attempt FROM holdfast_batch_claims c WHERE c.row = r.seq),"
+      " length(CAST(input AS BLOB)), length(CAST(res AS BLOB)), length(CAST(messages AS BLOB)),"
+      " length(CAST(blobrows AS BLOB))"
       " FROM holdfast_batchrows r INDEXED BY holdfast_batchrows_line"
       " WHERE batch = (SELECT seq FROM holdfast_batches WHERE id = ?1)"
       " AND (line, r.seq) > (?2, ?3){}{} ORDER BY line, r.seq LIMIT ?4",
@@ -89,7 +115,8 @@ std::vector<RowRecord> SqliteBatchStore::rows(const RowFilter& filter) {
   return store_.reader.read([&](Connection& db) {
     std::vector<RowRecord> found;
     Connection::Once query{db, sql};
-    query->bind(blob(filter.batch), filter.after_line, filter.after_row, filter.limit);
+    query->bind(blob(filter.batch), filter.after_line, filter.after_row, filter.limit,
+                characters(filter.longest_text));
     while (query->step()) found.push_back(read_row(*query));
     return found;
   });

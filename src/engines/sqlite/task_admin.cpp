@@ -102,13 +102,13 @@ std::vector<RecordedTransition> SqliteTaskAdmin::recorded_history(TaskId id) {
   });
 }
 
-std::vector<LogLine> SqliteTaskAdmin::logs(TaskId id) {
+std::vector<LogLine> SqliteTaskAdmin::logs(TaskId id, std::int64_t skip, int most) {
   return store_.reader.read([&](Connection& db) {
     std::vector<LogLine> lines;
     auto query = db.use(
         "SELECT l.at, l.attempt, l.line FROM holdfast_log l"
-        " JOIN holdfast_tasks t ON t.seq = l.task WHERE t.id = ? ORDER BY l.n");
-    query.bind(id);
+        " JOIN holdfast_tasks t ON t.seq = l.task WHERE t.id = ? ORDER BY l.n LIMIT ? OFFSET ?");
+    query.bind(id, most, skip);
     while (query.step())
       lines.push_back({query.time(0), static_cast<int>(query.integer(1)), query.text(2)});
     return lines;
