@@ -167,7 +167,10 @@ Response audit(Service& service, const Request& request) {
   std::vector<std::string> documents;
   for (const auto& entry : service.audit().list(static_cast<std::size_t>(limit), before))
     documents.push_back(audit_json(entry));
-  return json_response(JsonObject{}.json("entries", json_list(documents)).str());
+  return json_response(JsonObject{}
+                           .json("findings", json_array(service.audit().findings()))
+                           .json("entries", json_list(documents))
+                           .str());
 }
 
 }  // namespace
@@ -189,7 +192,7 @@ void add_status_routes(Routes& routes, Service& service) {
   add("/v1/stores", Access::viewer, stores, Asks::server);
   add("/v1/health", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});
-    return json_response(health_json(all.place(request)));
+    return json_response(health_json(all.place(request), all.audit()));
   });
   add("/v1/queues", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});
