@@ -147,7 +147,7 @@ _holdfast() {
     "batch run") words="--help --exec --app --op --output --attempts --concurrency --liveness --queue-unclaimed-after --until-empty --log-format --store --config --version --json --quiet" ;;
     "batch recover") words="--help --liveness --queue-unclaimed-after --store --config --version --json --quiet" ;;
     "batch list") words="--help --app --op --status --limit --store --config --version --json --quiet" ;;
-    "serve") words="--help --store --listen --no-auth --read-only --users --cert --key --behind-proxy --allow-host --state --output --blobs --payload-key --otlp --log-format --store --config --version --json --quiet" ;;
+    "serve") words="--help --store --listen --no-auth --read-only --users --cert --key --behind-proxy --trusted-proxy --allow-host --state --output --blobs --payload-key --otlp --log-format --store --config --version --json --quiet" ;;
     "user") words="add list remove --help --store --config --version --json --quiet" ;;
     "user add") words="--help --users --role --store --config --version --json --quiet" ;;
     "user list") words="--help --users --store --config --version --json --quiet" ;;
@@ -470,6 +470,7 @@ _holdfast() {
     "serve "--users) compopt -o default; return ;;
     "serve "--cert) compopt -o default; return ;;
     "serve "--key) compopt -o default; return ;;
+    "serve "--trusted-proxy) return ;;
     "serve "--allow-host) return ;;
     "serve "--state) return ;;
     "serve "--output) return ;;

@@ -504,6 +504,7 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l users -d 'Who may log in; s
 complete -c holdfast -n '__holdfast_at \'serve\'' -l cert -d 'Certificate for TLS (PEM)' -r -F
 complete -c holdfast -n '__holdfast_at \'serve\'' -l key -d 'Its key (PEM)' -r -F
 complete -c holdfast -n '__holdfast_at \'serve\'' -l behind-proxy -d 'A proxy does TLS and says who calls'
+complete -c holdfast -n '__holdfast_at \'serve\'' -l trusted-proxy -d 'Address or network of that proxy; repeatable; default on loopback: this machine' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l allow-host -d 'A name by which the server may be called; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for token and audit log; default: beside the store' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l output -d 'Where output files of batches are, such as dir:FOLDER; default: beside the store' -x

@@ -397,6 +397,7 @@ _holdfast() {
     "serve --users") _files; return ;;
     "serve --cert") _files; return ;;
     "serve --key") _files; return ;;
+    "serve --trusted-proxy") return ;;
     "serve --allow-host") return ;;
     "serve --state") return ;;
     "serve --output") return ;;
@@ -1156,6 +1157,7 @@ _holdfast() {
         '--cert:Certificate for TLS (PEM)'
         '--key:Its key (PEM)'
         '--behind-proxy:A proxy does TLS and says who calls'
+        '--trusted-proxy:Address or network of that proxy; repeatable; default on loopback\: this machine'
         '--allow-host:A name by which the server may be called; repeatable'
         '--state:Folder for token and audit log; default\: beside the store'
         '--output:Where output files of batches are, such as dir\:FOLDER; default\: beside the store'
