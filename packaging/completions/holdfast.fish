@@ -511,6 +511,7 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l users -d 'Who may log in; s
 complete -c holdfast -n '__holdfast_at \'serve\'' -l cert -d 'Certificate for TLS (PEM)' -r -F
 complete -c holdfast -n '__holdfast_at \'serve\'' -l key -d 'Its key (PEM)' -r -F
 complete -c holdfast -n '__holdfast_at \'serve\'' -l behind-proxy -d 'A proxy does TLS and says who calls'
+complete -c holdfast -n '__holdfast_at \'serve\'' -l trusted-proxy -d 'Address or network of that proxy; repeatable; default on loopback: this machine' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l allow-host -d 'A name by which the server may be called; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l max-connections -d 'Maximum connections (default: 4096, or what the limit of open files allows)' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l max-connections-per-address -d 'Maximum unauthenticated connections of one address (default: 64)' -x

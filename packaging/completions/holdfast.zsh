@@ -400,6 +400,7 @@ _holdfast() {
     "serve --users") _files; return ;;
     "serve --cert") _files; return ;;
     "serve --key") _files; return ;;
+    "serve --trusted-proxy") return ;;
     "serve --allow-host") return ;;
     "serve --max-connections") return ;;
     "serve --max-connections-per-address") return ;;
@@ -1169,6 +1170,7 @@ _holdfast() {
         '--cert:Certificate for TLS (PEM)'
         '--key:Its key (PEM)'
         '--behind-proxy:A proxy does TLS and says who calls'
+        '--trusted-proxy:Address or network of that proxy; repeatable; default on loopback\: this machine'
         '--allow-host:A name by which the server may be called; repeatable'
         '--max-connections:Maximum connections (default\: 4096, or what the limit of open files allows)'
         '--max-connections-per-address:Maximum unauthenticated connections of one address (default\: 64)'

@@ -2,6 +2,8 @@
 
 #include "cli/command.hpp"
 #include "cli/diagnosis_text.hpp"
+#include "cli/server_folder.hpp"
+#include "server/audit.hpp"
 
 namespace holdfast::cli {
 
@@ -9,7 +11,10 @@ namespace {
 
 Exit run(Context& context, const DiagnosisOptions& options) {
   context.require_store();
-  const auto diagnosis = diagnose(context.store_address(), options, context.config().settings);
+  auto diagnosis = diagnose(context.store_address(), options, context.config().settings);
+  if (const auto folder = server_folder(context.store_address()))
+    for (auto& finding : server::audit_findings(*folder))
+      diagnosis.advice.push_back(std::move(finding));
   if (context.json)
     context.print_json(diagnosis_json(diagnosis));
   else

@@ -20,10 +20,12 @@
 #include "cli/http_options.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/log.hpp"
+#include "cli/server_folder.hpp"
 #include "cli/trace_options.hpp"
 #include "cli/watchdog.hpp"
 #include "documents/json.hpp"
 #include "recovery/private_files.hpp"
+#include "server/secrets.hpp"
 
 namespace holdfast::cli {
 
@@ -38,14 +40,8 @@ struct Options {
   PayloadFlags payloads;
 };
 
-/// Beside the file of a SQLite store, whose owner is the server's; else where programs of a user
-/// keep what is theirs.
 std::string folder_for(const std::string& store) {
-  if (const auto file = sqlite_file(store)) return *file + ".holdfast/server";
-  const char* state = std::getenv("XDG_STATE_HOME");
-  const char* home = std::getenv("HOME");
-  if (state && *state) return std::string{state} + "/holdfast";
-  if (home && *home) return std::string{home} + "/.local/state/holdfast";
+  if (auto folder = server_folder(store)) return *std::move(folder);
   throw ConfigError{"there is no HOME to keep the token in; name a folder with --state"};
 }
 
@@ -64,7 +60,25 @@ void make_folder_above(const std::string& store) {
   }
 }
 
-void tell(const Context& context, const server::Started& started, bool read_only) {
+/// Output that is not on a terminal ends in files and journals that others read, and the link makes
+/// its first reader an admin. So it is in a file instead that only its owner can read.
+struct Login {
+  std::string link{};
+  std::string file{};
+};
+
+Login login_of(const Context& context, const server::Started& started, const std::string& folder) {
+  if (started.login.empty()) return {};
+  if (context.out.interactive) return {.link = started.login};
+  const auto file = folder + "/login-link";
+  write_private_file(file, started.login + "\n");
+  return {.file = file};
+}
+
+void tell(const Context& context, const server::Started& started,
+          const server::ServeOptions& options) {
+  if (!started.audit.empty()) log_line(context, Severity::error, "audit_broken", started.audit);
+  const auto login = login_of(context, started, options.folder);
   std::vector<std::string> new_ones, away;
   for (const auto& store : started.stores) {
     if (store.is_new) new_ones.push_back(store.name);
@@ -73,7 +87,8 @@ void tell(const Context& context, const server::Started& started, bool read_only
   if (context.json) {
     context.print_json(JsonObject{}
                            .text("url", started.url)
-                           .text("login", started.login)
+                           .text("login", login.link)
+                           .text("login_file", login.file)
                            .text("token_file", started.token_file)
                            .json("new_stores", json_array(new_ones))
                            .json("stores_away", json_array(away))
@@ -87,9 +102,12 @@ void tell(const Context& context, const server::Started& started, bool read_only
       context.say(fmt::format("{} is new and empty: there was no store there", name));
     if (started.login.empty())
       context.say(fmt::format("anybody on this machine may {} (--no-auth)",
-                              read_only ? "look at everything" : "do everything"));
+                              options.read_only ? "look at everything" : "do everything"));
+    else if (!login.link.empty())
+      context.say(fmt::format("log in, once and within ten minutes: {}", login.link));
     else
-      context.say(fmt::format("log in, once and within ten minutes: {}", started.login));
+      context.say(
+          fmt::format("log in, once and within ten minutes, with the link in {}", login.file));
     context.confirm(fmt::format("programs send the token in {}", started.token_file));
   }
   std::fflush(stdout);
@@ -187,6 +205,9 @@ Exit run(Context& context, const Options& options) {
   const bool beside_store = serve.folder.empty();
   if (beside_store) serve.folder = folder_for(addresses.front());
   server::check(serve);
+  serve.warn = [&context](std::string_view event, const std::string& text) {
+    log_line(context, Severity::warning, event, text);
+  };
   serve.traces = trace_options(context, options.traces);
   serve.payloads = payloads_of(options.payloads);
   if (beside_store) make_folder_above(addresses.front());
@@ -207,7 +228,7 @@ Exit run(Context& context, const Options& options) {
                              }};
   std::optional<Watchdog> watchdog;
   server::serve(serve, stores, [&](const server::Started& started, server::Controls given) {
-    tell(context, started, serve.read_only);
+    tell(context, started, serve);
     const auto status =
         fmt::format("serving {} at {}", fmt::join(names_of(started), ", "), started.url);
     context.systemd.ready(status);
@@ -238,6 +259,12 @@ void add_serve(CLI::App& parent, Context& context) {
   command->add_option("--cert", serve.certificate, "Certificate for TLS (PEM)")->type_name("FILE");
   command->add_option("--key", serve.key, "Its key (PEM)")->type_name("FILE");
   command->add_flag("--behind-proxy", serve.behind_proxy, "A proxy does TLS and says who calls");
+  command
+      ->add_option(
+          "--trusted-proxy", serve.trusted_proxies,
+          "Address or network of that proxy; repeatable; default on loopback: this machine")
+      ->allow_extra_args(false)
+      ->type_name("CIDR");
   command
       ->add_option("--allow-host", serve.host_names,
                    "A name by which the server may be called; repeatable")

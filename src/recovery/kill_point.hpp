@@ -105,6 +105,10 @@ enum class KillPoint {
   broker_after_confirm,
   broker_before_acknowledge,
   broker_after_dead_letter,
+  audit_before_head,
+  audit_before_rename,
+  audit_after_rename,
+  audit_after_new_chain,
   history_before_commit,
   history_after_commit,
 };
@@ -206,6 +210,10 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"broker_after_confirm"},
     std::string_view{"broker_before_acknowledge"},
     std::string_view{"broker_after_dead_letter"},
+    std::string_view{"audit_before_head"},
+    std::string_view{"audit_before_rename"},
+    std::string_view{"audit_after_rename"},
+    std::string_view{"audit_after_new_chain"},
     std::string_view{"history_before_commit"},
     std::string_view{"history_after_commit"},
 };

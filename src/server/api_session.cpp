@@ -1,3 +1,5 @@
+#include <functional>
+
 #include <holdfast/error.hpp>
 
 #include "documents/json.hpp"
@@ -41,6 +43,30 @@ std::string session_json(Service& service, const Caller& caller,
       .str();
 }
 
+/// A login is in the audit log before the caller has its cookie. How often it was tried in vain it
+/// has, too, but for those whom we could not even check.
+Session audited(Service& service, const Request& request, const std::string& user,
+                const std::function<Session()>& log_in) {
+  const auto way = request.method + " " + request.path;
+  Session session;
+  try {
+    session = log_in();
+  } catch (const Problem& problem) {
+    if (problem.status() == 401 || problem.status() == 429)
+      service.logins().failed(way, user, request.peer, problem.status() == 429);
+    throw;
+  }
+  try {
+    service.logins().in(way, session.user, request.peer);
+  } catch (const StoreError& error) {
+    service.gate().forget(session);
+    service.options().warn("audit_unwritable", error.what());
+    throw Problem{503, "audit_unavailable",
+                  "logins cannot be recorded at this moment; the log of the server says why"};
+  }
+  return session;
+}
+
 Response log_in(Service& service, const Request& request) {
   request.query.only({});
   const auto fields = Fields::of_body(request.body);
@@ -49,8 +75,9 @@ Response log_in(Service& service, const Request& request) {
   const auto user = fields.text("user").value_or("");
   if (token.empty() == user.empty())
     throw invalid("log in with a token, or with user and password");
-  const auto session =
-      service.gate().log_in(request, token, user, fields.text("password").value_or(""));
+  const auto session = audited(service, request, user, [&] {
+    return service.gate().log_in(request, token, user, fields.text("password").value_or(""));
+  });
   auto response = json_response(session_json(
       service, {.name = session.user, .role = session.role, .by = Caller::By::session}, session));
   response.headers.push_back(service.gate().cookie_header(session));
@@ -65,7 +92,9 @@ Response log_in_once(Service& service, const Request& request) {
   response.status = 303;
   response.content_type.clear();
   try {
-    const auto session = service.gate().log_in_once(request, request.query.text("once"));
+    const auto session = audited(service, request, {}, [&] {
+      return service.gate().log_in_once(request.query.text("once"));
+    });
     response.headers = {{"Location", "/"}, service.gate().cookie_header(session)};
   } catch (const Problem&) {
     if (request.header("sec-fetch-mode") != "navigate") throw;
@@ -76,6 +105,8 @@ Response log_in_once(Service& service, const Request& request) {
 
 Response log_out(Service& service, const Request& request) {
   service.gate().log_out(request);
+  if (request.caller.by == Caller::By::session)
+    service.logins().out(request.caller.name, request.peer);
   auto response = no_content();
   response.headers.push_back(service.gate().no_cookie_header());
   return response;

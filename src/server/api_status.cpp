@@ -186,7 +186,11 @@ Response audit(Service& service, const Request& request) {
     next = std::to_string(entry.n);
   }
   if (page.size() == entries.size() && std::ssize(entries) < limit) next.clear();
-  return json_response(JsonObject{}.json("entries", page.list()).json("next_before", next).str());
+  return json_response(JsonObject{}
+                           .json("findings", json_array(service.audit().findings()))
+                           .json("entries", page.list())
+                           .json("next_before", next)
+                           .str());
 }
 
 }  // namespace
@@ -208,7 +212,7 @@ void add_status_routes(Routes& routes, Service& service) {
   add("/v1/stores", Access::viewer, stores, Asks::server);
   add("/v1/health", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});
-    return json_response(health_json(all.place(request)));
+    return json_response(health_json(all.place(request), all.audit()));
   });
   add("/v1/queues", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});

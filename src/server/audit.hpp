@@ -4,34 +4,25 @@
 #include <deque>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include <holdfast/task.hpp>
+#include "server/audit_seal.hpp"
 
 namespace holdfast::server {
 
-/// Who did what, and how it ended.
-struct AuditEntry {
-  std::int64_t n = 0;
-  WallTime at{};
-  std::string who{};
-  std::string from{};  ///< address
-  std::string what{};  ///< method and path
-  std::string store{};
-  std::string details{};  ///< what was asked for
-  std::string outcome = "asked";
-  std::string hash{};
-};
-std::string audit_json(const AuditEntry& entry);
-
 /// A file to which every action of a person is appended: before it is done, on disk, and again with
 /// how it ended. An action without an end is one that a crash interrupted. Each line has a hash
-/// over itself and the line before, so that a line that was changed or taken out shows.
+/// over its own bytes and the line before, and the end of the file is in a head record beside it:
+/// so a line that was changed, removed or added shows, also at the end. An attacker who
+/// rewrites the log and its head record together is out of scope: neither has a key, because the
+/// process that would hold it is the one that writes. To rule that out, send the lines elsewhere.
+///
+/// A log with a fault does not stop the server: it is sealed aside, and a new chain begins that
+/// names it (audit_seal.hpp). Safe to use from many threads; one process uses a folder.
 class Audit {
  public:
-  /// Throws `ConfigError` if the file cannot be read or written, or its chain is broken.
-  explicit Audit(std::string path);
+  /// Throws `ConfigError` if the file cannot be read or written.
+  explicit Audit(const std::string& path);
   ~Audit();
   Audit(const Audit&) = delete;
   Audit& operator=(const Audit&) = delete;
@@ -40,20 +31,40 @@ class Audit {
   /// not to be done.
   std::int64_t asked(AuditEntry entry);
   void ended(std::int64_t n, const std::string& outcome);
+  /// What has ended already, in one line. Throws like `asked`.
+  void note(AuditEntry entry, std::string outcome);
 
   /// The newest first, with numbers below `before`; the last ten thousand can be asked for.
   std::vector<AuditEntry> list(std::size_t limit, std::int64_t before) const;
 
+  /// What was wrong with the log when it was opened, for people; empty: nothing.
+  const std::string& found() const { return found_; }
+  /// A sentence for each log that was sealed and is still in the folder.
+  std::vector<std::string> findings() const;
+
  private:
   void read();
-  void append(AuditEntry& entry);
+  void open_file();
+  void settle();
+  void append(AuditEntry entry);
+  void remember(AuditEntry entry);
+  AuditEntry* find(std::int64_t n);
+  [[noreturn]] void refuse(const char* what) const;
 
-  std::string path_;
+  AuditPlace place_;
+  AuditHeadFile head_file_;
   int file_ = -1;
+  std::string found_{};
   mutable std::mutex mutex_;
   std::deque<AuditEntry> entries_;
-  std::int64_t last_ = 0;
-  std::string chain_{};
+  std::int64_t last_ = 0;     ///< number of an entry
+  AuditHead end_{};           ///< of the log
+  std::int64_t bytes_ = 0;    ///< of its lines
+  bool half_line_ = false;    ///< a write failed: there may be more in the file than its lines
+  bool head_behind_ = false;  ///< the head does not have the last line yet
 };
+
+/// For a folder that no server uses now: also what is wrong with its log as it is. Changes nothing.
+std::vector<std::string> audit_findings(const std::string& folder);
 
 }  // namespace holdfast::server

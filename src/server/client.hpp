@@ -23,7 +23,8 @@ class Client {
   virtual void news() = 0;
   /// For the same: say something, so that nobody on the way takes it for dead.
   virtual void comment() = 0;
-  /// A second has passed: who has waited too long for a store is told so.
+  /// A second has passed: who has waited too long for a store is told so, and who may not listen to
+  /// events any more is disconnected.
   virtual void tick() = 0;
 };
 

@@ -88,7 +88,10 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   }
 
   void tick() override {
-    if (!waits_since_ || closed_) return;
+    if (closed_) return;
+    // Who has logged out, or may not look any more, hears nothing more either.
+    if (events_ && !still_admitted()) return close();
+    if (!waits_since_) return;
     const auto waited = system_clock().steady() - *waits_since_;
     const auto overdue = home_.service().overdue(*route_, request_, waited);
     if (!overdue) return;
@@ -249,8 +252,30 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
     timer_.expires_after(*response.again_in);
     timer_.async_wait([self = self()](const Failure& failure) {
       // What is claimed for somebody who has gone would be lost until its lease is over.
-      if (!failure && !self->closed_) self->hung_up() ? self->close() : self->ask();
+      if (!failure && !self->closed_) self->hung_up() ? self->close() : self->ask_again();
     });
+  }
+
+  /// What a request was admitted by may have ended since.
+  bool still_admitted() {
+    Request again{.method = request_.method,
+                  .path = request_.path,
+                  .query = request_.query,
+                  .headers = request_.headers,
+                  .peer = peer_,
+                  .secure = request_.secure};
+    try {
+      home_.service().gate().admit(again, route_->access);
+    } catch (const Problem&) {
+      return false;
+    }
+    return true;
+  }
+
+  void ask_again() {
+    if (still_admitted()) return ask();
+    keep_alive_ = false;
+    send(answer_for({401, "unauthenticated", "what this was asked by has ended; log in again"}));
   }
 
   bool hung_up() {
@@ -306,8 +331,10 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   void has_sent() {
     if (!keep_alive_ && !events_) return finish();
     response_ = {};
-    if (events_) caller_ = request_.caller.name;
-    request_ = {};
+    if (events_)
+      caller_ = request_.caller.name;
+    else
+      request_ = {};
     body_.reset();
     events_ ? stream_events() : read_head(for_next_head);
   }

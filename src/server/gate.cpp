@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/error.hpp>
+
 #include "recovery/clock.hpp"
 #include "recovery/time_text.hpp"
 #include "server/problem.hpp"
@@ -20,7 +22,8 @@ WallTime now() { return system_clock().wall(); }
 
 /// Hashing a password takes 64 MB and a tenth of a second on purpose. Two at a time, so that a
 /// flood of logins takes neither the memory nor the threads that others need.
-std::optional<Role> verify(Users& users, const std::string& user, const std::string& password) {
+std::optional<KnownUser> verify(Users& users, const std::string& user,
+                                const std::string& password) {
   static std::counting_semaphore<2> seats{2};
   if (!seats.try_acquire())
     throw Problem{503, "busy", "too many people log in at this moment; try again"};
@@ -30,13 +33,26 @@ std::optional<Role> verify(Users& users, const std::string& user, const std::str
   return users.verify(user, password);
 }
 
-void check_brake(LoginBrake& brake, const std::string& peer) {
-  const auto wait = brake.wait(peer, system_clock().steady());
+void check_brake(LoginBrake& brake, const std::string& user, const std::string& peer) {
+  const auto wait = brake.wait(user, peer, system_clock().steady());
   if (wait <= Millis{0}) return;
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
   throw Problem{429, "rate_limited",
-                fmt::format("too many attempts; try again in {}", duration_text(wait))}
+                fmt::format("too many failed logins; try again in {}", duration_text(wait))}
       .with("Retry-After", std::to_string(seconds));
+}
+
+/// The last address in `X-Forwarded-For`: what our proxy saw. Those before it are what callers say.
+std::optional<http::Address> last_hop(std::string_view forwarded) {
+  forwarded.remove_prefix(std::min(forwarded.size(), forwarded.rfind(',') + 1));
+  while (forwarded.starts_with(' ')) forwarded.remove_prefix(1);
+  while (forwarded.ends_with(' ')) forwarded.remove_suffix(1);
+  // Some proxies add the port: 192.0.2.1:4711, [2001:db8::1]:4711.
+  if (forwarded.starts_with('['))
+    forwarded = forwarded.substr(1, forwarded.find(']') - 1);
+  else if (std::ranges::count(forwarded, ':') == 1)
+    forwarded = forwarded.substr(0, forwarded.find(':'));
+  return http::Address::parse(forwarded);
 }
 
 /// `localhost:8080` without its port, in lower case.
@@ -69,11 +85,17 @@ bool changes_something(const Request& request) {
 
 void Gate::see_through_proxy(Request& request) const {
   if (!options_.behind_proxy) return;
-  // The last one is what our proxy saw; those before it are what callers say.
-  auto seen = request.header("x-forwarded-for");
-  seen.remove_prefix(std::min(seen.size(), seen.rfind(',') + 1));
-  while (seen.starts_with(' ')) seen.remove_prefix(1);
-  if (!seen.empty()) request.peer = seen.substr(0, 64);
+  const auto peer = http::Address::parse(request.peer);
+  const bool trusted = peer && std::ranges::any_of(options_.proxies, [&](const auto& network) {
+                         return network.contains(*peer);
+                       });
+  // Whether it is alive is asked by machines that stand beside the proxy, and tells nothing.
+  const bool asks_whether_alive = request.path == "/healthz" || request.path == "/readyz";
+  if (!trusted && !asks_whether_alive)
+    throw Problem{403, "not_the_proxy",
+                  "this server is behind a proxy and answers the proxy only; call the proxy"};
+  if (!trusted) return;
+  if (const auto seen = last_hop(request.header("x-forwarded-for"))) request.peer = seen->text();
 }
 
 void Gate::admit(Request& request, Access access, bool acts) {
@@ -153,43 +175,69 @@ std::optional<Session> Gate::session_of(const Request& request) {
   const auto id = cookie_in(request.header("cookie"), cookie_name());
   if (id.empty()) return {};
   auto session = sessions_.find(id, now());
-  if (!session || !session->has_password) return session;
-  // Roles can change, and users can go, while they are logged in.
-  const auto role = options_.users ? options_.users->role_of(session->user) : std::nullopt;
-  if (!role) return {};
-  session->role = *role;
+  if (!session || session->credential.empty()) return session;
+  // Users get other passwords and roles, and go, while they are logged in.
+  std::optional<KnownUser> user;
+  try {
+    if (options_.users) user = options_.users->find(session->user);
+  } catch (const ConfigError& error) {
+    tell_of_users(error.what());
+    return {};
+  }
+  if (!user || user->credential != session->credential) {
+    sessions_.end(id);
+    return {};
+  }
+  session->role = user->role;
   return session;
+}
+
+/// The reason names a file, so it is not for callers. They can ask often, so it is not told often.
+void Gate::tell_of_users(const std::string& trouble) {
+  constexpr Millis seldom{60'000};
+  {
+    std::lock_guard lock{mutex_};
+    const auto now = system_clock().steady();
+    if (users_told_ > Millis{0} && now - users_told_ < seldom) return;
+    users_told_ = now;
+  }
+  options_.trouble(trouble);
 }
 
 Session Gate::log_in(const Request& request, const std::string& token, const std::string& user,
                      const std::string& password) {
-  check_brake(brake_, request.peer);
+  check_brake(brake_, user, request.peer);
   std::optional<Session> session;
-  if (!token.empty() && same_secret(token, options_.token))
-    session = sessions_.begin("token", capped(Role::admin), false, now());
-  else if (!user.empty() && options_.users)
-    if (const auto role = verify(*options_.users, user, password))
-      session = sessions_.begin(user, capped(*role), true, now());
+  try {
+    if (!token.empty() && same_secret(token, options_.token))
+      session = sessions_.begin("token", capped(Role::admin), {}, now());
+    else if (!user.empty() && options_.users)
+      if (const auto known = verify(*options_.users, user, password))
+        session = sessions_.begin(user, capped(known->role), known->credential, now());
+  } catch (const ConfigError& error) {
+    tell_of_users(error.what());
+    throw Problem{503, "users_unavailable",
+                  "users cannot log in at this moment; the log of the server says why"};
+  }
   if (!session) {
-    brake_.failed(request.peer, system_clock().steady());
+    brake_.failed(user, request.peer, system_clock().steady());
     throw Problem{401, "unauthenticated",
                   user.empty() ? "that is not the token of this server"
                                : "there is no such user, or the password is another"};
   }
-  brake_.succeeded(request.peer);
+  brake_.succeeded(user, request.peer);
   return *session;
 }
 
-Session Gate::log_in_once(const Request& request, const std::string& code) {
-  check_brake(brake_, request.peer);
-  bool right = false;
+Session Gate::log_in_once(const std::string& code) {
   {
     std::lock_guard lock{mutex_};
-    right = !code_.empty() && now() < code_expires_ && same_secret(code, code_);
-    if (right) code_.clear();
+    const bool right = !code_.empty() && now() < code_expires_ && same_secret(code, code_);
+    if (right) {
+      code_.clear();
+      return sessions_.begin("token", capped(Role::admin), {}, now());
+    }
   }
-  if (right) return sessions_.begin("token", capped(Role::admin), false, now());
-  brake_.failed(request.peer, system_clock().steady());
   throw Problem{401, "unauthenticated",
                 "this link was used before, or is too old; log in with the token"};
 }

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "http/address.hpp"
+#include "server/login_brake.hpp"
 #include "server/request.hpp"
 #include "server/role.hpp"
 #include "server/sessions.hpp"
@@ -14,13 +18,18 @@ namespace holdfast::server {
 
 struct GateOptions {
   bool no_auth = false;
-  bool read_only = false;         ///< whoever it is, is a viewer
-  bool secure_cookies = false;    ///< people come by TLS, here or at a proxy
-  bool behind_proxy = false;      ///< the caller's address is what the proxy says
+  bool read_only = false;       ///< whoever it is, is a viewer
+  bool secure_cookies = false;  ///< people come by TLS, here or at a proxy
+  bool behind_proxy = false;    ///< the caller's address is what the proxy says
+  /// The addresses of that proxy. Other peers are refused: they could name any address as the
+  /// caller's, and bypass the TLS and the limits of the proxy.
+  std::vector<http::Network> proxies{};
   int port = 0;                   ///< part of the cookie's name: cookies do not know ports
   std::set<std::string> hosts{};  ///< by which names this server may be called
   std::string token{};
   std::shared_ptr<Users> users{};  ///< nothing: only the token
+  /// Gets what is for the log of the server and not for callers, such as paths. From any thread.
+  std::function<void(const std::string&)> trouble = [](const std::string&) {};
 };
 
 /// Decides who may ask for what. Every request passes `admit` before anything of it is read beyond
@@ -37,9 +46,13 @@ class Gate {
   /// tried too often.
   Session log_in(const Request& request, const std::string& token, const std::string& user,
                  const std::string& password);
-  /// The same by the link that is printed at start-up.
-  Session log_in_once(const Request& request, const std::string& code);
+  /// The same by the link that is given at start-up. A wrong code keeps no one from logging in: a
+  /// code has 256 bits, so there is nothing to slow down, and browsers open old links by
+  /// themselves.
+  Session log_in_once(const std::string& code);
   void log_out(const Request& request);
+  /// Ends a session that was opened and not given to anybody.
+  void forget(const Session& session) { sessions_.end(session.id); }
 
   /// Whether everybody is a viewer, whatever they have.
   bool read_only() const { return options_.read_only; }
@@ -53,6 +66,7 @@ class Gate {
 
  private:
   void see_through_proxy(Request& request) const;
+  void tell_of_users(const std::string& trouble);
   void check_host(const Request& request) const;
   void check_origin(const Request& request, Access access) const;
   void check_form(const Request& request) const;
@@ -66,6 +80,7 @@ class Gate {
   std::mutex mutex_;
   std::string code_{};
   WallTime code_expires_{};
+  Millis users_told_{0};  ///< when the log was last told that the users cannot be read; 0: never
 };
 
 }  // namespace holdfast::server

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <holdfast/inspector.hpp>
 
@@ -93,9 +94,15 @@ Check check_queues(const std::vector<QueueStatus>& queues) {
                       some(held, "is", "are"), some(paused, "queue is", "queues are"))};
 }
 
+Check check_audit_log(const Audit& audit) {
+  const auto findings = audit.findings();
+  if (findings.empty()) return {"audit", Level::good, "The audit log is intact."};
+  return {"audit", Level::bad, fmt::format("{}", fmt::join(findings, " "))};
+}
+
 }  // namespace
 
-std::string health_json(const StorePlace& place) {
+std::string health_json(const StorePlace& place, const Audit& audit) {
   const auto trouble = place.trouble();
   const auto* store = place.store();
   std::vector<Check> checks;
@@ -107,6 +114,7 @@ std::string health_json(const StorePlace& place) {
     checks = {check_store(*store), check_workers(status, ready_tasks(queues)),
               check_recovery(status), check_queues(queues)};
   }
+  checks.push_back(check_audit_log(audit));
   auto worst = Level::good;
   std::vector<std::string> documents;
   for (const auto& check : checks) {

@@ -6,7 +6,8 @@
 
 namespace holdfast::server {
 
-/// How the store, its workers, its recovery and its queues are: a level and a sentence for each.
-std::string health_json(const StorePlace& place);
+/// How the store, its workers, its recovery, its queues and the server's audit log are: a level and
+/// a sentence for each.
+std::string health_json(const StorePlace& place, const Audit& audit);
 
 }  // namespace holdfast::server

@@ -10,6 +10,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "http/address.hpp"
 #include "server/listener.hpp"
 #include "server/secrets.hpp"
 
@@ -44,7 +45,27 @@ Address address_of(const std::string& listen) {
 }
 
 bool is_loopback(const std::string& host) {
-  return host.starts_with("127.") || host == "::1" || host == "localhost";
+  const auto address = http::Address::parse(host);
+  return host == "localhost" || (address && http::special_use(*address) == "loopback");
+}
+
+std::vector<http::Network> proxies_of(const ServeOptions& options) {
+  auto given = options.trusted_proxies;
+  if (given.empty()) given = {"127.0.0.0/8", "::1"};
+  std::vector<http::Network> networks;
+  for (const auto& text : given) {
+    const auto network = http::Network::parse(text);
+    if (!network)
+      throw ConfigError{fmt::format(
+          "--trusted-proxy is '{}'; write an address or a network, such as 192.0.2.7 or "
+          "10.1.0.0/16",
+          text)};
+    if (network->bits == 0 || (network->address.is_v4() && network->bits <= 96))
+      throw ConfigError{
+          fmt::format("--trusted-proxy {} trusts every address; name those of the proxy", text)};
+    networks.push_back(*network);
+  }
+  return networks;
 }
 
 std::string in_url(const std::string& host) {
@@ -80,6 +101,7 @@ GateOptions gate_options(const ServeOptions& options, const std::string& host, i
                    .read_only = options.read_only,
                    .secure_cookies = !options.certificate.empty() || options.behind_proxy,
                    .behind_proxy = options.behind_proxy,
+                   .proxies = proxies_of(options),
                    .port = port,
                    .hosts = {in_url(host)}};
   if (is_loopback(host)) gate.hosts.insert({"localhost", "127.0.0.1", "[::1]"});
@@ -89,6 +111,7 @@ GateOptions gate_options(const ServeOptions& options, const std::string& host, i
     gate.users = std::make_shared<Users>(options.users);
     gate.users->list();  // says now what is wrong with the file
   }
+  gate.trouble = [warn = options.warn](const auto& why) { warn("users_unreadable", why); };
   return gate;
 }
 
@@ -142,6 +165,14 @@ void check(const ServeOptions& options) {
   if (options.behind_proxy && options.host_names.empty())
     throw ConfigError{
         "--behind-proxy needs --allow-host NAME: by which name do people call the proxy?"};
+  if (!options.behind_proxy && !options.trusted_proxies.empty())
+    throw ConfigError{"--trusted-proxy says where the proxy is; add --behind-proxy"};
+  if (options.behind_proxy && !is_loopback(address.host) && options.trusted_proxies.empty())
+    throw ConfigError{fmt::format(
+        "{} can be reached by others than the proxy, who could say that they are anybody: name the "
+        "address of the proxy with --trusted-proxy CIDR, or listen on 127.0.0.1",
+        options.listen)};
+  proxies_of(options);
   if (options.no_auth && (!is_loopback(address.host) || options.behind_proxy))
     throw ConfigError{
         "--no-auth lets anybody do everything who can reach the server, so it is only allowed on "
@@ -181,9 +212,11 @@ void serve(const ServeOptions& options, std::vector<StoreToServe> stores,
                    .gate = gate_options(options, address.host, listener->port()),
                    .shown = shown(options, url),
                    .traces = options.traces,
-                   .payloads = options.payloads},
+                   .payloads = options.payloads,
+                   .warn = options.warn},
                   std::move(stores)};
-  Started how{.url = url + "/", .token_file = options.folder + "/token"};
+  Started how{
+      .url = url + "/", .token_file = options.folder + "/token", .audit = service.audit().found()};
   for (const auto& store : service.stores()) {
     const auto* opened = store->store();
     how.stores.push_back({store->name(), store->trouble(), opened && opened->is_new});

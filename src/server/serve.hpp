@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <holdfast/http/payloads.hpp>
@@ -19,6 +20,8 @@ struct ServeOptions {
   bool no_auth = false;
   bool read_only = false;
   bool behind_proxy = false;
+  /// Addresses and networks of that proxy; none: on a loopback address, this machine.
+  std::vector<std::string> trusted_proxies{};
   std::string certificate{};
   std::string key{};
   std::string users{};                    ///< a file; empty: only the token
@@ -28,6 +31,8 @@ struct ServeOptions {
   int max_per_address = 64;               ///< of one address, without a credential
   std::optional<TraceOptions> traces{};   ///< of attempts of remote workers
   http::PayloadOptions payloads{};        ///< to read what remote workers get
+  /// Gets lines for the log: the name of an event, and a text. From any thread.
+  std::function<void(std::string_view, const std::string&)> warn = [](auto, const auto&) {};
 };
 
 /// What to tell whoever started it.
@@ -41,6 +46,7 @@ struct Started {
   std::string url{};
   std::string login{};       ///< a link that works once; empty: no login is needed
   std::string token_file{};  ///< for programs
+  std::string audit{};       ///< what was wrong with the audit log; empty: nothing
 };
 
 /// What can be done with a server that runs, from any thread, and in vain when it has ended.

@@ -14,7 +14,6 @@ namespace holdfast::server {
 
 namespace {
 
-constexpr std::size_t most_details = 2'000;
 /// So long somebody waits for a store that answers nobody.
 constexpr Millis while_silent{5'000};
 /// And for one that answers others. What people ask for in the large may take its time.
@@ -24,13 +23,16 @@ constexpr Millis longest_action{15 * 60'000};
 /// What an action was asked to do. Most bodies have filters and names; that of a schedule has a
 /// payload.
 std::string details(const Request& request) {
-  return redact_json(without_hidden_value(request.body)).text.substr(0, most_details);
+  return redact_json(without_hidden_value(request.body)).text;
 }
 
 }  // namespace
 
 Service::Service(ServiceOptions options, std::vector<StoreToServe> stores)
-    : options_{std::move(options)}, gate_{options_.gate}, audit_{options_.folder + "/audit.jsonl"} {
+    : options_{std::move(options)},
+      gate_{options_.gate},
+      audit_{options_.folder + "/audit.jsonl"},
+      logins_{audit_, [this](const auto& why) { options_.warn("audit_unwritable", why); }} {
   for (auto& each : stores)
     stores_.push_back(std::make_shared<StorePlace>(std::to_string(stores_.size() + 1),
                                                    std::move(each), options_.traces));

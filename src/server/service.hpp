@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "server/audit.hpp"
 #include "server/gate.hpp"
+#include "server/login_audit.hpp"
 #include "server/problem.hpp"
 #include "server/route.hpp"
 #include "server/store_place.hpp"
@@ -24,6 +26,8 @@ struct ServiceOptions {
   std::vector<std::pair<std::string, std::string>> shown{};
   std::optional<TraceOptions> traces{};
   http::PayloadOptions payloads{};  ///< to read what remote workers get
+  /// Gets lines for the log of the server: the name of an event, and a text. From any thread.
+  std::function<void(std::string_view, const std::string&)> warn = [](auto, const auto&) {};
 };
 
 /// Everything that answers requests, without the network: what comes in is a `Request`, whatever
@@ -47,6 +51,7 @@ class Service {
   const Routes& routes() const { return routes_; }
   Gate& gate() { return gate_; }
   Audit& audit() { return audit_; }
+  LoginAudit& logins() { return logins_; }
   const std::vector<std::shared_ptr<StorePlace>>& stores() const { return stores_; }
   const ServiceOptions& options() const { return options_; }
 
@@ -65,6 +70,7 @@ class Service {
   ServiceOptions options_;
   Gate gate_;
   Audit audit_;
+  LoginAudit logins_;
   std::vector<std::shared_ptr<StorePlace>> stores_;
   Routes routes_;
 };

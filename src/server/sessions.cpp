@@ -9,18 +9,14 @@ namespace holdfast::server {
 namespace {
 
 constexpr std::size_t most_sessions = 10'000;
-constexpr std::size_t most_addresses = 10'000;
-constexpr int free_failures = 5;
-constexpr Millis longest_brake{60'000};
-constexpr Millis brake_forgets{600'000};
 
 }  // namespace
 
-Session Sessions::begin(std::string user, Role role, bool has_password, WallTime now) {
+Session Sessions::begin(std::string user, Role role, std::string credential, WallTime now) {
   Session session{.id = random_secret(),
                   .user = std::move(user),
                   .role = role,
-                  .has_password = has_password,
+                  .credential = std::move(credential),
                   .csrf = random_secret(),
                   .expires = now + lifetime};
   std::lock_guard lock{mutex_};
@@ -52,30 +48,6 @@ void Sessions::forget_old(WallTime now) {
   while (by_fingerprint_.size() >= most_sessions)
     by_fingerprint_.erase(std::ranges::min_element(
         by_fingerprint_, {}, [](const auto& entry) { return entry.second.expires; }));
-}
-
-Millis LoginBrake::wait(const std::string& peer, Millis now) {
-  std::lock_guard lock{mutex_};
-  const auto found = of_.find(peer);
-  if (found == of_.end()) return Millis{0};
-  return std::max(found->second.until - now, Millis{0});
-}
-
-void LoginBrake::failed(const std::string& peer, Millis now) {
-  std::lock_guard lock{mutex_};
-  std::erase_if(of_, [&](const auto& entry) { return entry.second.until + brake_forgets < now; });
-  if (of_.size() >= most_addresses) of_.erase(of_.begin());
-  auto& failures = of_[peer];
-  ++failures.count;
-  failures.until = now;
-  if (failures.count >= free_failures)
-    failures.until +=
-        std::min(Millis{1'000 << std::min(failures.count - free_failures, 10)}, longest_brake);
-}
-
-void LoginBrake::succeeded(const std::string& peer) {
-  std::lock_guard lock{mutex_};
-  of_.erase(peer);
 }
 
 }  // namespace holdfast::server

@@ -11,12 +11,14 @@
 
 namespace holdfast::server {
 
-/// Somebody who logged in with a browser.
+/// A person who logged in with a browser.
 struct Session {
   std::string id{};  ///< the secret that the cookie holds
   std::string user{};
   Role role = Role::viewer;
-  bool has_password = false;  ///< a user of the file; else whoever has the token
+  /// Of a user of the file (`KnownUser`): the session ends when the user has another one. Empty: a
+  /// session of the token, which has no user.
+  std::string credential{};
   std::string csrf{};
   WallTime expires{};
 };
@@ -27,7 +29,7 @@ class Sessions {
  public:
   static constexpr std::chrono::hours lifetime{12};
 
-  Session begin(std::string user, Role role, bool has_password, WallTime now);
+  Session begin(std::string user, Role role, std::string credential, WallTime now);
   std::optional<Session> find(const std::string& id, WallTime now);
   void end(const std::string& id);
 
@@ -36,24 +38,6 @@ class Sessions {
 
   std::mutex mutex_;
   std::map<std::string, Session> by_fingerprint_;
-};
-
-/// Makes guessing slow: after a few failures an address has to wait, longer each time. Safe to use
-/// from many threads.
-class LoginBrake {
- public:
-  /// How long this address has to wait before it may try.
-  Millis wait(const std::string& peer, Millis now);
-  void failed(const std::string& peer, Millis now);
-  void succeeded(const std::string& peer);
-
- private:
-  struct Failures {
-    int count = 0;
-    Millis until{0};
-  };
-  std::mutex mutex_;
-  std::map<std::string, Failures> of_;
 };
 
 }  // namespace holdfast::server

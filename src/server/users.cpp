@@ -35,8 +35,8 @@ std::string hash_of(const std::string& password) {
 std::string look_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return {};
-  return fmt::format("{} {} {} {}", status.st_ino, status.st_size, status.st_mtim.tv_sec,
-                     status.st_mtim.tv_nsec);
+  return fmt::format("{} {} {} {} {} {}", status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                     status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
 }
 
 std::map<std::string, User> read(const std::string& path) {
@@ -65,20 +65,29 @@ std::map<std::string, User> read(const std::string& path) {
 }
 
 void check(const std::string& name, const std::string& password) {
-  const bool plain = std::ranges::all_of(name, [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9') || letter == '-' || letter == '_' || letter == '.' ||
-           letter == '@';
-  });
-  if (name.empty() || name.size() > 64 || !plain)
+  if (!is_user_name(name))
     throw InvalidRequest{
-        fmt::format("'{}' is no name of a user: up to 64 letters, digits and -_.@", name)};
+        fmt::format("'{}' is not a user name: up to 64 letters, digits and -_.@", name)};
   if (password.size() < shortest_password || password.size() > longest_password)
     throw InvalidRequest{
         fmt::format("a password has {} to {} bytes", shortest_password, longest_password)};
 }
 
+/// Hashes are salted: the same password given again has another one.
+KnownUser known(const User& user) {
+  return {user.role, fingerprint(fmt::format("{} {}", to_string(user.role), user.hash))};
+}
+
 }  // namespace
+
+bool is_user_name(std::string_view name) {
+  const bool plain = std::ranges::all_of(name, [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9') || letter == '-' || letter == '_' || letter == '.' ||
+           letter == '@';
+  });
+  return plain && !name.empty() && name.size() <= 64;
+}
 
 const std::map<std::string, User>& Users::current() {
   const auto look = look_of(path_);
@@ -96,15 +105,15 @@ std::vector<User> Users::list() {
   return all;
 }
 
-std::optional<Role> Users::role_of(const std::string& name) {
+std::optional<KnownUser> Users::find(const std::string& name) {
   std::lock_guard lock{mutex_};
   const auto& users = current();
   const auto found = users.find(name);
   if (found == users.end()) return {};
-  return found->second.role;
+  return known(found->second);
 }
 
-std::optional<Role> Users::verify(const std::string& name, const std::string& password) {
+std::optional<KnownUser> Users::verify(const std::string& name, const std::string& password) {
   static const std::string nobody = hash_of("nobody has this password");
   std::optional<User> user;
   {
@@ -116,7 +125,7 @@ std::optional<Role> Users::verify(const std::string& name, const std::string& pa
   if (password.size() > longest_password) return {};
   const bool right = crypto_pwhash_str_verify(hash.c_str(), password.data(), password.size()) == 0;
   if (!right || !user) return {};
-  return user->role;
+  return known(*user);
 }
 
 void Users::add(const std::string& name, Role role, const std::string& password) {

@@ -1,9 +1,9 @@
 // A folder with a store, and the processes that work on it. All of them are gone at the end.
 import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -103,13 +103,13 @@ export class Place {
   async serve(...options) {
     this.serve_options = options;
     this.server = this.start("serve", "--listen", this.listen ?? "127.0.0.1:0", ...options);
-    const pattern = options.includes("--no-auth")
-      ? / at (http:\S+)\s/
-      : /(http:\S+\/login\?once=\S+)\s/;
-    const link = await until("the server to be ready", () => {
+    const open = options.includes("--no-auth");
+    const pattern = open ? / at (http:\S+)\s/ : /with the link in (\S+)\s/;
+    const told = await until("the server to be ready", () => {
       if (this.server.exitCode !== null) throw new Error(`the server ended: ${this.server.said}`);
       return this.server.said.match(pattern)?.[1];
     });
+    const link = open ? told : readFileSync(resolve(this.folder, told), "utf8").trim();
     this.address = new URL(link).origin;
     this.listen = new URL(link).host;
     return link;

@@ -1,5 +1,6 @@
 // What pages say of the server and the store that they come from.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { unused_address, until } from "./place.mjs";
 import { with_browser } from "./visitor.mjs";
@@ -16,6 +17,21 @@ test("a server that only lets look says so", async () => {
     await page.getByText("(read-only server)").waitFor();
     await visitor.open(place.address, "audit");
     await page.getByText("This server was started with --read-only").waitFor();
+    assert.deepEqual(await visitor.barriers(), []);
+  });
+});
+
+test("an audit log that was found broken is shown", async () => {
+  await with_browser(async (place, visitor) => {
+    await place.serve("--no-auth");
+    const { page } = visitor;
+    await visitor.open(place.address, "audit");
+    await page.getByText("Nobody has changed anything").waitFor();
+    assert.equal(await page.locator(".failure").count(), 0);
+    const name = "audit-BROKEN-20260301T120000Z-line-7.jsonl";
+    writeFileSync(`${place.file}.holdfast/server/${name}`, "");
+    await page.reload();
+    await page.getByRole("alert").getByText(name).waitFor();
     assert.deepEqual(await visitor.barriers(), []);
   });
 });

@@ -11,12 +11,14 @@
 #include <holdfast/http/payloads.hpp>
 
 #include "server/serving.hpp"
+#include "support/pty.hpp"
 #include "tasks/reserved.hpp"
 
 namespace holdfast::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(Serve, RefusesToBeReachedFromElsewhereUnprotected) {
   EXPECT_THAT(refusal({"--listen", "0.0.0.0:0"}), HasSubstr("--users"));
@@ -25,6 +27,18 @@ TEST_F(Serve, RefusesToBeReachedFromElsewhereUnprotected) {
   EXPECT_THAT(refusal({"--listen", "[::]:0", "--users", "u"}), HasSubstr("--cert"));
   EXPECT_THAT(refusal({"--behind-proxy", "--users", "u"}), HasSubstr("--allow-host"));
   EXPECT_THAT(refusal({"--behind-proxy", "--allow-host", "h", "--no-auth"}), HasSubstr("proxy"));
+  const auto behind = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--behind-proxy", "--allow-host", "h", "--users", "u"});
+    return refusal(words);
+  };
+  EXPECT_THAT(behind({"--listen", "0.0.0.0:0"}), HasSubstr("--trusted-proxy"));
+  EXPECT_THAT(behind({"--listen", "[::]:0"}), HasSubstr("--trusted-proxy"));
+  for (const auto* everybody : {"0.0.0.0/0", "::/0", "::ffff:0.0.0.0/96"})
+    EXPECT_THAT(behind({"--listen", "0.0.0.0:0", "--trusted-proxy", everybody}),
+                HasSubstr("trusts every address"));
+  for (const auto* nonsense : {"proxy", "10.0.0.0/33", "10.0.0.0/", ""})
+    EXPECT_THAT(behind({"--trusted-proxy", nonsense}), HasSubstr("192.0.2.7"));
+  EXPECT_THAT(refusal({"--trusted-proxy", "127.0.0.1"}), HasSubstr("--behind-proxy"));
   EXPECT_THAT(refusal({"--cert", "c"}), HasSubstr("--key"));
   EXPECT_THAT(refusal({"--listen", "127.0.0.1"}), HasSubstr("port"));
   EXPECT_THAT(refusal({"--users", store_.folder() / "nobody"}), HasSubstr("user add"));
@@ -111,11 +125,27 @@ TEST_F(Serve, LeavesNoCoreWhenItCrashes) {
   EXPECT_THAT(text, testing::ContainsRegex("Max core file size +0 +0 "));
 }
 
-TEST_F(Serve, PrintsALinkAndKeepsItsTokenOverKills) {
+TEST_F(Serve, ShowsTheLinkOnATerminalOnly) {
+  auto words = command({});
+  std::erase(words, "--json");
+  PtyProcess process{words, 24, 200};
+  EXPECT_TRUE(process.read_until("/login?once=")) << process.rest();
+  EXPECT_FALSE(std::filesystem::exists(store_.database() + ".holdfast/server/login-link"));
+  process.type("\x03");
+  EXPECT_TRUE(process.wait());
+}
+
+TEST_F(Serve, GivesALinkAndKeepsItsTokenOverKills) {
   auto running = start();
   EXPECT_THAT(running.login, HasSubstr("/login?once="));
-  const auto file = store_.database() + ".holdfast/server/token";
+  EXPECT_THAT(running.process.out() + running.process.err(), Not(HasSubstr("once=")))
+      << "others may read where it goes";
   struct stat status {};
+  ASSERT_EQ(::stat(running.login_file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  const auto target = running.login.substr(running.login.find("/login"));
+  EXPECT_EQ(call(running.port, "GET", target).status, 303);
+  const auto file = store_.database() + ".holdfast/server/token";
   ASSERT_EQ(::stat(file.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
   EXPECT_EQ(get(running, "/v1/queues").status, 200);

@@ -12,9 +12,12 @@ server::GateOptions gate_options(const ServerUnderTest::Options& options, const 
                                  const std::string& token, int port) {
   server::GateOptions gate{.no_auth = options.no_auth,
                            .read_only = options.read_only,
+                           .behind_proxy = !options.proxies.empty(),
                            .port = port,
                            .hosts = {"127.0.0.1", "localhost"},
                            .token = token};
+  for (const auto& proxy : options.proxies)
+    gate.proxies.push_back(http::Network::parse(proxy).value());
   if (!options.users.empty()) {
     const auto path = (store.folder() / "users").string();
     server::write_private_file(path, options.users);
@@ -35,10 +38,15 @@ ServerUnderTest::ServerUnderTest(const Options& options)
   listener_ = std::make_unique<server::Listener>(
       server::ListenOptions{.threads = options.threads, .connections = options.connections});
   port_ = listener_->port();
+  auto gate = gate_options(options, store_, token_, port_);
+  const auto log = [this](std::string_view event, const std::string& text) {
+    std::lock_guard lock{log_mutex_};
+    log_ += fmt::format("{} {}\n", event, text);
+  };
+  gate.trouble = [log](const std::string& text) { log("users_unreadable", text); };
   service_ = std::make_unique<server::Service>(
-      server::ServiceOptions{.folder = folder_,
-                             .gate = gate_options(options, store_, token_, port_),
-                             .payloads = options.payloads},
+      server::ServiceOptions{
+          .folder = folder_, .gate = gate, .payloads = options.payloads, .warn = log},
       std::vector<server::StoreToServe>{server::at_hand(engine_, output())});
   thread_ = std::thread{[this] { listener_->run(*service_); }};
 }
@@ -50,6 +58,11 @@ ServerUnderTest::~ServerUnderTest() {
 
 std::shared_ptr<BlobStore> ServerUnderTest::output() const {
   return open_blobs("dir:" + output_folder());
+}
+
+std::string ServerUnderTest::log() const {
+  std::lock_guard lock{log_mutex_};
+  return log_;
 }
 
 Headers ServerUnderTest::bearer() const { return {{"Authorization", "Bearer " + token_}}; }

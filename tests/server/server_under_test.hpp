@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -31,6 +32,8 @@ class ServerUnderTest {
     http::PayloadOptions payloads{};
     int threads = 4;
     std::size_t connections = 0;  ///< 0: as many as there are descriptors for
+    /// Of the proxy that it is behind; none: it is not.
+    std::vector<std::string> proxies{};
   };
   ServerUnderTest();
   explicit ServerUnderTest(const Options& options);
@@ -57,12 +60,16 @@ class ServerUnderTest {
   std::shared_ptr<BlobStore> output() const;
   const TempStore& store() const { return store_; }
   const std::string& token() const { return token_; }
+  /// What it wrote into its log.
+  std::string log() const;
 
  private:
   TempStore store_;
   std::string folder_;
   Engine engine_;
   std::string token_;
+  mutable std::mutex log_mutex_;
+  std::string log_;
   int port_ = 0;
   std::unique_ptr<server::Listener> listener_;
   std::unique_ptr<server::Service> service_;

@@ -31,7 +31,7 @@ class Serve : public testing::Test {
   struct Running {
     Process process;
     int port = 0;
-    std::string login{}, token{};
+    std::string login{}, login_file{}, token{};
   };
   Running start(const std::vector<std::string>& words = {}) {
     Running running{Process{command(words)}};
@@ -41,7 +41,8 @@ class Serve : public testing::Test {
     const auto told = boost::json::parse(running.process.out());
     const std::string url{told.at("url").as_string()};
     running.port = std::stoi(url.substr(url.rfind(':') + 1));
-    running.login = told.at("login").as_string();
+    running.login_file = told.at("login_file").as_string();
+    std::ifstream{running.login_file} >> running.login;
     std::ifstream file{std::string{told.at("token_file").as_string()}};
     file >> running.token;
     return running;

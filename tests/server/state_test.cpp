@@ -4,9 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <holdfast/error.hpp>
-
-#include "server/audit.hpp"
 #include "server/embedded.hpp"
 #include "server/history.hpp"
 #include "server/server_under_test.hpp"
@@ -25,55 +22,6 @@ using testing::HasSubstr;
 std::string content(const std::string& path) {
   std::ifstream file{path};
   return {std::istreambuf_iterator<char>{file}, {}};
-}
-
-class AuditLog : public testing::Test {
- protected:
-  TempStore place_;
-  std::string path_ = place_.folder() / "audit.jsonl";
-};
-
-TEST_F(AuditLog, KeepsWhatWasAskedAndHowItEnded) {
-  {
-    server::Audit audit{path_};
-    audit.ended(audit.asked({.who = "ada", .what = "POST /a"}), "200");
-    audit.asked({.who = "bob", .what = "POST /b"});  // and then the process died
-  }
-  server::Audit audit{path_};
-  const auto entries = audit.list(10, INT64_MAX);
-  ASSERT_EQ(entries.size(), 2u);
-  EXPECT_EQ(entries[0].who, "bob");
-  EXPECT_EQ(entries[0].outcome, "asked");
-  EXPECT_EQ(entries[1].outcome, "200");
-  EXPECT_EQ(audit.asked({.who = "eve"}), 3);
-  EXPECT_EQ(audit.list(10, 2).size(), 1u);
-}
-
-TEST_F(AuditLog, ShowsThatALineWasChangedOrTakenOut) {
-  {
-    server::Audit audit{path_};
-    for (const auto* who : {"ada", "bob", "eve"}) audit.asked({.who = who, .what = "POST /a"});
-  }
-  const auto whole = content(path_);
-  auto changed = whole;
-  changed.replace(changed.find("bob"), 3, "ada");
-  std::ofstream{path_} << changed;
-  EXPECT_THROW(server::Audit{path_}, ConfigError);
-  const auto first = whole.find('\n') + 1, second = whole.find('\n', first) + 1;
-  std::ofstream{path_} << whole.substr(0, first) + whole.substr(second);
-  EXPECT_THROW(server::Audit{path_}, ConfigError);
-}
-
-TEST_F(AuditLog, SurvivesALineThatWasCutOff) {
-  {
-    server::Audit audit{path_};
-    audit.asked({.who = "ada", .what = "POST /a"});
-  }
-  std::ofstream{path_, std::ios::app} << R"({"n":2,"at":)";
-  server::Audit audit{path_};
-  EXPECT_EQ(audit.list(10, INT64_MAX).size(), 1u);
-  audit.asked({.who = "bob", .what = "POST /b"});
-  EXPECT_EQ(server::Audit{path_}.list(10, INT64_MAX).size(), 2u);
 }
 
 TEST(MetricsSamples, AreTakenWhileTheServerRuns) {

@@ -12,6 +12,11 @@ import { use_refusal } from "../session";
 
 const page_size = 100;
 
+interface Answer {
+  findings: string[];
+  entries: AuditEntry[];
+}
+
 const columns: Column<AuditEntry>[] = [
   { head: "No", as: "number", cell: (entry) => entry.n },
   { head: "When", cell: (entry) => <Clock at={entry.at} /> },
@@ -41,7 +46,7 @@ export function Audit({ route }: { route: Route }) {
   const refusal = use_refusal("admin");
   const before = route.query.get("before") ?? "";
   const path = refusal ? "" : `/v1/audit?limit=${page_size}${before ? `&before=${before}` : ""}`;
-  const found = use_resource<{ entries: AuditEntry[] }>(path, ["queues", "tasks"]);
+  const found = use_resource<Answer>(path, ["queues", "tasks"]);
   const next = (to: string) =>
     go(address("audit", "", new URLSearchParams(to ? { before: to } : {})));
   return (
@@ -49,8 +54,13 @@ export function Audit({ route }: { route: Route }) {
       {refusal === "" ? (
         <Section title="Who did what" aside={<span class="dim">newest first</span>}>
           <Loaded from={found}>
-            {({ entries }) => (
+            {({ findings, entries }) => (
               <>
+                {findings.map((finding) => (
+                  <div class="failure" role="alert" key={finding}>
+                    <Text value={finding} />
+                  </div>
+                ))}
                 <Table
                   label="Audit log"
                   columns={columns}
