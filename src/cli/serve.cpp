@@ -21,6 +21,7 @@
 #include "cli/http_options.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/log.hpp"
+#include "cli/server_folder.hpp"
 #include "cli/trace_options.hpp"
 #include "cli/watchdog.hpp"
 #include "documents/json.hpp"
@@ -38,14 +39,8 @@ struct Options {
   PayloadFlags payloads;
 };
 
-/// Beside the file of a SQLite store, whose owner is the server's; else where programs of a user
-/// keep what is theirs.
 std::string folder_for(const std::string& store) {
-  if (const auto file = sqlite_file(store)) return *file + ".holdfast/server";
-  const char* state = std::getenv("XDG_STATE_HOME");
-  const char* home = std::getenv("HOME");
-  if (state && *state) return std::string{state} + "/holdfast";
-  if (home && *home) return std::string{home} + "/.local/state/holdfast";
+  if (auto folder = server_folder(store)) return *std::move(folder);
   throw ConfigError{"there is no HOME to keep the token in; name a folder with --state"};
 }
 
@@ -75,8 +70,13 @@ void tell(const Context& context, const server::Started& started, bool read_only
                               read_only ? "look at everything" : "do everything"));
     else
       context.say(fmt::format("log in, once and within ten minutes: {}", started.login));
-    context.confirm(fmt::format("programs send the token in {}", started.token_file));
+    context.confirm(
+        fmt::format("'holdfast token add' makes tokens for programs; the one in {} may "
+                    "do everything",
+                    started.token_file));
   }
+  for (const auto& fault : started.token_faults)
+    log_line(context, Severity::error, "token_unreadable", fault);
   std::fflush(stdout);
 }
 
@@ -227,6 +227,10 @@ void add_serve(CLI::App& parent, Context& context) {
   command->add_flag("--read-only", serve.read_only, "Everybody may look, and nobody act");
   command->add_option("--users", serve.users, "Who may log in; see 'holdfast user add'")
       ->type_name("FILE");
+  command
+      ->add_option("--tokens", serve.tokens,
+                   "Tokens of programs; default: 'tokens' in the folder of --state")
+      ->type_name("FILE");
   command->add_option("--cert", serve.certificate, "Certificate for TLS (PEM)")->type_name("FILE");
   command->add_option("--key", serve.key, "Its key (PEM)")->type_name("FILE");
   command->add_flag("--behind-proxy", serve.behind_proxy, "A proxy does TLS and says who calls");
@@ -237,7 +241,7 @@ void add_serve(CLI::App& parent, Context& context) {
       ->type_name("NAME");
   command
       ->add_option("--state", serve.folder,
-                   "Folder for token and audit log; default: beside the store")
+                   "Folder for tokens and audit log; default: beside the store")
       ->type_name("DIR");
   command
       ->add_option("--output", options->output,

@@ -60,7 +60,7 @@ Response stores(Service& service, const Request& request) {
 
 /// Reasons name hosts, users and databases, so they are for those who may look at the rest.
 Response ready(Service& service, const Request& request) {
-  const bool is_known = request.caller.by != Caller::By::nobody;
+  const bool is_known = request.caller.role >= Role::viewer;
   std::string away;
   for (const auto& store : service.stores())
     if (const auto why = store->trouble(); !why.empty())
@@ -88,7 +88,14 @@ Response workers(Service& service, const Request& request) {
     std::erase_if(found, [&](const auto& worker) { return to_string(worker.state) != *state; });
   running_first(found);
   std::vector<std::string> documents;
-  for (const auto& worker : found) documents.push_back(worker_json(worker, system_clock().wall()));
+  const auto& remote = service.store(request).remote;
+  for (const auto& worker : found) {
+    auto document = worker_json(worker, system_clock().wall());
+    document.pop_back();
+    const auto by = remote.enlisted_by(worker.id);
+    documents.push_back(document + ",\"enlisted_by\":" +
+                        (by.empty() ? std::string{"null"} : json_string(by)) + "}");
+  }
   return json_response(JsonObject{}.json("workers", json_list(documents)).str());
 }
 
@@ -164,6 +171,7 @@ Response audit(Service& service, const Request& request) {
   request.query.only({"limit", "before"});
   const auto limit = request.query.number("limit", 100, 1, 1'000);
   const auto before = request.query.number("before", INT64_MAX, 0, INT64_MAX);
+  service.note_tokens();
   std::vector<std::string> documents;
   for (const auto& entry : service.audit().list(static_cast<std::size_t>(limit), before))
     documents.push_back(audit_json(entry));
@@ -185,7 +193,7 @@ void add_status_routes(Routes& routes, Service& service) {
   auto alive = [](Service&, const Request&) { return text_response("alive\n"); };
   add("/healthz", Access::everybody, alive, Asks::nobody);
   add("/readyz", Access::everybody, ready, Asks::nobody);
-  add("/metrics", Access::viewer, metrics);
+  add("/metrics", Access::metrics, metrics);
   add("/v1/stores", Access::viewer, stores, Asks::server);
   add("/v1/health", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});

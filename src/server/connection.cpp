@@ -94,6 +94,7 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   }
 
   void tick() override {
+    if (events_ && still_allowed_ && !still_allowed_()) return close();
     if (!waits_since_ || closed_) return;
     const auto waited = system_clock().steady() - *waits_since_;
     const auto overdue = home_.service().overdue(*route_, request_, waited);
@@ -237,6 +238,7 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
       response_.events.reset();
     }
     events_ = response_.events;
+    still_allowed_ = std::move(response_.still_allowed);
     const std::array<asio::const_buffer, 2> both = {asio::buffer(outgoing_),
                                                     asio::buffer(response_.body)};
     writing_ = true;
@@ -324,6 +326,7 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   std::string outgoing_{};
   std::array<char, 512> scratch_{};
   std::shared_ptr<Subscription> events_{};
+  std::function<bool()> still_allowed_{};
   std::optional<Millis> silent_since_{};
   std::optional<Millis> waits_since_{};  ///< for the service
   std::atomic<bool> given_up_ = false;   ///< the caller has been told that no answer came

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -8,6 +9,7 @@
 #include "server/request.hpp"
 #include "server/role.hpp"
 #include "server/sessions.hpp"
+#include "server/tokens.hpp"
 #include "server/users.hpp"
 
 namespace holdfast::server {
@@ -20,7 +22,8 @@ struct GateOptions {
   int port = 0;                   ///< part of the cookie's name: cookies do not know ports
   std::set<std::string> hosts{};  ///< by which names this server may be called
   std::string token{};
-  std::shared_ptr<Users> users{};  ///< nothing: only the token
+  std::shared_ptr<Users> users{};    ///< nothing: only the token
+  std::shared_ptr<Tokens> tokens{};  ///< of programs; nothing: there are none
 };
 
 /// Decides who may ask for what. Every request passes `admit` before anything of it is read beyond
@@ -32,6 +35,9 @@ class Gate {
   /// Finds out who asks and sets `request.caller`; throws the `Problem` that is the refusal.
   /// `acts`: something may come of it; nothing does where there is no such route.
   void admit(Request& request, Access access, bool acts = true);
+  /// Whether somebody who was admitted still would be: programs and people can be shut out while a
+  /// request of theirs waits.
+  bool still_admits(const Request& request);
 
   /// Opens a session; the response has the cookie. Throws `Problem` if nothing fits, or it was
   /// tried too often.
@@ -56,8 +62,10 @@ class Gate {
   void check_host(const Request& request) const;
   void check_origin(const Request& request, Access access) const;
   void check_form(const Request& request) const;
+  void check_rights(const Caller& caller, Access access) const;
   Caller caller_of(const Request& request);
-  Role capped(Role role) const { return options_.read_only ? Role::viewer : role; }
+  Caller program(std::string_view secret);
+  Role capped(Role role) const { return options_.read_only ? std::min(role, Role::viewer) : role; }
   std::string cookie_name() const;
 
   GateOptions options_;

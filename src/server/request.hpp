@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,15 +18,17 @@ namespace holdfast::server {
 
 class SpooledFile;
 class Subscription;
+struct ProgramToken;
 
 /// Who is asking.
 struct Caller {
-  enum class By { nobody, session, bearer, no_auth };
+  enum class By { nobody, session, bearer, token, no_auth };
 
   std::string name{};
-  Role role = Role::viewer;
+  Role role = Role::none;
   By by = By::nobody;
-  std::string session{};  ///< its id, where there is one
+  std::string session{};                        ///< its id, where there is one
+  std::shared_ptr<const ProgramToken> token{};  ///< of a program
 };
 
 /// A request, from whatever it came in.
@@ -58,6 +61,10 @@ struct Response {
   std::shared_ptr<SpooledFile> file{};
   /// Live events follow, without an end.
   std::shared_ptr<Subscription> events{};
+  /// Asked every second while they do. False: the caller may not see them any more.
+  std::function<bool()> still_allowed{};
+  /// What the audit log says about the outcome, instead of the body.
+  std::string for_audit{};
 };
 
 Response json_response(std::string document, int status = 200);

@@ -18,7 +18,7 @@
 namespace holdfast::server {
 
 struct ServiceOptions {
-  std::string folder{};  ///< where token and audit log are kept
+  std::string folder{};  ///< where tokens and audit log are kept
   GateOptions gate{};
   /// Shown by /v1/settings: how it was started.
   std::vector<std::pair<std::string, std::string>> shown{};
@@ -47,6 +47,8 @@ class Service {
   const Routes& routes() const { return routes_; }
   Gate& gate() { return gate_; }
   Audit& audit() { return audit_; }
+  /// Adds to the audit log what other processes did to the tokens of programs.
+  void note_tokens();
   const std::vector<std::shared_ptr<StorePlace>>& stores() const { return stores_; }
   const ServiceOptions& options() const { return options_; }
 
@@ -69,7 +71,7 @@ class Service {
   Routes routes_;
 };
 
-/// Who did it, as histories of tasks have it.
+/// Who did it, as histories of tasks have it: `operator/NAME`, or `token/NAME` for a program.
 std::string actor(const Request& request);
 
 /// The parts of the table.
@@ -84,6 +86,7 @@ void add_batch_routes(Routes& routes, Service& service);
 void add_output_routes(Routes& routes, Service& service);
 void add_transaction_routes(Routes& routes, Service& service);
 void add_remote_routes(Routes& routes, Service& service);
+void add_token_routes(Routes& routes, Service& service);
 void add_page_routes(Routes& routes);
 
 }  // namespace holdfast::server

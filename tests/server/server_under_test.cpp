@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "recovery/clock.hpp"
 #include "server/secrets.hpp"
 
 namespace holdfast::test {
@@ -30,14 +31,16 @@ ServerUnderTest::ServerUnderTest() : ServerUnderTest{Options{}} {}
 ServerUnderTest::ServerUnderTest(const Options& options)
     : folder_{store_.folder() / "server"},
       engine_{open(store_.address(), options.settings)},
-      token_{server::random_secret()} {
+      token_{server::random_secret()},
+      tokens_{std::make_shared<server::Tokens>(folder_ + "/tokens")} {
   server::make_private_folder(folder_);
   listener_ = std::make_unique<server::Listener>(server::ListenOptions{.threads = options.threads});
   port_ = listener_->port();
+  auto gate = gate_options(options, store_, token_, port_);
+  gate.tokens = tokens_;
   service_ = std::make_unique<server::Service>(
-      server::ServiceOptions{.folder = folder_,
-                             .gate = gate_options(options, store_, token_, port_),
-                             .payloads = options.payloads},
+      server::ServiceOptions{
+          .folder = folder_, .gate = std::move(gate), .payloads = options.payloads},
       std::vector<server::StoreToServe>{server::at_hand(engine_, output())});
   thread_ = std::thread{[this] { listener_->run(*service_); }};
 }
@@ -52,6 +55,12 @@ std::shared_ptr<BlobStore> ServerUnderTest::output() const {
 }
 
 Headers ServerUnderTest::bearer() const { return {{"Authorization", "Bearer " + token_}}; }
+std::string ServerUnderTest::new_token(server::ProgramToken token) {
+  if (token.name.empty()) token.name = fmt::format("program-{}", ++made_tokens_);
+  if (token.created == WallTime{}) token.created = system_clock().wall();
+  return tokens_->add(std::move(token)).secret;
+}
+
 std::string ServerUnderTest::host() const { return fmt::format("127.0.0.1:{}", port_); }
 
 Answer ServerUnderTest::get(const std::string& target) {

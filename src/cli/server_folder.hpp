@@ -1,0 +1,13 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace holdfast::cli {
+
+/// Where a server of this store keeps its token and its audit log unless --state names another
+/// folder: beside the file of a SQLite store, else where programs of a user keep what is theirs.
+/// Nothing: there is no home for that.
+std::optional<std::string> server_folder(const std::string& store);
+
+}  // namespace holdfast::cli
