@@ -71,6 +71,10 @@ _holdfast() {
       "user add") path=$next ;;
       "user list") path=$next ;;
       "user remove") path=$next ;;
+      "token") path=$next ;;
+      "token add") path=$next ;;
+      "token list") path=$next ;;
+      "token revoke") path=$next ;;
       "top") path=$next ;;
       "config") path=$next ;;
       "config check") path=$next ;;
@@ -86,7 +90,7 @@ _holdfast() {
     esac
   done
   case "$path" in
-    "") words="task queue schedule limit worker http tx results batch serve user top config doctor migrate move backup restore demo version help completion --help --store --config --version --json --quiet" ;;
+    "") words="task queue schedule limit worker http tx results batch serve user token top config doctor migrate move backup restore demo version help completion --help --store --config --version --json --quiet" ;;
     "task") words="add list show explain logs retry cancel --help --store --config --version --json --quiet" ;;
     "task add") words="--help --queue --priority --unique --limit-key --tag --max-attempts --delay --at --timeout --after --traceparent --count --file --store --config --version --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --version --json --quiet" ;;
@@ -147,11 +151,15 @@ _holdfast() {
     "batch run") words="--help --exec --app --op --output --attempts --concurrency --liveness --queue-unclaimed-after --until-empty --log-format --store --config --version --json --quiet" ;;
     "batch recover") words="--help --liveness --queue-unclaimed-after --store --config --version --json --quiet" ;;
     "batch list") words="--help --app --op --status --limit --store --config --version --json --quiet" ;;
-    "serve") words="--help --store --listen --no-auth --read-only --users --cert --key --behind-proxy --allow-host --state --output --blobs --payload-key --otlp --log-format --store --config --version --json --quiet" ;;
+    "serve") words="--help --store --listen --no-auth --read-only --users --tokens --cert --key --behind-proxy --allow-host --state --output --blobs --payload-key --otlp --log-format --store --config --version --json --quiet" ;;
     "user") words="add list remove --help --store --config --version --json --quiet" ;;
     "user add") words="--help --users --role --store --config --version --json --quiet" ;;
     "user list") words="--help --users --store --config --version --json --quiet" ;;
     "user remove") words="--help --users --store --config --version --json --quiet" ;;
+    "token") words="add list revoke --help --store --config --version --json --quiet" ;;
+    "token add") words="--help --state --tokens --scope --queue --kind --expires --store --config --version --json --quiet" ;;
+    "token list") words="--help --state --tokens --store --config --version --json --quiet" ;;
+    "token revoke") words="--help --state --tokens --store --config --version --json --quiet" ;;
     "top") words="--help --interval --once --store --config --version --json --quiet" ;;
     "config") words="check --help --store --config --version --json --quiet" ;;
     "config check") words="--help --store --config --version --json --quiet" ;;
@@ -468,6 +476,7 @@ _holdfast() {
     "serve "--store) return ;;
     "serve "--listen) return ;;
     "serve "--users) compopt -o default; return ;;
+    "serve "--tokens) compopt -o default; return ;;
     "serve "--cert) compopt -o default; return ;;
     "serve "--key) compopt -o default; return ;;
     "serve "--allow-host) return ;;
@@ -481,6 +490,16 @@ _holdfast() {
     "user add "--role) words="viewer operator admin" ;;
     "user list "--users) compopt -o default; return ;;
     "user remove "--users) compopt -o default; return ;;
+    "token add "--state) return ;;
+    "token add "--tokens) compopt -o default; return ;;
+    "token add "--scope) words="metrics enqueue work viewer operator admin" ;;
+    "token add "--queue) return ;;
+    "token add "--kind) return ;;
+    "token add "--expires) return ;;
+    "token list "--state) return ;;
+    "token list "--tokens) compopt -o default; return ;;
+    "token revoke "--state) return ;;
+    "token revoke "--tokens) compopt -o default; return ;;
     "top "--interval) return ;;
     "move "--from) return ;;
     "move "--to) return ;;
