@@ -151,11 +151,11 @@ TEST_F(Scopes, AreAuditedUnderTheNameOfTheToken) {
     told.push_back(std::string{entry.at("who").as_string()} + " " +
                    entry.at("what").as_string().c_str() + " " +
                    entry.at("outcome").as_string().c_str());
-  EXPECT_THAT(told,
-              testing::IsSupersetOf({"token/deployer POST /v1/tokens 201 token mailer",
-                                     "token/deployer POST /v1/queues/q/pause 204",
-                                     "token/mailer POST /v1/remote/workers 201 worker " + worker,
-                                     "cli/ada token add by-hand found in the file"}));
+  EXPECT_THAT(told, testing::IsSupersetOf(std::vector<std::string>{
+                        "token/deployer POST /v1/tokens 201 token mailer",
+                        "token/deployer POST /v1/queues/q/pause 204",
+                        "token/mailer POST /v1/remote/workers 201 worker " + worker,
+                        "cli/ada token add by-hand found in the file"}));
   const auto all = server_.get("/v1/audit").body + server_.get("/v1/tokens").body +
                    server_.get("/v1/workers").body;
   EXPECT_THAT(all, Not(HasSubstr(secret)));
