@@ -97,9 +97,10 @@ Exit list(Context& context, const Options& options) {
   }
   if (!context.json) context.print(table.text(context.out));
   if (listed.faults.empty()) return Exit::ok;
-  throw ConfigError{fmt::format(
-      "{} cannot be read and {} no token: {}", listed.faults.size() == 1 ? "1 line" : "some lines",
-      listed.faults.size() == 1 ? "is" : "are", fmt::join(listed.faults, "; "))};
+  throw ConfigError{fmt::format("{} of the file cannot be read and {} ignored; {}",
+                                listed.faults.size() == 1 ? "1 line" : "some lines",
+                                listed.faults.size() == 1 ? "is" : "are",
+                                fmt::join(listed.faults, "; "))};
 }
 
 Exit revoke(Context& context, const Options& options) {

@@ -58,7 +58,7 @@ void check_token_name(std::string_view name) {
   });
   if (name.empty() || name.size() > longest_token_name || !plain || name.front() == '-')
     throw InvalidRequest{fmt::format(
-        "'{}' cannot be the name of a token: write 1 to {} characters out of a-z, 0-9 and '-', "
+        "'{}' cannot be the name of a token; write 1 to {} characters out of a-z, 0-9 and '-', "
         "and no '-' at the beginning",
         name, longest_token_name)};
 }

@@ -155,7 +155,7 @@ void Tokens::read() {
       by_fingerprint_[token->fingerprint] = token;
       line.token = std::move(token);
     } catch (const std::exception& error) {
-      faults_.push_back(fmt::format("{}:{}: {}", path_, number, error.what()));
+      faults_.push_back(fmt::format("{}, line {}: {}", path_, number, error.what()));
     }
     lines_.push_back(std::move(line));
   }

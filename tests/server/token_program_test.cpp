@@ -101,10 +101,10 @@ TEST_F(TokenProgram, TellsLoudlyOfALineThatCannotBeRead) {
   const auto listed = token({"list"});
   EXPECT_EQ(listed.ending.code, 1);
   EXPECT_THAT(listed.out, HasSubstr("prometheus"));
-  EXPECT_THAT(listed.err, HasSubstr(file() + ":3: "));
+  EXPECT_THAT(listed.err, HasSubstr(file() + ", line 3: "));
   auto running = start();
-  EXPECT_TRUE(
-      eventually([&] { return running.process.err().find("tokens:3: ") != std::string::npos; }));
+  EXPECT_TRUE(eventually(
+      [&] { return running.process.err().find("tokens, line 3: ") != std::string::npos; }));
   EXPECT_EQ(as(running, secret, "GET", "/metrics").status, 200);
 }
 

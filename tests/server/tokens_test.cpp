@@ -195,7 +195,7 @@ TEST_F(TokenFile, TellsOfLinesThatCannotBeReadAndGoesOnWithTheOthers) {
           (bad == line ? line : std::string{"# a comment"}) + "\n");
     const auto listed = tokens_.list();
     ASSERT_EQ(listed.faults.size(), 1u) << bad.substr(0, 80);
-    EXPECT_THAT(listed.faults.front(), HasSubstr(bad == line ? ":3: " : ":2: "));
+    EXPECT_THAT(listed.faults.front(), HasSubstr(bad == line ? ", line 3: " : ", line 2: "));
     EXPECT_EQ(refused(first), "") << bad.substr(0, 80);
     EXPECT_EQ(refused(last).empty(), bad == line) << bad.substr(0, 80);
   }
