@@ -116,9 +116,13 @@ TEST_F(Scopes, EndWithTheTokenAlsoForThoseWhoWait) {
   EXPECT_THAT(events.until("event: point"), HasSubstr("200 OK"));
   headers["Content-Type"] = "application/json";
   headers["Holdfast-Worker-Secret"] = std::string{worker.at("secret").as_string()};
+  const auto listed = server_.tokens().list().tokens.front();
+  const auto used_before = server_.tokens().last_used(listed);
   claim.send(request_text(
       "POST", "/v1/remote/workers/" + std::string{worker.at("worker").as_string()} + "/claim",
       R"({"wait_ms":25000})", headers));
+  ASSERT_TRUE(eventually([&] { return server_.tokens().last_used(listed) != used_before; }))
+      << "it was let in before the token is revoked";
   ASSERT_TRUE(server_.tokens().revoke("viewer", "test", system_clock().wall()));
   EXPECT_EQ(claim.answer().status, 401);
   const auto began = system_clock().steady();
