@@ -1,6 +1,7 @@
 #!/bin/sh
-# A producer with curl: enqueue.sh KIND PAYLOAD [KEY]. HOLDFAST_URL and HOLDFAST_TOKEN say where
-# 'holdfast serve' is. With a KEY it can be repeated until it succeeds, and enqueues once.
+# A producer with curl: enqueue.sh KIND PAYLOAD [KEY]. HOLDFAST_URL is where 'holdfast serve' is,
+# HOLDFAST_TOKEN a token with the scope enqueue. With a KEY it can be repeated until it succeeds,
+# and enqueues once.
 set -eu
 
 curl --silent --show-error --fail-with-body --retry 5 --retry-connrefused \

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-// A worker in JavaScript: counts letters. HOLDFAST_URL and HOLDFAST_TOKEN say where the server is.
+// A worker in JavaScript: counts letters. HOLDFAST_URL: the server; HOLDFAST_TOKEN: one for work.
 const { HOLDFAST_URL, HOLDFAST_TOKEN } = process.env;
 const url = HOLDFAST_URL.replace(/\/$/, "") + "/v1/remote/workers";
 const headers = { Authorization: `Bearer ${HOLDFAST_TOKEN}`, "Content-Type": "application/json" };
+const secret_header = "Holdfast-Worker-Secret"; // with everything that this worker says
 
 // Asks again while the server or its store is away: everything can be said twice.
 async function ask(what, body) {
@@ -19,7 +20,9 @@ async function ask(what, body) {
 // The work itself. What it returns is kept; throwing means: try again later.
 const run = async (task) => ({ letters: task.payload.text.length });
 
-let me = await ask("", { kinds: ["count_js"] });
+const enlist = () => ask("", { kinds: ["count_js"] });
+let me = await enlist();
+headers[secret_header] = me.secret;
 const holding = new Set();
 const beat = () => ask(`/${me.worker}/heartbeat`, { tasks: [...holding] });
 setInterval(() => beat().catch(() => null), me.heartbeat_interval_ms); // claiming hears of it, too
@@ -44,6 +47,7 @@ for (;;) {
   } catch (error) {
     if (error.status !== 410) throw error;
     holding.clear(); // others have it, after a restart of the server
-    me = await ask("", { kinds: ["count_js"] });
+    me = await enlist();
+    headers[secret_header] = me.secret;
   }
 }

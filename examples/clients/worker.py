@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A worker in Python: adds numbers. HOLDFAST_URL and HOLDFAST_TOKEN say where the server is."""
+"""A worker in Python: adds numbers. HOLDFAST_URL is the server, HOLDFAST_TOKEN a token for work."""
 import contextlib, json, os, threading, time, urllib.error, urllib.request
 
 URL = os.environ["HOLDFAST_URL"].rstrip("/") + "/v1/remote/workers"
@@ -8,7 +8,8 @@ HEADERS = {"Authorization": "Bearer " + os.environ["HOLDFAST_TOKEN"],
 
 def ask(what, body):  # again while the server or its store is away: everything can be said twice
     while True:
-        request = urllib.request.Request(URL + what, json.dumps(body).encode(), HEADERS)
+        headers = HEADERS | {"Holdfast-Worker-Secret": me["secret"]}
+        request = urllib.request.Request(URL + what, json.dumps(body).encode(), headers)
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
                 return json.loads(answer.read() or "null")
@@ -32,10 +33,11 @@ def work():
 
 def beat():
     while time.sleep(me["heartbeat_interval_ms"] / 1000) is None:
-        with contextlib.suppress(urllib.error.HTTPError):  # whoever claims hears of it, too
+        with contextlib.suppress(urllib.error.HTTPError):  # the claim gets the same answer
             ask(f"/{me['worker']}/heartbeat", {"tasks": list(holding)})
 
-me, holding = ask("", {"kinds": ["add_py"]}), {}
+me, holding = {"secret": ""}, {}
+me = ask("", {"kinds": ["add_py"]})  # with a secret that goes with whatever this worker says
 threading.Thread(target=beat, daemon=True).start()
 try:
     while True:
@@ -44,7 +46,6 @@ try:
         except urllib.error.HTTPError as error:
             if error.code != 410:
                 raise
-            # After a restart of the server others have what this one held.
-            me, holding = ask("", {"kinds": ["add_py"]}), {}
+            me, holding = ask("", {"kinds": ["add_py"]}), {}  # others have what this one held
 except KeyboardInterrupt:
     ask(f"/{me['worker']}/retire", {})

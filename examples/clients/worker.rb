@@ -1,5 +1,5 @@
 #!/usr/bin/env ruby
-# A worker in Ruby: turns texts round. HOLDFAST_URL and HOLDFAST_TOKEN say where the server is.
+# A worker in Ruby: turns texts round. HOLDFAST_URL is the server, HOLDFAST_TOKEN a token for work.
 require "json"
 require "net/http"
 
@@ -7,17 +7,24 @@ URL = ENV.fetch("HOLDFAST_URL").chomp("/") + "/v1/remote/workers"
 HEADERS = { "Authorization" => "Bearer #{ENV.fetch("HOLDFAST_TOKEN")}",
             "Content-Type" => "application/json" }.freeze
 Forgotten = Class.new(StandardError)
+$secret = {} # goes with everything that this worker says
 
 # Asks again while the server or its store is away: everything can be said twice.
 def ask(what, body)
   loop do
-    answer = Net::HTTP.post(URI(URL + what), JSON.generate(body), HEADERS)
+    answer = Net::HTTP.post(URI(URL + what), JSON.generate(body), HEADERS.merge($secret))
     return JSON.parse(answer.body || "null") if answer.is_a?(Net::HTTPSuccess)
-    raise Forgotten if answer.code == "410" # the server was started anew
+    raise Forgotten if answer.code == "410" # the server was restarted
     raise "#{what}: #{answer.code} #{answer.body}" if answer.code != "503"
   rescue SystemCallError, IOError, Timeout::Error
     sleep 1
   end
+end
+
+def enlist
+  me = ask("", "kinds" => ["reverse_rb"])
+  $secret = { "Holdfast-Worker-Secret" => me["secret"] }
+  me
 end
 
 # The work itself; an exception means: try again later.
@@ -27,7 +34,7 @@ rescue StandardError => e
   { "outcome" => "retry", "error" => e.message }
 end
 
-me, holding = ask("", "kinds" => ["reverse_rb"]), {}
+me, holding = enlist, {}
 Thread.new do
   loop do
     sleep(me["heartbeat_interval_ms"] / 1000.0)
@@ -43,7 +50,7 @@ begin
       holding.delete(task["id"])
     end
   rescue Forgotten # others have what this one held
-    me, holding = ask("", "kinds" => ["reverse_rb"]), {}
+    me, holding = enlist, {}
   end
 rescue Interrupt
   ask("/#{me["worker"]}/retire", {})

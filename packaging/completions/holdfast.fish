@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'serve' 'user' 'user add' 'user list' 'user remove' 'top' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'serve' 'user' 'user add' 'user list' 'user remove' 'token' 'token add' 'token list' 'token revoke' 'top' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -20,6 +20,7 @@ complete -c holdfast -n '__holdfast_at \'\'' -a results -d 'Collect large result
 complete -c holdfast -n '__holdfast_at \'\'' -a batch -d 'Process many rows in many workers, with one result'
 complete -c holdfast -n '__holdfast_at \'\'' -a serve -d 'Serve the HTTP API and the dashboard, and recover'
 complete -c holdfast -n '__holdfast_at \'\'' -a user -d 'Who may log in to \'holdfast serve\''
+complete -c holdfast -n '__holdfast_at \'\'' -a token -d 'Credentials of programs for \'holdfast serve\''
 complete -c holdfast -n '__holdfast_at \'\'' -a top -d 'Watch queues, workers and recoveries live; q ends it'
 complete -c holdfast -n '__holdfast_at \'\'' -a config -d 'Configuration files'
 complete -c holdfast -n '__holdfast_at \'\'' -a doctor -d 'Say how the store is, what is wrong with it, and what to do'
@@ -508,14 +509,13 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l listen -d 'Where; default: 
 complete -c holdfast -n '__holdfast_at \'serve\'' -l no-auth -d 'Ask nobody who they are; only on loopback'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l read-only -d 'Everybody may look, and nobody act'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l users -d 'Who may log in; see \'holdfast user add\'' -r -F
+complete -c holdfast -n '__holdfast_at \'serve\'' -l tokens -d 'Tokens of programs; default: \'tokens\' in the folder of --state' -r -F
 complete -c holdfast -n '__holdfast_at \'serve\'' -l cert -d 'Certificate for TLS (PEM)' -r -F
 complete -c holdfast -n '__holdfast_at \'serve\'' -l key -d 'Its key (PEM)' -r -F
 complete -c holdfast -n '__holdfast_at \'serve\'' -l behind-proxy -d 'A proxy does TLS and says who calls'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l trusted-proxy -d 'Address or network of that proxy; repeatable; default on loopback: this machine' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l allow-host -d 'A name by which the server may be called; repeatable' -x
-complete -c holdfast -n '__holdfast_at \'serve\'' -l max-connections -d 'Maximum connections (default: 4096, or what the limit of open files allows)' -x
-complete -c holdfast -n '__holdfast_at \'serve\'' -l max-connections-per-address -d 'Maximum unauthenticated connections of one address (default: 64)' -x
-complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for token and audit log; default: beside the store' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for tokens and audit log; default: beside the store' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l output -d 'Where output files of batches are, such as dir:FOLDER; default: beside the store' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
@@ -535,6 +535,23 @@ complete -c holdfast -n '__holdfast_at \'user list\'' -l help -d 'Print this hel
 complete -c holdfast -n '__holdfast_at \'user list\'' -l users -d 'The file that \'holdfast serve --users\' reads' -r -F
 complete -c holdfast -n '__holdfast_at \'user remove\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'user remove\'' -l users -d 'The file that \'holdfast serve --users\' reads' -r -F
+complete -c holdfast -n '__holdfast_at \'token\'' -a add -d 'Make a token and print its secret, once'
+complete -c holdfast -n '__holdfast_at \'token\'' -a list -d 'List tokens, without their secrets'
+complete -c holdfast -n '__holdfast_at \'token\'' -a revoke -d 'Make a token invalid, at once'
+complete -c holdfast -n '__holdfast_at \'token\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'token add\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'token add\'' -l state -d 'The folder that \'holdfast serve\' uses; default: beside the store' -x
+complete -c holdfast -n '__holdfast_at \'token add\'' -l tokens -d 'The file that \'holdfast serve --tokens\' reads' -r -F
+complete -c holdfast -n '__holdfast_at \'token add\'' -l scope -d 'What it may be used for; repeatable' -x -a 'metrics enqueue work viewer operator admin'
+complete -c holdfast -n '__holdfast_at \'token add\'' -l queue -d 'A queue for enqueue and work, or PREFIX*; repeatable; default: all' -x
+complete -c holdfast -n '__holdfast_at \'token add\'' -l kind -d 'A kind for enqueue and work, or PREFIX*; repeatable; default: all' -x
+complete -c holdfast -n '__holdfast_at \'token add\'' -l expires -d 'How long it is valid, such as 90d; default: until it is revoked' -x
+complete -c holdfast -n '__holdfast_at \'token list\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'token list\'' -l state -d 'The folder that \'holdfast serve\' uses; default: beside the store' -x
+complete -c holdfast -n '__holdfast_at \'token list\'' -l tokens -d 'The file that \'holdfast serve --tokens\' reads' -r -F
+complete -c holdfast -n '__holdfast_at \'token revoke\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'token revoke\'' -l state -d 'The folder that \'holdfast serve\' uses; default: beside the store' -x
+complete -c holdfast -n '__holdfast_at \'token revoke\'' -l tokens -d 'The file that \'holdfast serve --tokens\' reads' -r -F
 complete -c holdfast -n '__holdfast_at \'top\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'top\'' -l interval -d 'How often it looks, such as 5s; default: 1s' -x
 complete -c holdfast -n '__holdfast_at \'top\'' -l once -d 'Look once, print it and end'

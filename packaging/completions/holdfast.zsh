@@ -78,6 +78,10 @@ _holdfast() {
       "user add") path_=$next ;;
       "user list") path_=$next ;;
       "user remove") path_=$next ;;
+      "token") path_=$next ;;
+      "token add") path_=$next ;;
+      "token list") path_=$next ;;
+      "token revoke") path_=$next ;;
       "top") path_=$next ;;
       "config") path_=$next ;;
       "config check") path_=$next ;;
@@ -398,12 +402,11 @@ _holdfast() {
     "serve --store") return ;;
     "serve --listen") return ;;
     "serve --users") _files; return ;;
+    "serve --tokens") _files; return ;;
     "serve --cert") _files; return ;;
     "serve --key") _files; return ;;
     "serve --trusted-proxy") return ;;
     "serve --allow-host") return ;;
-    "serve --max-connections") return ;;
-    "serve --max-connections-per-address") return ;;
     "serve --state") return ;;
     "serve --output") return ;;
     "serve --blobs") return ;;
@@ -415,6 +418,16 @@ _holdfast() {
     "user add --role") compadd -- viewer operator admin; return ;;
     "user list --users") _files; return ;;
     "user remove --users") _files; return ;;
+    "token add --state") return ;;
+    "token add --tokens") _files; return ;;
+    "token add --scope") compadd -- metrics enqueue work viewer operator admin; return ;;
+    "token add --queue") return ;;
+    "token add --kind") return ;;
+    "token add --expires") return ;;
+    "token list --state") return ;;
+    "token list --tokens") _files; return ;;
+    "token revoke --state") return ;;
+    "token revoke --tokens") _files; return ;;
     "top --interval") return ;;
     "move --from") return ;;
     "move --to") return ;;
@@ -438,6 +451,7 @@ _holdfast() {
         'batch:Process many rows in many workers, with one result'
         'serve:Serve the HTTP API and the dashboard, and recover'
         'user:Who may log in to '\''holdfast serve'\'''
+        'token:Credentials of programs for '\''holdfast serve'\'''
         'top:Watch queues, workers and recoveries live; q ends it'
         'config:Configuration files'
         'doctor:Say how the store is, what is wrong with it, and what to do'
@@ -1167,14 +1181,13 @@ _holdfast() {
         '--no-auth:Ask nobody who they are; only on loopback'
         '--read-only:Everybody may look, and nobody act'
         '--users:Who may log in; see '\''holdfast user add'\'''
+        '--tokens:Tokens of programs; default\: '\''tokens'\'' in the folder of --state'
         '--cert:Certificate for TLS (PEM)'
         '--key:Its key (PEM)'
         '--behind-proxy:A proxy does TLS and says who calls'
         '--trusted-proxy:Address or network of that proxy; repeatable; default on loopback\: this machine'
         '--allow-host:A name by which the server may be called; repeatable'
-        '--max-connections:Maximum connections (default\: 4096, or what the limit of open files allows)'
-        '--max-connections-per-address:Maximum unauthenticated connections of one address (default\: 64)'
-        '--state:Folder for token and audit log; default\: beside the store'
+        '--state:Folder for tokens and audit log; default\: beside the store'
         '--output:Where output files of batches are, such as dir\:FOLDER; default\: beside the store'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
@@ -1210,6 +1223,39 @@ _holdfast() {
       options=(
         '--help:Print this help message and exit'
         '--users:The file that '\''holdfast serve --users'\'' reads')
+      ;;
+    "token")
+      commands=(
+        'add:Make a token and print its secret, once'
+        'list:List tokens, without their secrets'
+        'revoke:Make a token invalid, at once')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "token add")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--state:The folder that '\''holdfast serve'\'' uses; default\: beside the store'
+        '--tokens:The file that '\''holdfast serve --tokens'\'' reads'
+        '--scope:What it may be used for; repeatable'
+        '--queue:A queue for enqueue and work, or PREFIX*; repeatable; default\: all'
+        '--kind:A kind for enqueue and work, or PREFIX*; repeatable; default\: all'
+        '--expires:How long it is valid, such as 90d; default\: until it is revoked')
+      ;;
+    "token list")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--state:The folder that '\''holdfast serve'\'' uses; default\: beside the store'
+        '--tokens:The file that '\''holdfast serve --tokens'\'' reads')
+      ;;
+    "token revoke")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--state:The folder that '\''holdfast serve'\'' uses; default\: beside the store'
+        '--tokens:The file that '\''holdfast serve --tokens'\'' reads')
       ;;
     "top")
       commands=()

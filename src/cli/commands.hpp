@@ -56,6 +56,9 @@ void add_serve(CLI::App& parent, Context& context);
 void add_user_add(CLI::App& parent, Context& context);
 void add_user_list(CLI::App& parent, Context& context);
 void add_user_remove(CLI::App& parent, Context& context);
+void add_token_add(CLI::App& parent, Context& context);
+void add_token_list(CLI::App& parent, Context& context);
+void add_token_revoke(CLI::App& parent, Context& context);
 
 void add_move(CLI::App& parent, Context& context);
 void add_migrate(CLI::App& parent, Context& context);

@@ -38,6 +38,10 @@ void add_server_commands(CLI::App& app, Context& context) {
   add_user_add(user, context);
   add_user_list(user, context);
   add_user_remove(user, context);
+  CLI::App& token = add_group(app, "token", "Credentials of programs for 'holdfast serve'");
+  add_token_add(token, context);
+  add_token_list(token, context);
+  add_token_revoke(token, context);
 }
 
 void add_commands(CLI::App& app, Context& context) {

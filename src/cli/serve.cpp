@@ -108,8 +108,13 @@ void tell(const Context& context, const server::Started& started,
     else
       context.say(
           fmt::format("log in, once and within ten minutes, with the link in {}", login.file));
-    context.confirm(fmt::format("programs send the token in {}", started.token_file));
+    context.confirm(
+        fmt::format("'holdfast token add' makes tokens for programs; the one in {} may "
+                    "do everything",
+                    started.token_file));
   }
+  for (const auto& fault : started.token_faults)
+    log_line(context, Severity::error, "token_unreadable", fault);
   std::fflush(stdout);
 }
 
@@ -256,6 +261,10 @@ void add_serve(CLI::App& parent, Context& context) {
   command->add_flag("--read-only", serve.read_only, "Everybody may look, and nobody act");
   command->add_option("--users", serve.users, "Who may log in; see 'holdfast user add'")
       ->type_name("FILE");
+  command
+      ->add_option("--tokens", serve.tokens,
+                   "Tokens of programs; default: 'tokens' in the folder of --state")
+      ->type_name("FILE");
   command->add_option("--cert", serve.certificate, "Certificate for TLS (PEM)")->type_name("FILE");
   command->add_option("--key", serve.key, "Its key (PEM)")->type_name("FILE");
   command->add_flag("--behind-proxy", serve.behind_proxy, "A proxy does TLS and says who calls");
@@ -282,7 +291,7 @@ void add_serve(CLI::App& parent, Context& context) {
       ->type_name("N");
   command
       ->add_option("--state", serve.folder,
-                   "Folder for token and audit log; default: beside the store")
+                   "Folder for tokens and audit log; default: beside the store")
       ->type_name("DIR");
   command
       ->add_option("--output", options->output,

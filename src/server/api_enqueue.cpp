@@ -11,6 +11,8 @@
 
 #include "documents/json.hpp"
 #include "recovery/clock.hpp"
+#include "server/limited_enqueue.hpp"
+#include "server/limiting_token.hpp"
 #include "server/new_task.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
@@ -88,10 +90,12 @@ std::int64_t hour_of_key(const Inspector& inspector, const std::string& key,
   return now - (std::ranges::find(earlier.ids, found.front().id) - earlier.ids.begin());
 }
 
-void name_by_key(std::vector<NewTask>& tasks, const Inspector& inspector, const std::string& key) {
+void name_by_key(std::vector<NewTask>& tasks, const Inspector& inspector, std::string key,
+                 const ProgramToken* token) {
   if (key.size() > longest_key)
     throw invalid(fmt::format("Idempotency-Key has {} bytes; at most {} are allowed", key.size(),
                               longest_key));
+  if (token) key = key_for(key, tasks.front());
   const auto tag = tag_of(tasks);
   const auto hour = hour_of_key(inspector, key, tag);
   tasks.front().options.tags.push_back(tag);
@@ -124,12 +128,18 @@ Response enqueue(Service& service, const Request& request) {
     tasks.push_back(new_task(fields));
   }
   if (tasks.empty()) throw invalid("tasks is empty; there is nothing to enqueue");
+  const auto* token = limiting_token(request.caller);
+  if (token) authorize(*token, tasks);
+  if (request.caller.token) expect_no_token_tags(tasks);
   const auto& engine = service.store(request).engine;
   if (const std::string key{request.header("idempotency-key")}; !key.empty())
-    name_by_key(tasks, Inspector{engine}, key);
+    name_by_key(tasks, Inspector{engine}, key, token);
   add_trace(tasks, request.header("traceparent"));
+  if (request.caller.token) add_token_tag(*request.caller.token, tasks);
   std::vector<std::string> ids;
-  for (const auto& id : Tasks{engine}.enqueue_all(std::move(tasks))) ids.push_back(id.text());
+  for (const auto& id : token ? enqueue_limited(*token, std::move(tasks), engine)
+                              : Tasks{engine}.enqueue_all(std::move(tasks)))
+    ids.push_back(id.text());
   return json_response(JsonObject{}.json("ids", json_array(ids)).str(), 201);
 }
 
@@ -165,7 +175,7 @@ TaskOptions task_place(const Fields& fields) {
 void add_enqueue_routes(Routes& routes, Service& service) {
   routes.add({.method = "POST",
               .pattern = "/v1/tasks",
-              .access = Access::operates,
+              .access = Access::enqueue,
               .handler = [&](const Request& request) { return enqueue(service, request); },
               .largest_body = large_body});
 }

@@ -5,6 +5,7 @@
 #include "documents/json.hpp"
 #include "recovery/clock.hpp"
 #include "server/fields.hpp"
+#include "server/limiting_token.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
 #include "server/task_filter.hpp"
@@ -28,12 +29,42 @@ WorkerId worker_id(const Request& request) {
   throw invalid(fmt::format("'{}' is not the id of a worker", request.place("worker")));
 }
 
+WorkerPass pass_of(const Request& request) {
+  return {.worker = worker_id(request),
+          .credential = credential_of(request.caller),
+          .secret = std::string{request.header("holdfast-worker-secret")}};
+}
+
+/// Throws unless the token of a program is for all that the worker would claim.
+void expect_allowed(const Request& request, const WorkerProfile& profile) {
+  const auto* token = limiting_token(request.caller);
+  if (!token) return;
+  for (const auto& kind : profile.kinds)
+    if (!token->allows_kind(kind)) throw not_allowed(*token, "kind", kind);
+  for (const auto& queue : profile.queues)
+    if (!token->allows_queue(queue)) throw not_allowed(*token, "queue", queue);
+  if (profile.queues.empty() && !token->queues.empty())
+    throw Problem{403, "forbidden",
+                  fmt::format("the token '{}' is for some queues only; name those that the worker "
+                              "is to claim from in queues",
+                              token->name)};
+}
+
+/// A worker that names no queue gets those of its token, where these are names.
+std::vector<std::string> queues_for(const Request& request, std::vector<std::string> asked) {
+  const auto* token = limiting_token(request.caller);
+  if (!token || !asked.empty()) return asked;
+  const bool names = std::ranges::none_of(
+      token->queues, [](const std::string& queue) { return queue.ends_with('*'); });
+  return names ? token->queues : asked;
+}
+
 Response enlist(WatchedStore& store, const Request& request) {
   const auto fields = Fields::of_body(request.body);
   fields.only({"kinds", "queues", "concurrency"});
   const auto& heartbeat = store.engine.settings().heartbeat;
   WorkerProfile profile{
-      .queues = fields.texts("queues"),
+      .queues = queues_for(request, fields.texts("queues")),
       .kinds = fields.texts("kinds"),
       .concurrency = static_cast<int>(fields.number("concurrency", 1, 1'000).value_or(1)),
       .lease = heartbeat.lease(),
@@ -44,13 +75,17 @@ Response enlist(WatchedStore& store, const Request& request) {
     check_not_reserved("kind", kind);
   }
   for (const auto& queue : profile.queues) check_name("queue", queue, longest_name);
-  const auto id = store.remote.enlist(profile);
-  return json_response(JsonObject{}
-                           .text("worker", id.text())
-                           .number("heartbeat_interval_ms", profile.heartbeat.count())
-                           .number("lease_ms", profile.lease.count())
-                           .str(),
-                       201);
+  expect_allowed(request, profile);
+  const auto pass = store.remote.enlist(profile, credential_of(request.caller), actor(request));
+  auto response = json_response(JsonObject{}
+                                    .text("worker", pass.worker.text())
+                                    .text("secret", pass.secret)
+                                    .number("heartbeat_interval_ms", profile.heartbeat.count())
+                                    .number("lease_ms", profile.lease.count())
+                                    .str(),
+                                201);
+  response.for_audit = "worker " + pass.worker.text();
+  return response;
 }
 
 std::string claimed_json(const Claimed& task) {
@@ -69,7 +104,7 @@ std::string claimed_json(const Claimed& task) {
 
 /// Of what was claimed, what the worker can be given. The rest ends here.
 std::vector<Claimed> opened(std::vector<Claimed> claimed, Unsealing& unsealing,
-                            RemoteWorkers& remote, WorkerId worker) {
+                            RemoteWorkers& remote, const WorkerPass& pass) {
   std::vector<Claimed> readable;
   std::vector<RemoteEnd> unread;
   for (auto& task : claimed) {
@@ -79,7 +114,7 @@ std::vector<Claimed> opened(std::vector<Claimed> claimed, Unsealing& unsealing,
     else
       readable.push_back(std::move(task));
   }
-  if (!unread.empty()) remote.settle(worker, unread);
+  if (!unread.empty()) remote.settle(pass, unread);
   return readable;
 }
 
@@ -89,9 +124,10 @@ Response claim(WatchedStore& store, Unsealing& unsealing, const Request& request
   const auto limit = static_cast<int>(fields.number("limit", 1, at_once).value_or(1));
   const Millis wait{fields.number("wait_ms", 0, longest_wait_ms).value_or(0)};
   const auto waited = system_clock().steady() - request.since;
-  const auto worker = worker_id(request);
-  const auto claimed = opened(store.remote.claim(worker, limit, waited > look_again), unsealing,
-                              store.remote, worker);
+  const auto pass = pass_of(request);
+  expect_allowed(request, store.remote.profile(pass));
+  const auto claimed =
+      opened(store.remote.claim(pass, limit, waited > look_again), unsealing, store.remote, pass);
   if (claimed.empty() && waited < wait) {
     Response later;
     later.again_in = std::min(look_again, wait - waited);
@@ -107,7 +143,7 @@ Response heartbeat(WatchedStore& store, const Request& request) {
   fields.only({"tasks"});
   if (!fields.has("tasks")) throw invalid("tasks is missing: which tasks does it hold?");
   std::vector<std::string> stop;
-  for (const auto& id : store.remote.heartbeat(worker_id(request), task_ids(fields.texts("tasks"))))
+  for (const auto& id : store.remote.heartbeat(pass_of(request), task_ids(fields.texts("tasks"))))
     stop.push_back(id.text());
   return json_response(JsonObject{}.json("stop", json_array(stop)).str());
 }
@@ -148,7 +184,7 @@ Response settle(WatchedStore& store, const Request& request) {
   fields.only({"settlements"});
   std::vector<RemoteEnd> ends;
   for (const auto& each : fields.objects("settlements", at_once)) ends.push_back(end_of(each));
-  const auto answers = store.remote.settle(worker_id(request), ends);
+  const auto answers = store.remote.settle(pass_of(request), ends);
   std::vector<std::string> documents;
   for (std::size_t i = 0; i < ends.size(); ++i)
     documents.push_back(
@@ -177,14 +213,14 @@ Response note(WatchedStore& store, const Request& request) {
   std::vector<Note> notes;
   for (const auto& each : fields.objects("notes", at_once)) notes.push_back(note_of(each));
   std::vector<std::string> accepted;
-  for (const bool each : store.remote.note(worker_id(request), notes))
+  for (const bool each : store.remote.note(pass_of(request), notes))
     accepted.emplace_back(each ? "true" : "false");
   return json_response(JsonObject{}.json("accepted", json_list(accepted)).str());
 }
 
 Response retire(WatchedStore& store, const Request& request) {
   Fields::of_body(request.body).only({});
-  store.remote.retire(worker_id(request));
+  store.remote.retire(pass_of(request));
   return no_content();
 }
 
@@ -192,18 +228,21 @@ Response retire(WatchedStore& store, const Request& request) {
 
 void add_remote_routes(Routes& routes, Service& service) {
   using Handler = std::function<Response(WatchedStore&, const Request&)>;
-  auto add = [&](const char* path, Handler handler, std::size_t largest = small_body) {
+  auto add = [&](const char* path, Handler handler, std::size_t largest = small_body,
+                 bool audited = false) {
     routes.add({.method = "POST",
                 .pattern = path,
-                .access = Access::operates,
+                .access = Access::work,
                 .handler =
                     [&service, handler = std::move(handler)](const Request& request) {
                       request.query.only({"store"});
                       return handler(service.store(request), request);
                     },
-                .largest_body = largest});
+                .largest_body = largest,
+                .audited = audited});
   };
-  add("/v1/remote/workers", enlist);
+  // Audited, because histories of tasks name the worker, and this says whose it is.
+  add("/v1/remote/workers", enlist, small_body, true);
   add("/v1/remote/workers/{worker}/claim",
       [unsealing = std::make_shared<Unsealing>(service.options().payloads)](
           WatchedStore& store, const Request& request) {

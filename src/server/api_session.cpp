@@ -24,6 +24,7 @@ std::string_view to_string(Caller::By by) {
     case Caller::By::session:
       return "session";
     case Caller::By::bearer:
+    case Caller::By::token:
       return "bearer";
     default:
       return "no-auth";

@@ -66,7 +66,7 @@ Response stores(Service& service, const Request& request) {
 
 /// Reasons name hosts, users and databases, so they are for those who may look at the rest.
 Response ready(Service& service, const Request& request) {
-  const bool is_known = request.caller.by != Caller::By::nobody;
+  const bool is_known = request.caller.role >= Role::viewer;
   std::string away;
   for (const auto& store : service.stores())
     if (const auto why = store->trouble(); !why.empty())
@@ -93,6 +93,7 @@ Response workers(Service& service, const Request& request) {
   if (state)
     std::erase_if(found, [&](const auto& worker) { return to_string(worker.state) != *state; });
   running_first(found);
+  service.note_tokens();
   auto offset = static_cast<std::size_t>(offset_of(request.query.text("cursor")));
   Page page{static_cast<std::size_t>(request.query.number("limit", 5'000, 1, 5'000))};
   const auto now = system_clock().wall();
@@ -178,6 +179,7 @@ Response audit(Service& service, const Request& request) {
   request.query.only({"limit", "before"});
   const auto limit = request.query.number("limit", 100, 1, 1'000);
   const auto before = request.query.number("before", INT64_MAX, 0, INT64_MAX);
+  service.note_tokens();
   Page page{static_cast<std::size_t>(limit)};
   std::string next;
   const auto entries = service.audit().list(static_cast<std::size_t>(limit), before);
@@ -208,7 +210,7 @@ void add_status_routes(Routes& routes, Service& service) {
   auto alive = [](Service&, const Request&) { return text_response("alive\n"); };
   add("/healthz", Access::everybody, alive, Asks::nobody);
   add("/readyz", Access::everybody, ready, Asks::nobody);
-  add("/metrics", Access::viewer, metrics);
+  add("/metrics", Access::metrics, metrics);
   add("/v1/stores", Access::viewer, stores, Asks::server);
   add("/v1/health", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});

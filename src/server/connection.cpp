@@ -257,20 +257,7 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   }
 
   /// What a request was admitted by may have ended since.
-  bool still_admitted() {
-    Request again{.method = request_.method,
-                  .path = request_.path,
-                  .query = request_.query,
-                  .headers = request_.headers,
-                  .peer = peer_,
-                  .secure = request_.secure};
-    try {
-      home_.service().gate().admit(again, route_->access);
-    } catch (const Problem&) {
-      return false;
-    }
-    return true;
-  }
+  bool still_admitted() { return home_.service().gate().still_admits(request_); }
 
   void ask_again() {
     if (still_admitted()) return ask();

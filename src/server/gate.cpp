@@ -4,6 +4,9 @@
 #include <semaphore>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <holdfast/error.hpp>
 
 #include <holdfast/error.hpp>
 
@@ -109,20 +112,45 @@ void Gate::admit(Request& request, Access access, bool acts) {
   const auto needed = role_for(access);
   if (!needed) return;
   if (request.caller.by == Caller::By::nobody)
-    throw Problem{401, "unauthenticated",
-                  "log in, or send 'Authorization: Bearer TOKEN'; 'holdfast serve' says where the "
-                  "token is"};
+    throw Problem{
+        401, "unauthenticated",
+        "log in, or send 'Authorization: Bearer TOKEN'; 'holdfast token add' makes tokens"};
   if (request.caller.by == Caller::By::session && acts) {
     const auto session = session_of(request);
     if (!session || !same_secret(session->csrf, request.header("x-csrf-token")))
       throw Problem{403, "csrf", "X-CSRF-Token is not what /v1/session says; load the page again"};
   }
-  if (access == Access::undeclared || request.caller.role < *needed)
-    throw Problem{
-        403, "forbidden",
-        fmt::format("this takes the role {}, and {} has the role {}{}", to_string(*needed),
-                    request.caller.name, to_string(request.caller.role),
-                    options_.read_only ? ": the server was started with --read-only" : "")};
+  check_rights(request.caller, access);
+}
+
+void Gate::check_rights(const Caller& caller, Access access) const {
+  const auto needed = role_for(access);
+  if (access != Access::undeclared && caller.role >= *needed) return;
+  const auto scope = scope_for(access);
+  const bool changes = scope == Scope::enqueue || scope == Scope::work;
+  if (scope && caller.token && caller.token->has(*scope) && !(options_.read_only && changes))
+    return;
+  const auto why = options_.read_only ? ": the server was started with --read-only" : "";
+  if (!caller.token)
+    throw Problem{403, "forbidden",
+                  fmt::format("this takes the role {}, and {} has the role {}{}",
+                              to_string(*needed), caller.name, to_string(caller.role), why)};
+  std::vector<std::string_view> has;
+  for (const auto each : caller.token->scopes) has.push_back(to_string(each));
+  throw Problem{403, "forbidden",
+                fmt::format("this takes a token with the scope {}, and the token '{}' has {}{}",
+                            scope ? to_string(*scope) : to_string(*needed), caller.name,
+                            fmt::join(has, ", "), why)};
+}
+
+bool Gate::still_admits(const Request& request) {
+  const auto& caller = request.caller;
+  try {
+    if (caller.token) return options_.tokens->is_active(*caller.token, now());
+    return caller.by != Caller::By::session || session_of(request).has_value();
+  } catch (const ConfigError&) {
+    return false;  // who is still in cannot be read any more
+  }
 }
 
 void Gate::check_host(const Request& request) const {
@@ -159,7 +187,9 @@ Caller Gate::caller_of(const Request& request) {
   if (options_.no_auth) return {.name = "anybody", .role = Role::admin, .by = Caller::By::no_auth};
   constexpr std::string_view scheme = "Bearer ";
   if (const auto given = request.header("authorization"); given.starts_with(scheme)) {
-    if (same_secret(given.substr(scheme.size()), options_.token))
+    const auto secret = given.substr(scheme.size());
+    if (secret.starts_with(token_prefix)) return program(secret);
+    if (same_secret(secret, options_.token))
       return {.name = "token", .role = Role::admin, .by = Caller::By::bearer};
     throw Problem{401, "unauthenticated", "that is not the token of this server"};
   }
@@ -169,6 +199,19 @@ Caller Gate::caller_of(const Request& request) {
             .by = Caller::By::session,
             .session = session->id};
   return {};
+}
+
+Caller Gate::program(std::string_view secret) {
+  if (!options_.tokens) throw Problem{401, "unauthenticated", "this server knows no such token"};
+  try {
+    auto token = options_.tokens->find(secret, now());
+    const auto role = token->role();
+    return {.name = token->name, .role = role, .by = Caller::By::token, .token = std::move(token)};
+  } catch (const ConfigError&) {
+    // Where the file is, and what is wrong with it, is for those who run the server.
+    throw Problem{503, "tokens_away",
+                  "the tokens of this server cannot be read now; 'holdfast token list' says why"};
+  }
 }
 
 std::optional<Session> Gate::session_of(const Request& request) {

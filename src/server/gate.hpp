@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "server/request.hpp"
 #include "server/role.hpp"
 #include "server/sessions.hpp"
+#include "server/tokens.hpp"
 #include "server/users.hpp"
 
 namespace holdfast::server {
@@ -27,7 +29,8 @@ struct GateOptions {
   int port = 0;                   ///< part of the cookie's name: cookies do not know ports
   std::set<std::string> hosts{};  ///< by which names this server may be called
   std::string token{};
-  std::shared_ptr<Users> users{};  ///< nothing: only the token
+  std::shared_ptr<Users> users{};    ///< nothing: only the token
+  std::shared_ptr<Tokens> tokens{};  ///< of programs; nothing: there are none
   /// Gets what is for the log of the server and not for callers, such as paths. From any thread.
   std::function<void(const std::string&)> trouble = [](const std::string&) {};
 };
@@ -41,6 +44,9 @@ class Gate {
   /// Finds out who asks and sets `request.caller`; throws the `Problem` that is the refusal.
   /// `acts`: something may come of it; nothing does where there is no such route.
   void admit(Request& request, Access access, bool acts = true);
+  /// Whether somebody who was admitted still would be: programs and people can be shut out while a
+  /// request of theirs waits.
+  bool still_admits(const Request& request);
 
   /// Opens a session; the response has the cookie. Throws `Problem` if nothing fits, or it was
   /// tried too often.
@@ -70,8 +76,10 @@ class Gate {
   void check_host(const Request& request) const;
   void check_origin(const Request& request, Access access) const;
   void check_form(const Request& request) const;
+  void check_rights(const Caller& caller, Access access) const;
   Caller caller_of(const Request& request);
-  Role capped(Role role) const { return options_.read_only ? Role::viewer : role; }
+  Caller program(std::string_view secret);
+  Role capped(Role role) const { return options_.read_only ? std::min(role, Role::viewer) : role; }
   std::string cookie_name() const;
 
   GateOptions options_;

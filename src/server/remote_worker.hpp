@@ -81,6 +81,9 @@ struct RemoteWorker {
   std::unique_ptr<WorkerSeat> seat{};  ///< its descriptors; given back after those are closed
   std::unique_ptr<Enlistment> enlistment;
   WorkerProfile profile;
+  std::string credential;   ///< that enlisted it
+  std::string by;           ///< the same, for people
+  std::string fingerprint;  ///< of its secret
   std::map<TaskId, Held> holding;
   std::vector<int> free_slots;  ///< of the board; as many as it may hold tasks
   std::deque<Ended> settled;    ///< lately, to know a repetition

@@ -8,6 +8,7 @@
 #include "server/descriptors.hpp"
 #include "server/problem.hpp"
 #include "server/remote_worker.hpp"
+#include "server/secrets.hpp"
 #include "tasks/engine_parts.hpp"
 #include "tasks/figures.hpp"
 #include "tasks/policy.hpp"
@@ -23,6 +24,17 @@ Problem no_such_worker(WorkerId worker) {
                       worker.text())};
 }
 
+Problem wrong_pass(const WorkerPass& pass) {
+  if (pass.secret.empty())
+    return {403, "wrong_worker",
+            "the header Holdfast-Worker-Secret is missing; send the secret that the worker got "
+            "when it enlisted. Nothing was changed"};
+  return {403, "wrong_worker",
+          fmt::format("worker {} was enlisted by another credential, or Holdfast-Worker-Secret is "
+                      "not the secret that it got when it enlisted. Nothing was changed",
+                      pass.worker.text())};
+}
+
 void check_once_each(const std::vector<RemoteEnd>& ends) {
   std::set<TaskId> named;
   for (const auto& end : ends)
@@ -33,7 +45,8 @@ void check_once_each(const std::vector<RemoteEnd>& ends) {
 
 }  // namespace
 
-WorkerId RemoteWorkers::enlist(const WorkerProfile& profile) {
+WorkerPass RemoteWorkers::enlist(const WorkerProfile& profile, const std::string& credential,
+                                 const std::string& by) {
   const auto now = engine_.parts().clock().steady();
   {
     // Who is silent for so long was declared dead; nobody will come to hear that any more.
@@ -56,15 +69,19 @@ WorkerId RemoteWorkers::enlist(const WorkerProfile& profile) {
   auto remote = std::make_shared<RemoteWorker>();
   remote->profile = profile;
   remote->profile.remote = true;
+  WorkerPass pass{.credential = credential, .secret = random_secret()};
+  remote->credential = credential;
+  remote->by = by;
+  remote->fingerprint = fingerprint(pass.secret);
   for (int slot = profile.concurrency; slot-- > 0;) remote->free_slots.push_back(slot);
   remote->seen = now;
   remote->seat = std::move(seat);
   remote->enlistment = parts.workers().enlist(remote->profile);
-  const auto id = remote->enlistment->id();
-  parts.events().emit(WorkerEnlisted{id});
+  pass.worker = remote->enlistment->id();
+  parts.events().emit(WorkerEnlisted{pass.worker});
   std::lock_guard lock{mutex_};
-  workers_[id] = std::move(remote);
-  return id;
+  workers_[pass.worker] = std::move(remote);
+  return pass;
 }
 
 std::size_t RemoteWorkers::count() const {
@@ -72,13 +89,25 @@ std::size_t RemoteWorkers::count() const {
   return workers_.size();
 }
 
-std::shared_ptr<RemoteWorker> RemoteWorkers::find(WorkerId worker) const {
+std::string RemoteWorkers::enlisted_by(WorkerId worker) const {
   std::lock_guard lock{mutex_};
   const auto found = workers_.find(worker);
-  if (found == workers_.end()) throw no_such_worker(worker);
+  return found == workers_.end() ? std::string{} : found->second->by;
+}
+
+std::shared_ptr<RemoteWorker> RemoteWorkers::find(const WorkerPass& pass) const {
+  std::lock_guard lock{mutex_};
+  const auto found = workers_.find(pass.worker);
+  if (found == workers_.end()) throw no_such_worker(pass.worker);
+  const auto& remote = *found->second;
+  if (!same_secret(fingerprint(pass.secret), remote.fingerprint) ||
+      pass.credential != remote.credential)
+    throw wrong_pass(pass);
   found->second->seen = engine_.parts().clock().steady();
   return found->second;
 }
+
+WorkerProfile RemoteWorkers::profile(const WorkerPass& pass) const { return find(pass)->profile; }
 
 void RemoteWorkers::gone(WorkerId worker) {
   std::lock_guard lock{mutex_};
@@ -118,8 +147,9 @@ void RemoteWorkers::tell(WorkerId worker, const Exchange& exchange, const Exchan
     changed(one.lease, one.kind, TaskState::pending, TaskState::running, one.attempt, {});
 }
 
-std::vector<Claimed> RemoteWorkers::claim(WorkerId worker, int limit, bool only_if_due) {
-  const auto remote = find(worker);
+std::vector<Claimed> RemoteWorkers::claim(const WorkerPass& pass, int limit, bool only_if_due) {
+  const auto remote = find(pass);
+  const auto worker = pass.worker;
   std::lock_guard lock{remote->mutex};
   const auto room = remote->profile.concurrency - static_cast<int>(remote->holding.size());
   // A suspect runs alone: nothing beside it, and none beside others.
@@ -159,8 +189,10 @@ std::vector<Claimed> RemoteWorkers::claim(WorkerId worker, int limit, bool only_
   return std::move(claimed);
 }
 
-std::vector<TaskId> RemoteWorkers::heartbeat(WorkerId worker, const std::vector<TaskId>& tasks) {
-  const auto remote = find(worker);
+std::vector<TaskId> RemoteWorkers::heartbeat(const WorkerPass& pass,
+                                             const std::vector<TaskId>& tasks) {
+  const auto remote = find(pass);
+  const auto worker = pass.worker;
   std::lock_guard lock{remote->mutex};
   auto& parts = engine_.parts();
   std::vector<TaskId> held, stop;
@@ -207,9 +239,11 @@ void RemoteWorkers::give_up(WorkerId worker, RemoteWorker& remote, const Exchang
   }
 }
 
-std::vector<Settled> RemoteWorkers::settle(WorkerId worker, const std::vector<RemoteEnd>& ends) {
+std::vector<Settled> RemoteWorkers::settle(const WorkerPass& pass,
+                                           const std::vector<RemoteEnd>& ends) {
   check_once_each(ends);
-  const auto remote = find(worker);
+  const auto remote = find(pass);
+  const auto worker = pass.worker;
   std::lock_guard lock{remote->mutex};
   auto& parts = engine_.parts();
   std::vector<Settled> answers(ends.size(), Settled::refused);
@@ -254,24 +288,30 @@ std::vector<Settled> RemoteWorkers::settle(WorkerId worker, const std::vector<Re
   return answers;
 }
 
-std::vector<bool> RemoteWorkers::note(WorkerId worker, const std::vector<Note>& notes) {
-  const auto remote = find(worker);
+std::vector<bool> RemoteWorkers::note(const WorkerPass& pass, const std::vector<Note>& notes) {
+  const auto remote = find(pass);
   std::lock_guard lock{remote->mutex};
-  std::vector<Note> known = notes;
-  for (auto& note : known) {
-    const auto held = remote->holding.find(note.lease.id);
-    if (held == remote->holding.end()) continue;
-    if (held->second.claimed.lease == note.lease) note.lease = held->second.claimed.lease;
-    if (auto* log = std::get_if<LogNote>(&note.what)) log->attempt = held->second.claimed.attempt;
+  // A task that another one holds is not written to, whatever token is named: viewers see tokens.
+  std::vector<bool> accepted(notes.size(), false);
+  std::vector<Note> known;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    const auto* held = remote->find(notes[i].lease);
+    if (!held) continue;
+    auto& note = known.emplace_back(notes[i]);
+    note.lease = held->claimed.lease;
+    if (auto* log = std::get_if<LogNote>(&note.what)) log->attempt = held->claimed.attempt;
+    places.push_back(i);
   }
-  std::vector<bool> accepted;
-  for (const auto& answer : engine_.parts().tasks().record(known))
-    accepted.push_back(answer.accepted);
+  if (known.empty()) return accepted;
+  const auto answers = engine_.parts().tasks().record(known);
+  for (std::size_t i = 0; i < answers.size(); ++i) accepted[places[i]] = answers[i].accepted;
   return accepted;
 }
 
-void RemoteWorkers::retire(WorkerId worker) {
-  const auto remote = find(worker);
+void RemoteWorkers::retire(const WorkerPass& pass) {
+  const auto remote = find(pass);
+  const auto worker = pass.worker;
   std::lock_guard lock{remote->mutex};
   Exchange back;
   for (const auto& [id, held] : remote->holding) back.settle.push_back(give_back(held.claimed));

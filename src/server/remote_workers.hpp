@@ -22,6 +22,14 @@ struct RemoteEnd {
   Outcome outcome{};
 };
 
+/// What a remote worker shows with every call, to prove that it is itself. Its id and the tokens of
+/// its claims are seen by everybody who may look.
+struct WorkerPass {
+  WorkerId worker{};
+  std::string credential{};  ///< whose request it is; the same that enlisted it
+  std::string secret{};      ///< that it got when it enlisted
+};
+
 struct RemoteWorker;
 
 /// Workers of any language that reach the store through the server. The server is enlisted for each
@@ -32,26 +40,33 @@ class RemoteWorkers {
  public:
   explicit RemoteWorkers(Engine engine) : engine_{std::move(engine)} {}
 
-  WorkerId enlist(const WorkerProfile& profile);
+  /// Returns its pass. `by`: for people, who enlisted it.
+  WorkerPass enlist(const WorkerProfile& profile, const std::string& credential,
+                    const std::string& by);
+  /// What it said when it enlisted. Throws `Problem` 410 if this worker is not known, or was
+  /// declared dead, and 403 if the pass is not its own, and then changes nothing; so do all below.
+  WorkerProfile profile(const WorkerPass& pass) const;
   /// Up to `limit` tasks. `only_if_due`: nothing is written where nothing is due.
-  /// Throws `Problem` 410 if this worker is not known, or was declared dead; so do all below.
-  std::vector<Claimed> claim(WorkerId worker, int limit, bool only_if_due);
+  std::vector<Claimed> claim(const WorkerPass& pass, int limit, bool only_if_due);
   /// Renews what the worker says that it holds; returns what it must drop: what it lost, was
   /// cancelled or takes longer than its timeout. What it still names when it had time to stop is
   /// given up. What was claimed for it in an answer that never reached it is not renewed, so others
   /// get it when its lease is over.
-  std::vector<TaskId> heartbeat(WorkerId worker, const std::vector<TaskId>& tasks);
+  std::vector<TaskId> heartbeat(const WorkerPass& pass, const std::vector<TaskId>& tasks);
   /// One answer for each; throws `Problem` 400 where two are about the same task. `repeated` only
   /// if it had ended like this.
-  std::vector<Settled> settle(WorkerId worker, const std::vector<RemoteEnd>& ends);
-  std::vector<bool> note(WorkerId worker, const std::vector<Note>& notes);
+  std::vector<Settled> settle(const WorkerPass& pass, const std::vector<RemoteEnd>& ends);
+  /// False: it does not hold that task.
+  std::vector<bool> note(const WorkerPass& pass, const std::vector<Note>& notes);
   /// What it still holds is given back.
-  void retire(WorkerId worker);
+  void retire(const WorkerPass& pass);
 
   std::size_t count() const;
+  /// Who enlisted it; empty: it is not known here.
+  std::string enlisted_by(WorkerId worker) const;
 
  private:
-  std::shared_ptr<RemoteWorker> find(WorkerId worker) const;
+  std::shared_ptr<RemoteWorker> find(const WorkerPass& pass) const;
   void gone(WorkerId worker);
   Exchanged exchange(WorkerId worker, const Exchange& exchange);
   void give_up(WorkerId worker, RemoteWorker& remote, const Exchange& tasks);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,15 +18,17 @@ namespace holdfast::server {
 
 class SpooledFile;
 class Subscription;
+struct ProgramToken;
 
 /// Who is asking.
 struct Caller {
-  enum class By { nobody, session, bearer, no_auth };
+  enum class By { nobody, session, bearer, token, no_auth };
 
   std::string name{};
-  Role role = Role::viewer;
+  Role role = Role::none;
   By by = By::nobody;
-  std::string session{};  ///< its id, where there is one
+  std::string session{};                        ///< its id, where there is one
+  std::shared_ptr<const ProgramToken> token{};  ///< of a program
 };
 
 /// A request, from whatever it came in.
@@ -62,6 +65,8 @@ struct Response {
   std::shared_ptr<Subscription> events{};
   /// Somebody asked for what is hidden, and may see it.
   bool revealed = false;
+  /// What the audit log says about the outcome, instead of the body.
+  std::string for_audit{};
   std::shared_ptr<void> counted{};  ///< its bytes, as long as they are in memory
 
   std::string_view content() const { return fixed.empty() ? std::string_view{body} : fixed; }

@@ -107,6 +107,8 @@ GateOptions gate_options(const ServeOptions& options, const std::string& host, i
   if (is_loopback(host)) gate.hosts.insert({"localhost", "127.0.0.1", "[::1]"});
   gate.hosts.insert(options.host_names.begin(), options.host_names.end());
   gate.token = secret_in_file(options.folder + "/token");
+  gate.tokens = std::make_shared<Tokens>(options.tokens.empty() ? tokens_file(options.folder)
+                                                                : options.tokens);
   if (!options.users.empty()) {
     gate.users = std::make_shared<Users>(options.users);
     gate.users->list();  // says now what is wrong with the file
@@ -127,6 +129,16 @@ std::vector<std::pair<std::string, std::string>> shown(const ServeOptions& optio
           {"names", fmt::format("{}", fmt::join(options.host_names, ", "))},
           {"folder", options.folder},
           {"traces", options.traces ? options.traces->endpoint : "none"}};
+}
+
+/// A file that cannot be read does not keep the server from starting: people and their work need
+/// it, and programs are told to ask again.
+std::vector<std::string> faults_of(Tokens& tokens) {
+  try {
+    return tokens.list().faults;
+  } catch (const ConfigError& error) {
+    return {error.what()};
+  }
 }
 
 /// That a store is away, or hangs, is no reason to give this process up; that its storage failed
@@ -156,6 +168,8 @@ Controls controls_of(const std::shared_ptr<Listener>& listener, Service& service
 }
 
 }  // namespace
+
+std::string tokens_file(const std::string& folder) { return folder + "/tokens"; }
 
 void check(const ServeOptions& options) {
   const auto address = address_of(options.listen);
@@ -215,8 +229,10 @@ void serve(const ServeOptions& options, std::vector<StoreToServe> stores,
                    .payloads = options.payloads,
                    .warn = options.warn},
                   std::move(stores)};
-  Started how{
-      .url = url + "/", .token_file = options.folder + "/token", .audit = service.audit().found()};
+  Started how{.url = url + "/",
+              .token_file = options.folder + "/token",
+              .token_faults = faults_of(*service.options().gate.tokens),
+              .audit = service.audit().found()};
   for (const auto& store : service.stores()) {
     const auto* opened = store->store();
     how.stores.push_back({store->name(), store->trouble(), opened && opened->is_new});

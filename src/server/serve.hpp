@@ -25,8 +25,9 @@ struct ServeOptions {
   std::string certificate{};
   std::string key{};
   std::string users{};                    ///< a file; empty: only the token
+  std::string tokens{};                   ///< a file; empty: `tokens` in the folder
   std::vector<std::string> host_names{};  ///< by which it may be called, beside its address
-  std::string folder{};                   ///< for its token and its audit log
+  std::string folder{};                   ///< for its tokens and its audit log
   int max_connections = 0;                ///< 0: as many as there are descriptors for
   int max_per_address = 64;               ///< of one address, without a credential
   std::optional<TraceOptions> traces{};   ///< of attempts of remote workers
@@ -45,9 +46,14 @@ struct Started {
   std::vector<Store> stores{};
   std::string url{};
   std::string login{};       ///< a link that works once; empty: no login is needed
-  std::string token_file{};  ///< for programs
-  std::string audit{};       ///< what was wrong with the audit log; empty: nothing
+  std::string token_file{};  ///< of the token that may do everything
+  /// What is wrong with the tokens of programs; the server runs without those.
+  std::vector<std::string> token_faults{};
+  std::string audit{};  ///< what was wrong with the audit log; empty: nothing
 };
+
+/// Where a server with this folder keeps the tokens of programs, unless it is told otherwise.
+std::string tokens_file(const std::string& folder);
 
 /// What can be done with a server that runs, from any thread, and in vain when it has ended.
 struct Controls {

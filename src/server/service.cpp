@@ -48,6 +48,7 @@ Service::Service(ServiceOptions options, std::vector<StoreToServe> stores)
   add_output_routes(routes_, *this);
   add_transaction_routes(routes_, *this);
   add_remote_routes(routes_, *this);
+  add_token_routes(routes_, *this);
   add_page_routes(routes_);
 }
 
@@ -70,6 +71,9 @@ const Route& Service::admit(Request& request, std::string_view raw_path) {
 
 Response Service::answer(const Route& route, const Request& request) {
   try {
+    if (!gate_.still_admits(request))
+      throw Problem{401, "unauthenticated",
+                    "the token or the session ended while this request waited"};
     auto response = route.audited ? audited(route, request) : route.handler(request);
     // Whatever a route shows, and whoever wrote it: no credential is in it by mistake. What workers
     // are given to work on is claimed by POST, and is as it was enqueued.
@@ -107,12 +111,31 @@ std::optional<Problem> Service::overdue(const Route& route, const Request& reque
   return Problem{503, "store_away", why + "; whether it still does what was asked is not known"};
 }
 
+void Service::note_tokens() {
+  if (!options_.gate.tokens) return;
+  // What was done while no server ran is later than everything in the log.
+  const auto last = audit_.list(1, INT64_MAX);
+  std::vector<TokenChange> changes;
+  try {
+    changes = options_.gate.tokens->changes(last.empty() ? WallTime{} : last.front().at);
+  } catch (const ConfigError&) {
+    return;  // no token counts now; what was done to them is told when they can be read again
+  }
+  for (const auto& change : changes) {
+    const auto n = audit_.asked(
+        {.at = change.at, .who = change.who, .what = change.what, .details = change.details});
+    audit_.ended(n, "found in the file");
+  }
+}
+
 Response Service::audited(const Route& route, const Request& request) {
+  const bool about_store = route.asks == Asks::store;
+  note_tokens();
   const auto n = audit_.asked({.at = system_clock().wall(),
                                .who = actor(request),
                                .from = request.peer,
                                .what = request.method + " " + request.path,
-                               .store = store(request).engine.name(),
+                               .store = about_store ? store(request).engine.name() : "",
                                .details = details(request)});
   Response response;
   try {
@@ -120,9 +143,11 @@ Response Service::audited(const Route& route, const Request& request) {
   } catch (const std::exception& error) {
     response = answer_for(problem_for(error));
   }
-  store(request).watcher.acted();
-  const bool tells = response.status == 200 && response.body.size() < 200;
-  audit_.ended(n, fmt::format("{}{}", response.status, tells ? " " + response.body : ""));
+  if (about_store) store(request).watcher.acted();
+  if (response.for_audit.empty() && response.status == 200 && response.body.size() < 200)
+    response.for_audit = response.body;
+  audit_.ended(n, fmt::format("{}{}{}", response.status, response.for_audit.empty() ? "" : " ",
+                              response.for_audit));
   return response;
 }
 
@@ -143,7 +168,8 @@ Inspector Service::inspector(const Request& request) {
 }
 
 std::string actor(const Request& request) {
-  return request.caller.name.empty() ? "nobody" : "operator/" + request.caller.name;
+  if (request.caller.name.empty()) return "nobody";
+  return (request.caller.token ? "token/" : "operator/") + request.caller.name;
 }
 
 }  // namespace holdfast::server

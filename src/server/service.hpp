@@ -20,7 +20,7 @@
 namespace holdfast::server {
 
 struct ServiceOptions {
-  std::string folder{};  ///< where token and audit log are kept
+  std::string folder{};  ///< where tokens and audit log are kept
   GateOptions gate{};
   /// Shown by /v1/settings: how it was started.
   std::vector<std::pair<std::string, std::string>> shown{};
@@ -52,6 +52,8 @@ class Service {
   Gate& gate() { return gate_; }
   Audit& audit() { return audit_; }
   LoginAudit& logins() { return logins_; }
+  /// Adds to the audit log what other processes did to the tokens of programs.
+  void note_tokens();
   const std::vector<std::shared_ptr<StorePlace>>& stores() const { return stores_; }
   const ServiceOptions& options() const { return options_; }
 
@@ -75,7 +77,7 @@ class Service {
   Routes routes_;
 };
 
-/// Who did it, as histories of tasks have it.
+/// Who did it, as histories of tasks have it: `operator/NAME`, or `token/NAME` for a program.
 std::string actor(const Request& request);
 
 /// The parts of the table.
@@ -90,6 +92,7 @@ void add_batch_routes(Routes& routes, Service& service);
 void add_output_routes(Routes& routes, Service& service);
 void add_transaction_routes(Routes& routes, Service& service);
 void add_remote_routes(Routes& routes, Service& service);
+void add_token_routes(Routes& routes, Service& service);
 void add_page_routes(Routes& routes);
 
 }  // namespace holdfast::server

@@ -148,6 +148,8 @@ describe("the dashboard", () => {
     assert.equal(status, 403);
     await viewer.open(place.address, "audit");
     await page.getByText("needs the role admin").waitFor();
+    await viewer.open(place.address, "tokens");
+    await page.getByText("Tokens cannot be seen here").waitFor();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in to Holdfast" }).waitFor();
     assert.deepEqual(await viewer.trouble(), []);
@@ -175,6 +177,7 @@ describe("the dashboard", () => {
     ["transaction", "transactions/scan-17", "missing 6: 3, 7-10, 12"],
     ["schedules", "schedules", "nightly"],
     ["settings", "settings", "maxRecoveryAttempts"],
+    ["tokens", "tokens", "Tokens of programs"],
     ["audit", "audit", "/v1/tasks/retry"],
   ];
 

@@ -60,3 +60,37 @@ test("schedules are made from the page, and none is replaced", async () => {
     assert.deepEqual(await visitor.barriers(), []);
   });
 });
+
+test("tokens are made and revoked from the page, and their secret is shown once", async () => {
+  await with_browser(async (place, visitor) => {
+    await place.run("task", "add", "first");
+    await place.serve("--no-auth");
+    const { page } = visitor;
+    await visitor.open(place.address, "tokens");
+    await page.getByText("Add a token").click();
+    const form = page.getByRole("form", { name: "Add a token" });
+    await form.getByLabel("Name").fill("orders");
+    await form.getByLabel("Scopes").fill("everything");
+    await form.getByRole("button", { name: "Add" }).click();
+    await form.getByText("unknown scope 'everything'").waitFor();
+    await form.getByLabel("Scopes").fill("enqueue, metrics");
+    await form.getByLabel("Kinds").fill("mail.*");
+    await form.getByRole("button", { name: "Add" }).click();
+    const said = await form.getByText(/hf_[0-9a-f]{64}/).textContent();
+    const secret = said.match(/hf_[0-9a-f]{64}/)[0];
+    const row = page.getByRole("row").filter({ hasText: "orders" });
+    await row.getByText("active").waitFor();
+    assert.equal(await row.getByText("hf_").count(), 0);
+    const [listed] = await place.json("token", "list");
+    assert.deepEqual(listed.scopes, ["metrics", "enqueue"]);
+    assert.ok(!JSON.stringify(listed).includes(secret));
+    await row.getByRole("button", { name: "Revoke token orders" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByText("Token orders is revoked.").waitFor();
+    assert.equal((await place.json("token", "list"))[0].state, "revoked");
+    await visitor.open(place.address, "audit");
+    await page.getByText("/v1/tokens/orders/revoke").waitFor();
+    assert.equal(await page.getByText(secret).count(), 0);
+    assert.deepEqual(await visitor.barriers(), []);
+  });
+});

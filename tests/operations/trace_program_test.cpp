@@ -130,12 +130,14 @@ TEST_F(TracesOfTheProgram, HaveTheAttemptsOfRemoteWorkersFromTheServer) {
   ASSERT_EQ(post("/v1/tasks", R"({"kind":"letter"})", {{"traceparent", traceparent}}).status, 201);
   const auto enlisted = post("/v1/remote/workers", R"({"kinds":["letter"]})");
   const auto worker = "/v1/remote/workers/" + std::string{enlisted.json().at("worker").as_string()};
-  const auto claimed = post(worker + "/claim", "{}").json().at("tasks").as_array();
+  const Headers secret{
+      {"Holdfast-Worker-Secret", std::string{enlisted.json().at("secret").as_string()}}};
+  const auto claimed = post(worker + "/claim", "{}", secret).json().at("tasks").as_array();
   ASSERT_EQ(claimed.size(), 1U);
   const boost::json::object settlement{
       {"id", claimed[0].at("id")}, {"token", claimed[0].at("token")}, {"outcome", "done"}};
   const boost::json::object settlements{{"settlements", boost::json::array{settlement}}};
-  ASSERT_EQ(post(worker + "/settle", boost::json::serialize(settlements)).status, 200);
+  ASSERT_EQ(post(worker + "/settle", boost::json::serialize(settlements), secret).status, 200);
   ASSERT_TRUE(eventually([&] { return collector_.asked() > 0; }, std::chrono::seconds{60}));
   expect_span(collector_);
   EXPECT_TRUE(eventually([&] {

@@ -29,15 +29,17 @@ const json::value& document() {
   return read;
 }
 
-/// `GET /v1/tasks viewer` for each route.
+/// `GET /metrics viewer metrics` for each route: the role, and the scope that is enough.
 std::set<std::string> documented() {
   std::set<std::string> found;
   for (const auto& [path, methods] : document().at("paths").as_object())
     for (const auto& [method, operation] : methods.as_object()) {
       std::string name{method};
       for (char& letter : name) letter = static_cast<char>(std::toupper(letter));
+      const auto* scope = operation.as_object().if_contains("x-holdfast-scope");
       found.insert(name + " " + std::string{path} + " " +
-                   operation.at("x-holdfast-role").as_string().c_str());
+                   operation.at("x-holdfast-role").as_string().c_str() + " " +
+                   (scope ? scope->as_string().c_str() : ""));
     }
   return found;
 }
@@ -70,8 +72,10 @@ TEST_F(Document, NamesEveryRouteAndEveryRouteIsNamed) {
   for (const auto& route : server_.service().routes().all()) {
     EXPECT_NE(route.access, server::Access::undeclared) << route.pattern << " declares no role";
     const bool page = route.pattern == "/" || route.pattern.starts_with("/{page}");
+    const auto scope = server::scope_for(route.access);
     if (!page)
-      there.insert(route.method + " " + route.pattern + " " + std::string{to_string(route.access)});
+      there.insert(route.method + " " + route.pattern + " " + std::string{to_string(route.access)} +
+                   " " + std::string{scope ? to_string(*scope) : ""});
   }
   EXPECT_EQ(there, documented());
 }
@@ -90,6 +94,7 @@ TEST_F(Document, SaysWhatQuestionsAreAnsweredWith) {
                          .id.text();
   server_.enqueue("http.request", R"({"url":"http://127.0.0.1/","http_method":"get"})");
   ASSERT_EQ(server_.post("/v1/remote/workers", R"({"kinds":["fails"]})").status, 201);
+  server_.new_token({.scopes = {server::Scope::metrics}});
   const std::pair<const char*, std::string> questions[] = {
       {"/healthz", "/healthz"},
       {"/readyz", "/readyz"},
@@ -112,6 +117,7 @@ TEST_F(Document, SaysWhatQuestionsAreAnsweredWith) {
       {"/v1/metrics/kinds", "/v1/metrics/kinds"},
       {"/v1/settings", "/v1/settings"},
       {"/v1/audit", "/v1/audit"},
+      {"/v1/tokens", "/v1/tokens"},
       {"/v1/schedules", "/v1/schedules"},
       {"/v1/limits", "/v1/limits"},
       {"/v1/http/requests", "/v1/http/requests"},
@@ -158,6 +164,9 @@ TEST_F(Document, SaysWhatActionsAreAnsweredWith) {
       {"/v1/http/stats/clear", "/v1/http/stats/clear", "{}"},
       {"/v1/batches/{id}/release", "/v1/batches/" + batch + "/release", "{}"},
       {"/v1/batches/{id}/abort", "/v1/batches/" + batch + "/abort", "{}"},
+      {"/v1/remote/workers", "/v1/remote/workers", R"({"kinds":["work"]})"},
+      {"/v1/tokens", "/v1/tokens", R"({"name":"mailer","scopes":["enqueue"],"kinds":["mail.*"]})"},
+      {"/v1/tokens/{name}/revoke", "/v1/tokens/mailer/revoke", "{}"},
       {"/v1/logout", "/v1/logout", "{}"}};
   for (const auto& [pattern, target, body] : actions)
     EXPECT_THAT(fault("post", pattern, target, body), IsEmpty()) << target;

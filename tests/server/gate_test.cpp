@@ -37,9 +37,12 @@ TEST_F(Gate, LetsNobodyInWithoutAToken) {
     const auto answer = server_.bare(route.method, path, route.method == "POST" ? "{}" : "");
     EXPECT_EQ(answer.status, 401) << route.method << " " << path << ": " << answer.body;
     EXPECT_EQ(answer.code(), "unauthenticated");
-    const auto wrong = server_.bare(route.method, path, route.method == "POST" ? "{}" : "",
-                                    {{"Authorization", "Bearer " + server::random_secret()}});
-    EXPECT_EQ(wrong.status, 401) << route.method << " " << path;
+    for (const std::string prefix : {"", "hf_"}) {
+      const auto wrong =
+          server_.bare(route.method, path, route.method == "POST" ? "{}" : "",
+                       {{"Authorization", "Bearer " + prefix + server::random_secret()}});
+      EXPECT_EQ(wrong.status, 401) << route.method << " " << path;
+    }
     ++refused;
   }
   EXPECT_GT(refused, 45);

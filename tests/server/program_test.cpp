@@ -184,8 +184,12 @@ TEST_F(Serve, TakesBackTheWorkOfADeadWorker) {
 /// What people copy has to survive what it tells them to survive.
 TEST_F(Serve, ExampleWorkersGoOnWithTheNextServer) {
   auto running = start();
+  const auto made = test::run({HOLDFAST_PROGRAM, "--json", "--store", store_.address(), "token",
+                               "add", "workers", "--scope", "work"});
+  ASSERT_TRUE(made.ending.ok()) << made.err;
+  const std::string token{boost::json::parse(made.out).at("secret").as_string()};
   const Environment where{{"HOLDFAST_URL", "http://127.0.0.1:" + std::to_string(running.port)},
-                          {"HOLDFAST_TOKEN", running.token}};
+                          {"HOLDFAST_TOKEN", token}};
   const std::string folder = HOLDFAST_SOURCE_DIR "/examples/clients/";
   Process python{{"/usr/bin/env", "python3", folder + "worker.py"}, where};
   Process ruby{{"/usr/bin/env", "ruby", folder + "worker.rb"}, where};
@@ -211,15 +215,18 @@ TEST_F(Serve, ExampleWorkersGoOnWithTheNextServer) {
 
 TEST_F(Serve, TellsWhatARemoteWorkerWasRunningWhenItWasKilled) {
   auto running = start();
-  const auto post = [&](const std::string& target, const std::string& body) {
-    return call(running.port, "POST", target, body, {{"Authorization", "Bearer " + running.token}})
+  const auto post = [&](const std::string& target, const std::string& body,
+                        const std::string& secret = {}) {
+    return call(running.port, "POST", target, body,
+                {{"Authorization", "Bearer " + running.token}, {"Holdfast-Worker-Secret", secret}})
         .json();
   };
   const std::string id{post("/v1/tasks", R"({"kind":"a"})").at("ids").at(0).as_string()};
-  const std::string worker{
-      post("/v1/remote/workers", R"({"kinds":["a"]})").at("worker").as_string()};
-  ASSERT_EQ(post("/v1/remote/workers/" + worker + "/claim", "{}").at("tasks").as_array().size(),
-            1u);
+  const auto enlisted = post("/v1/remote/workers", R"({"kinds":["a"]})");
+  const std::string worker{enlisted.at("worker").as_string()};
+  const std::string secret{enlisted.at("secret").as_string()};
+  const auto claimed = post("/v1/remote/workers/" + worker + "/claim", "{}", secret);
+  ASSERT_EQ(claimed.at("tasks").as_array().size(), 1u);
   running.process.kill();
   auto again = start();
   ASSERT_TRUE(eventually(
@@ -242,12 +249,16 @@ TEST_F(Serve, OpensForRemoteWorkersWhatItHasTheKeyOf) {
   enqueue_own(open(store_.address()), {{"keep", sealed, {.id = id}}});
   EXPECT_THAT(refusal({"--payload-key", "a=/no/such/file"}), HasSubstr("cannot be read"));
   auto running = start({"--payload-key", key});
-  const auto post = [&](const std::string& target, const std::string& body) {
-    return call(running.port, "POST", target, body, {{"Authorization", "Bearer " + running.token}});
+  const auto post = [&](const std::string& target, const std::string& body,
+                        const std::string& secret = {}) {
+    return call(running.port, "POST", target, body,
+                {{"Authorization", "Bearer " + running.token}, {"Holdfast-Worker-Secret", secret}});
   };
-  const auto worker = post("/v1/remote/workers", R"({"kinds":["keep"]})").json().at("worker");
-  const auto claim = "/v1/remote/workers/" + std::string{worker.as_string()} + "/claim";
-  EXPECT_THAT(post(claim, "{}").body, HasSubstr(R"("payload":{"response":{"status":200}})"));
+  const auto enlisted = post("/v1/remote/workers", R"({"kinds":["keep"]})").json();
+  const auto claim =
+      "/v1/remote/workers/" + std::string{enlisted.at("worker").as_string()} + "/claim";
+  EXPECT_THAT(post(claim, "{}", std::string{enlisted.at("secret").as_string()}).body,
+              HasSubstr(R"("payload":{"response":{"status":200}})"));
 }
 
 TEST_F(Serve, SaysWhichStoresAreNew) {

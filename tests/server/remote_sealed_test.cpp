@@ -30,6 +30,7 @@ class SealedForRemoteWorkers : public testing::Test {
         server_->post("/v1/remote/workers", R"({"kinds":["keep"],"concurrency":20})");
     ASSERT_EQ(answer.status, 201) << answer.body;
     path_ = "/v1/remote/workers/" + std::string{answer.json().at("worker").as_string()};
+    secret_ = {{"Holdfast-Worker-Secret", std::string{answer.json().at("secret").as_string()}}};
   }
   /// A callback as a processor with these options leaves it.
   TaskId callback(const http::PayloadOptions& payloads) {
@@ -46,19 +47,23 @@ class SealedForRemoteWorkers : public testing::Test {
     return {{"response", {{"status", 200}, {"body", std::string(300, 'x')}}}};
   }
   boost::json::array claim() {
-    return server_->post(path_ + "/claim", R"({"limit":20})").json().at("tasks").as_array();
+    return server_->post(path_ + "/claim", R"({"limit":20})", secret_)
+        .json()
+        .at("tasks")
+        .as_array();
   }
   void settle(const boost::json::value& task, const std::string& outcome) {
     const auto body = R"({"settlements":[{"id":")" + std::string{task.at("id").as_string()} +
                       R"(","token":)" + std::to_string(task.at("token").as_int64()) +
                       R"(,"delay_ms":0,"outcome":")" + outcome + R"("}]})";
-    EXPECT_THAT(server_->post(path_ + "/settle", body).body, HasSubstr("accepted"));
+    EXPECT_THAT(server_->post(path_ + "/settle", body, secret_).body, HasSubstr("accepted"));
   }
   TaskRecord task(TaskId id) { return server_->inspector().task(id).value(); }
 
   TempStore folder_;
   std::optional<ServerUnderTest> server_;
   std::string path_;
+  Headers secret_;
 };
 
 TEST_F(SealedForRemoteWorkers, IsOpenedAndItsBlobForgottenWhenItIsDone) {
@@ -156,7 +161,7 @@ TEST_F(SealedForRemoteWorkers, LeavesThreadsToOthersWhileBlobsDoNotAnswer) {
   for (int i = 0; i < many; ++i) callback(in_blobs);
   std::vector<std::thread> claims;
   for (int i = 0; i < many; ++i)
-    claims.emplace_back([&] { server_->post(path_ + "/claim", R"({"limit":1})"); });
+    claims.emplace_back([&] { server_->post(path_ + "/claim", R"({"limit":1})", secret_); });
   ASSERT_TRUE(eventually([&] {
     return waiting == 4 && server_->inspector().count({.states = {TaskState::pending}}) == 4;
   })) << waiting;

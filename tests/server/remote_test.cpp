@@ -24,10 +24,13 @@ class RemoteWorkers : public testing::Test {
   std::string enlist(const std::string& body = R"({"kinds":["work"]})") {
     const auto answer = server_.post("/v1/remote/workers", body);
     EXPECT_EQ(answer.status, 201) << answer.body;
-    return std::string{answer.json().at("worker").as_string()};
+    std::string worker{answer.json().at("worker").as_string()};
+    secrets_[worker] = answer.json().at("secret").as_string();
+    return worker;
   }
   Answer ask(const std::string& worker, const std::string& what, const std::string& body = "{}") {
-    return server_.post("/v1/remote/workers/" + worker + "/" + what, body);
+    return server_.post("/v1/remote/workers/" + worker + "/" + what, body,
+                        {{"Holdfast-Worker-Secret", secrets_[worker]}});
   }
   static std::string settlement(const std::string& id, std::int64_t token,
                                 const std::string& rest) {
@@ -39,6 +42,7 @@ class RemoteWorkers : public testing::Test {
   }
 
   ServerUnderTest server_{{.settings = quick()}};
+  std::map<std::string, std::string> secrets_;  ///< by worker
 };
 
 TEST_F(RemoteWorkers, ClaimNoteAndSettle) {
@@ -152,6 +156,7 @@ TEST_F(RemoteWorkers, WaitForWork) {
   waits.send(request_text("POST", "/v1/remote/workers/" + worker + "/claim", body,
                           {{"Host", server_.host()},
                            {"Authorization", "Bearer " + server_.token()},
+                           {"Holdfast-Worker-Secret", secrets_[worker]},
                            {"Content-Type", "application/json"}}));
   ASSERT_EQ(ask(worker, "heartbeat", R"({"tasks":[]})").status, 200);
   const auto id = server_.enqueue("work").text();

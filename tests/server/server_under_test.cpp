@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "recovery/clock.hpp"
 #include "server/secrets.hpp"
 
 namespace holdfast::test {
@@ -33,7 +34,8 @@ ServerUnderTest::ServerUnderTest() : ServerUnderTest{Options{}} {}
 ServerUnderTest::ServerUnderTest(const Options& options)
     : folder_{store_.folder() / "server"},
       engine_{open(store_.address(), options.settings)},
-      token_{server::random_secret()} {
+      token_{server::random_secret()},
+      tokens_{std::make_shared<server::Tokens>(folder_ + "/tokens")} {
   server::make_private_folder(folder_);
   listener_ = std::make_unique<server::Listener>(
       server::ListenOptions{.threads = options.threads, .connections = options.connections});
@@ -44,6 +46,7 @@ ServerUnderTest::ServerUnderTest(const Options& options)
     log_ += fmt::format("{} {}\n", event, text);
   };
   gate.trouble = [log](const std::string& text) { log("users_unreadable", text); };
+  gate.tokens = tokens_;
   service_ = std::make_unique<server::Service>(
       server::ServiceOptions{
           .folder = folder_, .gate = gate, .payloads = options.payloads, .warn = log},
@@ -66,6 +69,12 @@ std::string ServerUnderTest::log() const {
 }
 
 Headers ServerUnderTest::bearer() const { return {{"Authorization", "Bearer " + token_}}; }
+std::string ServerUnderTest::new_token(server::ProgramToken token) {
+  if (token.name.empty()) token.name = fmt::format("program-{}", ++made_tokens_);
+  if (token.created == WallTime{}) token.created = system_clock().wall();
+  return tokens_->add(std::move(token)).secret;
+}
+
 std::string ServerUnderTest::host() const { return fmt::format("127.0.0.1:{}", port_); }
 
 Answer ServerUnderTest::get(const std::string& target) {

@@ -46,6 +46,9 @@ class ServerUnderTest {
   Answer bare(const std::string& method, const std::string& target, const std::string& body = {},
               const Headers& headers = {});
   Headers bearer() const;
+  /// Makes a token of a program, by a name of its own unless one is given; returns its secret.
+  std::string new_token(server::ProgramToken token);
+  server::Tokens& tokens() { return *tokens_; }
   std::string host() const;
   int port() const { return port_; }
 
@@ -70,6 +73,8 @@ class ServerUnderTest {
   std::string token_;
   mutable std::mutex log_mutex_;
   std::string log_;
+  std::shared_ptr<server::Tokens> tokens_;
+  int made_tokens_ = 0;
   int port_ = 0;
   std::unique_ptr<server::Listener> listener_;
   std::unique_ptr<server::Service> service_;

@@ -8,6 +8,7 @@ import { Recoveries } from "./recoveries";
 import { Schedules } from "./schedules";
 import { Settings } from "./settings";
 import { Tasks } from "./tasks";
+import { Tokens } from "./tokens";
 import { Transactions } from "./transactions";
 import { Unknown } from "./unknown";
 import { Workers } from "./workers";
@@ -28,6 +29,7 @@ export const pages: PageEntry[] = [
   { path: "transactions", name: "Transactions", Content: Transactions },
   { path: "schedules", name: "Schedules and limits", Content: Schedules },
   { path: "settings", name: "Settings", Content: Settings },
+  { path: "tokens", name: "Tokens", Content: Tokens },
   { path: "audit", name: "Audit", Content: Audit },
 ];
 

@@ -54,7 +54,15 @@ const columns: Column<Worker>[] = [
   },
   {
     head: "Process",
-    cell: (worker) => <Text value={`${worker.pid} on ${worker.host}`} />,
+    cell: (worker) => (
+      <Text
+        value={
+          worker.enlisted_by
+            ? `remote, by ${worker.enlisted_by}`
+            : `${worker.pid} on ${worker.host}`
+        }
+      />
+    ),
   },
   {
     head: "Kinds",

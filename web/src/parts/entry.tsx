@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { use_refusal } from "../session";
+import type { Role } from "../session";
 import { sentence_of } from "./ask";
 import { Text } from "./text";
 
@@ -19,6 +20,8 @@ interface Props {
   title: string;
   verb: string;
   fields: readonly EntryField[];
+  /** Which role it takes; default: operator. */
+  role?: Role;
   /** Does it, and says in a sentence what was done. */
   send: (values: Record<string, string>) => Promise<string>;
 }
@@ -44,8 +47,8 @@ function Input({ field }: { field: EntryField }) {
 }
 
 /** Something new for the store, closed until it is wanted. Others than operators see why not. */
-export function Entry({ title, verb, fields, send }: Props) {
-  const refusal = use_refusal("operator");
+export function Entry({ title, verb, fields, role, send }: Props) {
+  const refusal = use_refusal(role ?? "operator");
   const [result, set_result] = useState({ sentence: "", tone: "" });
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
