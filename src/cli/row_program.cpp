@@ -85,6 +85,9 @@ class RowProgram::Conversation {
     }
   }
 
+  /// Nothing: it has not ended, or a signal ended it.
+  std::optional<int> exit_code() const { return exit_code_; }
+
  private:
   Conversation(Pipe pipe, const std::string& line, const GroupGuard& guard)
       : child_{ChildProcess::start(shell(line), pipe.reader.get(), -1, &guard)},
@@ -125,6 +128,7 @@ class RowProgram::Conversation {
   bool ended(std::string& why) {
     pass_on_errors(child_.errors());
     auto ending = child_.reap();
+    if (!ending.by_signal) exit_code_ = ending.number;
     why = fmt::format("it ended with {} {}", ending.by_signal ? "signal" : "exit code",
                       ending.number);
     return false;
@@ -134,6 +138,7 @@ class RowProgram::Conversation {
   Descriptor input_;
   std::string heard_;
   bool says_errors_ = true;
+  std::optional<int> exit_code_{};
 };
 
 RowProgram::RowProgram(std::string line) : line_{std::move(line)} {
@@ -152,7 +157,11 @@ RowProgram::Conversation& RowProgram::conversation() {
                "holdfast: the program says more than one line for a row; starting it anew\n");
     own.reset();
   }
-  if (!own) own = std::make_unique<Conversation>(line_, guard_);
+  try {
+    if (!own) own = std::make_unique<Conversation>(line_, guard_);
+  } catch (const std::system_error& error) {
+    throw CannotBegin{error.what()};
+  }
   return *own;
 }
 
@@ -163,9 +172,13 @@ void RowProgram::end_conversation() {
 
 RowResult RowProgram::process(const RowAttempt& row) {
   std::string why;
-  auto answer = conversation().ask(line_for(row), row.stop, why);
+  auto& talk = conversation();
+  auto answer = talk.ask(line_for(row), row.stop, why);
   if (!answer) {
+    const auto ended = talk.exit_code();
     end_conversation();
+    if (ended && shell_lacks({line_}, false, *ended))
+      throw CannotBegin{fmt::format("the shell cannot run '{}'", line_)};
     throw RetryRow{fmt::format("the program did not answer: {}", why)};
   }
   try {

@@ -16,7 +16,7 @@ class LiveAttempt final : public Attempt {
   /// `note` takes progress and log lines for later, in order; effects go to the store at once.
   using TakeNote = std::function<void(Note)>;
   LiveAttempt(const Job& job, TaskStore& store, Enlistment& enlistment, const Settings& settings,
-              TakeNote note);
+              TakeNote note, std::function<void()> begun);
   ~LiveAttempt() override;
   LiveAttempt(const LiveAttempt&) = delete;
   LiveAttempt& operator=(const LiveAttempt&) = delete;
@@ -34,6 +34,7 @@ class LiveAttempt final : public Attempt {
   TaskId then_json(std::string kind, std::string payload, TaskOptions options) override;
   std::string record_once(std::string_view key, std::string_view value) override;
   int child_lock() override;
+  void begun() override { begun_(); }
 
   std::vector<NewTask> take_follow_ups() { return std::move(follow_ups_); }
   /// Nobody chose an id for a follow-up.
@@ -45,6 +46,7 @@ class LiveAttempt final : public Attempt {
   Enlistment& enlistment_;
   const Settings& settings_;
   TakeNote note_;
+  std::function<void()> begun_;
   std::vector<NewTask> follow_ups_;
   bool made_all_ids_ = true;
   int lines_ = 0;
