@@ -59,6 +59,9 @@ class Attempt {
   /// `EarlierAttemptRuns` while a process of an earlier attempt has it, and `LeaseLost` if this
   /// worker no longer holds the task.
   virtual int child_lock() = 0;
+  /// For handlers whose set-up can fail with `CannotBegin`: it is done, and the work begins. Where
+  /// the worker had stopped claiming this kind, it claims again. Returning says the same, later.
+  virtual void begun() {}
 };
 
 }  // namespace holdfast

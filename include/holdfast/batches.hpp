@@ -159,8 +159,11 @@ class Batches {
   std::map<std::string, AppInitialiser> initialisers_;
 };
 
-/// Processes rows until SIGTERM or SIGINT: then what is begun is finished, and what is not is given
-/// back. A second signal stops processors now.
+/// Processes rows until SIGTERM or SIGINT: then what is begun is finished, however long that takes
+/// unless `options.drain_timeout` says otherwise, and what is not is given back. A second signal
+/// stops processors now.
 WorkerSummary run(const Batches& batches, WorkerOptions options = {});
+/// The same until `stop` is requested.
+WorkerSummary run(const Batches& batches, std::stop_token stop, WorkerOptions options = {});
 
 }  // namespace holdfast

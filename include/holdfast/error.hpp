@@ -23,9 +23,16 @@ class InvalidRequest : public Error {
   using Error::Error;
 };
 
-/// A payload does not have the shape that its handler expects, and will not have it next time.
+/// A payload does not have the shape that its handler expects, and will not have it next time. A
+/// handler that lets it pass gets its task held, with this as the cause: a later version of the
+/// program may read it, and an operator releases it then.
 class UnfitPayload : public InvalidRequest {
   using InvalidRequest::InvalidRequest;
+};
+
+/// The same of what a transaction was started with or keeps: the transaction is held.
+class UnfitTransaction : public UnfitPayload {
+  using UnfitPayload::UnfitPayload;
 };
 
 /// The store could not be reached or would not do it. The work is not lost: nothing was
@@ -78,6 +85,14 @@ class StoreMoved : public StoreError {
 /// A write named a claim that this worker no longer holds: its lease ended and another owner, an
 /// operator or recovery has the task now. Drop the work; nothing was written.
 class LeaseLost : public Error {
+  using Error::Error;
+};
+
+/// A handler cannot begin on this machine: its program is missing, there are no descriptors, the
+/// disk is full. A handler throws it before it has done anything. The task is given back without a
+/// charge, for another worker; this one claims no more tasks of the kind, says so, and tries a
+/// single one after a pause.
+class CannotBegin : public Error {
   using Error::Error;
 };
 

@@ -83,6 +83,19 @@ struct HandlerIgnoresStop {
   std::string kind;
   std::string name{};  ///< as above
 };
+/// Handlers of a kind cannot begin in this worker. It gives their tasks back without a charge,
+/// claims no more of them, and tries one again after a pause. Told with every try that fails.
+struct KindPaused {
+  WorkerId id;
+  std::string kind;
+  std::string why;
+  std::chrono::milliseconds pause{};
+};
+/// They can again.
+struct KindResumed {
+  WorkerId id;
+  std::string kind;
+};
 /// A schedule enqueued a task (in this process; each time is fired by one only).
 struct ScheduleFired {
   std::string schedule;
@@ -116,11 +129,12 @@ struct TransactionNoted {
   bool trouble = false;
 };
 
-using Event = std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, IntegrityChecked,
-                           StoreRepaired, WorkerEnlisted, WorkerDied, WorkerCleared,
-                           StaleWriteRefused, HeartbeatFailed, LeasesAbandoned, StoreTrouble,
-                           StoreWarning, DamageFound, HandlerIgnoresStop, ScheduleFired,
-                           ScheduleBroken, TransactionResumed, TransactionMoved, TransactionNoted>;
+using Event =
+    std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, IntegrityChecked, StoreRepaired,
+                 WorkerEnlisted, WorkerDied, WorkerCleared, StaleWriteRefused, HeartbeatFailed,
+                 LeasesAbandoned, StoreTrouble, StoreWarning, DamageFound, HandlerIgnoresStop,
+                 KindPaused, KindResumed, ScheduleFired, ScheduleBroken, TransactionResumed,
+                 TransactionMoved, TransactionNoted>;
 
 enum class Severity { debug, info, warning, error };
 Severity severity(const Event& event);

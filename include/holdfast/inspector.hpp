@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <limits>
 #include <optional>
 #include <stop_token>
@@ -59,7 +60,9 @@ struct WorkerStatus {
   int pid = 0;
   WorkerState state = WorkerState::running;
   bool draining = false;  ///< running, and claims nothing more; as of its last heartbeat
-  std::string proof;      ///< how alive or dead is known: `lock held`, `lock released`
+  /// Kinds that cannot begin there (see `CannotBegin`), and why; as of its last heartbeat.
+  std::map<std::string, std::string> paused_kinds{};
+  std::string proof;  ///< how alive or dead is known: `lock held`, `lock released`
   WallTime started_at{};
   WallTime last_heartbeat{};
   Millis heartbeat_interval{0};     ///< how often it is to be heard of

@@ -89,6 +89,8 @@ class MetricsFile {
   /// Writes it once; throws `ConfigError` if that cannot be done.
   MetricsFile(const Engine& engine, std::string path,
               std::chrono::milliseconds every = std::chrono::seconds{5});
+  MetricsFile(const MetricsFile&) = delete;
+  MetricsFile& operator=(const MetricsFile&) = delete;
   /// What is written there, for what else is to be counted.
   std::shared_ptr<Metrics> metrics() const { return metrics_; }
 

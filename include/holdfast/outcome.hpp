@@ -7,7 +7,8 @@
 #include <variant>
 
 #include <boost/json/value.hpp>
-#include <boost/json/value_from.hpp>
+
+#include <holdfast/json_shape.hpp>
 
 namespace holdfast {
 
@@ -20,7 +21,7 @@ inline const Done done{};
 
 template <class T>
 Done done_with(const T& value) {
-  return Done{boost::json::value_from(value)};
+  return Done{detail::write_json(value)};
 }
 
 /// It failed and should be tried again: after `delay` if given, else after the task's back-off.

@@ -82,8 +82,10 @@ class TransactionRunner {
  public:
   TransactionRunner(Engine engine, StateMachine machine, TransactionOptions options = {});
   ~TransactionRunner();
+  TransactionRunner(const TransactionRunner&) = delete;
+  TransactionRunner& operator=(const TransactionRunner&) = delete;
 
-  /// Works until `drain` or `hurry` was asked for. Runs once.
+  /// Works until `drain` or `hurry` was asked for. Runs once; throws `Error` the second time.
   WorkerSummary run();
   /// Claims nothing more, lets handlers finish and gives the rest back, listeners at once.
   void drain();

@@ -40,8 +40,8 @@ class Tasks {
   explicit Tasks(Engine engine) : engine_{std::move(engine)} {}
 
   /// Says how tasks of `kind` are handled: `handler(const T&, Attempt&)` returns an `Outcome`.
-  /// A worker only claims kinds that it has a handler for. Throwing counts as `retry`; a payload
-  /// that does not fit `T` fails for good.
+  /// A worker only claims kinds that it has a handler for. Throwing counts as `retry`; a task
+  /// whose payload does not fit `T` is held until an operator releases it.
   template <class T, class F>
   Tasks& on(std::string kind, F handler) {
     return on_json(std::move(kind), [handler = std::move(handler)](Attempt& attempt) -> Outcome {

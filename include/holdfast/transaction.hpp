@@ -70,18 +70,19 @@ class Transaction {
   /// Fires when it should end: cancelled, shut down, or the lease is gone.
   virtual std::stop_token stop_token() const = 0;
 
-  /// What it was started with; never changes.
+  /// What it was started with; never changes. Read as a type that it does not fit, here and in
+  /// `data`, it throws `UnfitTransaction`; where a handler lets that pass, the transaction is held.
   virtual const std::string& input_json() const = 0;
   template <class T>
   T input() const {
-    return from_payload<T>(input_json());
+    return read<T>(input_json(), "input of the transaction");
   }
 
   /// What it knows, as of the last step that was written (or `keep`).
   virtual const std::string& data_json() const = 0;
   template <class T>
   T data() const {
-    return from_payload<T>(data_json());
+    return read<T>(data_json(), "data of the transaction");
   }
   /// Changes what it knows. Durable with the next step: a move, `Wait`, `once` or `record`.
   virtual void keep_json(std::string data) = 0;
@@ -127,6 +128,16 @@ class Transaction {
 
   /// For the handlers of one state: empty when it is entered, and theirs until it is left.
   virtual std::shared_ptr<void>& memory() = 0;
+
+ private:
+  template <class T>
+  static T read(const std::string& json, std::string_view what) {
+    try {
+      return from_payload<T>(json, what);
+    } catch (const UnfitPayload& error) {
+      throw UnfitTransaction{error.what()};
+    }
+  }
 };
 
 /// A message for a transaction that listens. It is acknowledged when the handler has returned,

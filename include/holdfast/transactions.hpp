@@ -120,6 +120,9 @@ class Transactions : public States<State> {
 /// Runs `machine` until SIGTERM or SIGINT (drain; a second one hurries). What `main` calls.
 WorkerSummary run(const Engine& engine, const StateMachine& machine,
                   const TransactionOptions& options = {});
+/// The same until `stop` is requested.
+WorkerSummary run(const Engine& engine, const StateMachine& machine, std::stop_token stop,
+                  const TransactionOptions& options = {});
 template <class State>
 WorkerSummary run(const Transactions<State>& transactions, const TransactionOptions& options = {}) {
   return run(transactions.engine(), transactions.machine(), options);

@@ -221,8 +221,22 @@ Tasks Batches::work() const {
   return tasks;
 }
 
+namespace {
+
+/// A row that is begun is finished.
+WorkerOptions patient(WorkerOptions options) {
+  if (!options.drain_timeout) options.drain_timeout = without_limit;
+  return options;
+}
+
+}  // namespace
+
 WorkerSummary run(const Batches& batches, WorkerOptions options) {
-  return run(batches.work(), std::move(options));
+  return run(batches.work(), patient(std::move(options)));
+}
+
+WorkerSummary run(const Batches& batches, std::stop_token stop, WorkerOptions options) {
+  return run(batches.work(), std::move(stop), patient(std::move(options)));
 }
 
 }  // namespace holdfast

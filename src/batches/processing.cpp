@@ -80,6 +80,8 @@ RowResult Processing::ask(const RowProcessor& processor, const RowAttempt& row) 
     return processor(row);
   } catch (const EarlierAttemptRuns&) {
     throw;
+  } catch (const CannotBegin&) {
+    throw;
   } catch (const RetryRow& error) {
     // What logs say about units names them by numbers that nobody else uses.
     throw RetryRow{
@@ -113,7 +115,12 @@ std::any Processing::state_of(const std::string& app) {
   if (made != states_.end()) return made->second;
   auto initialiser = initialisers_.find(app);
   if (initialiser == initialisers_.end()) return {};
-  return states_[app] = initialiser->second();
+  try {
+    return states_[app] = initialiser->second();
+  } catch (const std::exception& error) {
+    states_.erase(app);
+    throw CannotBegin{fmt::format("the initialiser of {} failed: {}", app, error.what())};
+  }
 }
 
 }  // namespace holdfast

@@ -28,7 +28,7 @@ constexpr EndWords words{"finishing the rows that are begun; once more to give t
                          "stopping, and giving back what is begun"};
 
 struct Options {
-  std::string line, app, output;
+  std::string line, app, output, drain;
   Others others;
   std::vector<std::string> ops, passed;
   int attempts = 3;
@@ -68,7 +68,10 @@ Exit run(Context& context, const Options& options) {
   Batches batches{engine, std::move(how)};
   for (const auto& op : options.ops)
     batches.on(options.app, op, [&](const RowAttempt& row) { return program.process(row); });
-  Worker worker{batches.work(), options.worker};
+  auto as_worker = options.worker;
+  as_worker.drain_timeout =
+      options.drain.empty() ? without_limit : parse_duration(options.drain, "--drain-timeout");
+  Worker worker{batches.work(), std::move(as_worker)};
   const InterruptWatch watch{interrupts, winding_down(worker, context, words)};
   print_summary(context, worker.run(), "done", "rows and summaries done");
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
@@ -110,6 +113,10 @@ void add_batch_run(CLI::App& parent, Context& context) {
       ->add_option("--concurrency", options->worker.concurrency,
                    "So many programs at once; default: the configuration's, else one for each core")
       ->check(CLI::Range(1, 4'096));
+  command
+      ->add_option("--drain-timeout", options->drain,
+                   "How long begun rows may take to finish after SIGTERM (default: no limit)")
+      ->type_name("DURATION");
   add_others(*command, options->others);
   add_pass_environment(*command, options->passed);
   command->add_flag("--until-empty", options->worker.until_empty,

@@ -15,11 +15,15 @@ void print_summary(const Context& context, const WorkerSummary& summary, std::st
                            .number("failed_attempts", summary.failed_attempts)
                            .number("given_back", summary.given_back)
                            .number("refused", summary.refused)
+                           .number("left_behind", summary.left_behind)
                            .str());
   else
-    context.confirm(fmt::format("{} {}, {} failed attempts, {} given back, {} stale writes refused",
-                                summary.completed, done_text, summary.failed_attempts,
-                                summary.given_back, summary.refused));
+    context.confirm(fmt::format(
+        "{} {}, {} failed attempts, {} given back, {} stale writes refused{}", summary.completed,
+        done_text, summary.failed_attempts, summary.given_back, summary.refused,
+        summary.left_behind == 0
+            ? ""
+            : fmt::format(", {} handlers that did not stop", summary.left_behind)));
 }
 
 void add_pass_environment(CLI::App& command, std::vector<std::string>& passed) {

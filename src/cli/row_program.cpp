@@ -80,6 +80,9 @@ class RowProgram::Conversation {
     }
   }
 
+  /// Nothing: it has not ended, or a signal ended it.
+  std::optional<int> exit_code() const { return exit_code_; }
+
  private:
   Conversation(Pipe pipe, const Program& program, const GroupGuard& guard)
       : child_{ChildProcess::start(program, pipe.reader.get(), -1, &guard)},
@@ -120,6 +123,7 @@ class RowProgram::Conversation {
   bool ended(std::string& why) {
     pass_on_errors(child_.errors());
     auto ending = child_.reap();
+    if (!ending.by_signal) exit_code_ = ending.number;
     why = fmt::format("it ended with {} {}", ending.by_signal ? "signal" : "exit code",
                       ending.number);
     return false;
@@ -129,6 +133,7 @@ class RowProgram::Conversation {
   Descriptor input_;
   std::string heard_;
   bool says_errors_ = true;
+  std::optional<int> exit_code_{};
 };
 
 RowProgram::RowProgram(const std::string& line, const std::vector<std::string>& passed)
@@ -149,7 +154,11 @@ RowProgram::Conversation& RowProgram::conversation() {
                "holdfast: the program says more than one line for a row; starting it anew\n");
     own.reset();
   }
-  if (!own) own = std::make_unique<Conversation>(program_, guard_);
+  try {
+    if (!own) own = std::make_unique<Conversation>(program_, guard_);
+  } catch (const std::system_error& error) {
+    throw CannotBegin{error.what()};
+  }
   return *own;
 }
 
@@ -160,9 +169,14 @@ void RowProgram::end_conversation() {
 
 RowResult RowProgram::process(const RowAttempt& row) {
   std::string why;
-  auto answer = conversation().ask(line_for(row), row.stop, why);
+  auto& talk = conversation();
+  auto answer = talk.ask(line_for(row), row.stop, why);
   if (!answer) {
+    const auto ended = talk.exit_code();
     end_conversation();
+    const auto& line = program_.arguments.back();
+    if (ended && shell_lacks({line}, false, *ended))
+      throw CannotBegin{fmt::format("the shell cannot run '{}'", line)};
     throw RetryRow{fmt::format("the program did not answer: {}", why)};
   }
   try {

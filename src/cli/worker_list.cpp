@@ -16,11 +16,18 @@ struct Options {
 };
 
 Colour colour_of(const WorkerStatus& worker) {
+  if (!worker.paused_kinds.empty()) return Colour::red;
   if (worker.state == WorkerState::running) return worker.draining ? Colour::yellow : Colour::green;
   return worker.state == WorkerState::dead ? Colour::red : Colour::dim;
 }
 
 std::string remark(const WorkerStatus& worker) {
+  if (!worker.paused_kinds.empty()) {
+    const auto& [kind, why] = *worker.paused_kinds.begin();
+    const auto more = worker.paused_kinds.size() - 1;
+    return fmt::format("cannot run {}{}: {}", kind,
+                       more > 0 ? fmt::format(" and {} more kinds", more) : "", why);
+  }
   if (worker.evidence.empty()) return worker.cause;
   return worker.cause.empty() ? worker.evidence
                               : fmt::format("{}; {}", worker.cause, worker.evidence);

@@ -24,6 +24,8 @@ struct NameOf {
   std::string_view operator()(const StoreWarning&) const { return "store_warning"; }
   std::string_view operator()(const DamageFound&) const { return "damage_found"; }
   std::string_view operator()(const HandlerIgnoresStop&) const { return "handler_ignores_stop"; }
+  std::string_view operator()(const KindPaused&) const { return "kind_paused"; }
+  std::string_view operator()(const KindResumed&) const { return "kind_resumed"; }
   std::string_view operator()(const ScheduleFired&) const { return "schedule_fired"; }
   std::string_view operator()(const ScheduleBroken&) const { return "schedule_broken"; }
   std::string_view operator()(const TransactionResumed&) const { return "transaction_resumed"; }
@@ -90,6 +92,13 @@ class Fields {
   void operator()(const HandlerIgnoresStop& event) const {
     subject(event);
     line_.text("kind", event.kind);
+  }
+  void operator()(const KindPaused& event) const {
+    line_.text("worker", event.id.text()).text("kind", event.kind).text("why", event.why);
+    line_.number("pause_ms", event.pause.count());
+  }
+  void operator()(const KindResumed& event) const {
+    line_.text("worker", event.id.text()).text("kind", event.kind);
   }
   void operator()(const ScheduleFired& event) const {
     line_.text("schedule", event.schedule).text("task", event.task.text());

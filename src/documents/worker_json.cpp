@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <holdfast/payload.hpp>
+
 #include "documents/json.hpp"
 #include "recovery/time_text.hpp"
 
@@ -33,6 +35,7 @@ std::string worker_json(const WorkerStatus& worker, WallTime now) {
       .number("pid", worker.pid)
       .text("state", to_string(worker.state))
       .flag("draining", worker.draining)
+      .json("paused_kinds", to_payload(worker.paused_kinds))
       .text("proof", worker.proof)
       .text("started_at", iso8601(worker.started_at))
       .text("last_heartbeat", iso8601(worker.last_heartbeat))

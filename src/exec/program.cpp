@@ -95,6 +95,14 @@ void expect_program(const std::vector<std::string>& command, bool not_a_line) {
     throw ConfigError{fmt::format("cannot run {}: {}", path, std::strerror(errno))};
 }
 
+bool shell_lacks(const std::vector<std::string>& command, bool not_a_line, int exit_code) {
+  constexpr int not_executable = 126, not_found = 127;
+  if (command.size() != 1 || not_a_line) return false;
+  if (exit_code != not_found && exit_code != not_executable) return false;
+  const auto word = plain_first_word(command.front());
+  return !word.empty() && !shell_knows(word);
+}
+
 Program program_for(const std::vector<std::string>& command, bool not_a_line,
                     const Attempt& attempt, std::span<const std::string> passed) {
   if (command.size() == 1 && !not_a_line)

@@ -40,6 +40,8 @@ struct SeverityOf {
   Severity operator()(const StoreWarning&) const { return Severity::warning; }
   Severity operator()(const DamageFound&) const { return Severity::error; }
   Severity operator()(const HandlerIgnoresStop&) const { return Severity::warning; }
+  Severity operator()(const KindPaused&) const { return Severity::error; }
+  Severity operator()(const KindResumed&) const { return Severity::info; }
   Severity operator()(const ScheduleFired&) const { return Severity::info; }
   Severity operator()(const ScheduleBroken&) const { return Severity::warning; }
   Severity operator()(const TransactionResumed&) const { return Severity::info; }
@@ -147,6 +149,14 @@ struct TextOf {
   std::string operator()(const HandlerIgnoresStop& event) const {
     return fmt::format("the handler of {} ({}) goes on although it was asked to stop",
                        subject(event), event.kind);
+  }
+  std::string operator()(const KindPaused& event) const {
+    return fmt::format(
+        "worker {} cannot run tasks of kind {}: {}; it gives them back and tries one in {}",
+        event.id.text(), event.kind, event.why, duration_text(event.pause));
+  }
+  std::string operator()(const KindResumed& event) const {
+    return fmt::format("worker {} can run tasks of kind {} again", event.id.text(), event.kind);
   }
   std::string operator()(const ScheduleFired& event) const {
     return fmt::format("schedule {} enqueued task {}", event.schedule, event.task.text());

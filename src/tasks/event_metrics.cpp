@@ -52,6 +52,8 @@ class EventCounts {
   void operator()(const StoreTrouble&) { trouble_.add(); }
   void operator()(const StoreWarning&) {}
   void operator()(const HandlerIgnoresStop&) { ignored_.add(); }
+  void operator()(const KindPaused& event) { paused(event.kind).add(); }
+  void operator()(const KindResumed&) {}
   void operator()(const ScheduleFired&) { fired_.add(); }
   void operator()(const ScheduleBroken&) { broken_.add(); }
   void operator()(const TransactionResumed&) { resumed_.add(); }
@@ -69,6 +71,11 @@ class EventCounts {
     return metrics_->counter("holdfast_orphans_total",
                              "Tasks of dead workers, by what recovery in this process decided.",
                              {{"decision", std::string{decision}}});
+  }
+  Counter& paused(const std::string& kind) {
+    return metrics_->counter("holdfast_kinds_paused_total",
+                             "Times that handlers of a kind could not begin in this process.",
+                             {{"kind", kind}});
   }
   Counter& checks(const std::string& result) {
     return metrics_->counter("holdfast_integrity_checks_total",

@@ -86,6 +86,7 @@ std::string Figures::text() const {
   object["full"] = full;
   if (draining) object["draining"] = true;
   if (!tells.empty()) object["tells"] = tells;
+  if (!paused.empty()) object["paused"] = json::value_from(paused);
   return json::serialize(object);
 }
 
@@ -112,6 +113,9 @@ std::optional<Figures> Figures::parse(std::string_view text) {
   const auto* draining = object.if_contains("draining");
   parsed.draining = draining && *draining == true;
   parsed.tells = text_of(object, "tells");
+  if (const auto* paused = object.if_contains("paused"); paused && paused->is_object())
+    for (const auto& each : paused->get_object())
+      if (each.value().is_string()) parsed.paused[each.key()] = each.value().get_string();
   return parsed;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,6 +45,8 @@ struct Figures {
   /// These two do not grow, so sums and differences leave them out.
   bool draining = false;  ///< it claims nothing more
   std::string tells{};    ///< what it says of itself now, as `WorkerOptions::tells` has it
+  /// Kinds that cannot begin there, and why. Does not grow either.
+  std::map<std::string, std::string> paused{};
 
   Tally& of(std::string_view kind);
   Tally total() const;

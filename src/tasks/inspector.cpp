@@ -115,8 +115,10 @@ std::vector<WorkerStatus> Inspector::workers() const {
   if (running.empty()) return workers;
   for (const auto& told : registry.figures(told_within))
     if (const auto at = running.find(told.worker); at != running.end())
-      if (const auto figures = Figures::parse(told.figures))
+      if (auto figures = Figures::parse(told.figures)) {
         at->second->draining = figures->draining;
+        at->second->paused_kinds = std::move(figures->paused);
+      }
   return workers;
 }
 

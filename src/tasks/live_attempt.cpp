@@ -24,12 +24,13 @@ std::string_view beginning(std::string_view line) {
 }  // namespace
 
 LiveAttempt::LiveAttempt(const Job& job, TaskStore& store, Enlistment& enlistment,
-                         const Settings& settings, TakeNote note)
+                         const Settings& settings, TakeNote note, std::function<void()> begun)
     : job_{job},
       store_{store},
       enlistment_{enlistment},
       settings_{settings},
-      note_{std::move(note)} {}
+      note_{std::move(note)},
+      begun_{std::move(begun)} {}
 
 LiveAttempt::~LiveAttempt() {
   if (child_lock_ >= 0) enlistment_.release_child_lock(job_.claimed.lease, child_lock_);

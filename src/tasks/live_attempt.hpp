@@ -17,7 +17,7 @@ class LiveAttempt final : public Attempt, public OwnAttempt {
   /// `note` takes progress and log lines for later, in order; effects go to the store at once.
   using TakeNote = std::function<void(Note)>;
   LiveAttempt(const Job& job, TaskStore& store, Enlistment& enlistment, const Settings& settings,
-              TakeNote note);
+              TakeNote note, std::function<void()> begun);
   ~LiveAttempt() override;
   LiveAttempt(const LiveAttempt&) = delete;
   LiveAttempt& operator=(const LiveAttempt&) = delete;
@@ -37,6 +37,7 @@ class LiveAttempt final : public Attempt, public OwnAttempt {
   std::string record_once(std::string_view key, std::string_view value) override;
   int child_lock() override;
   TaskId add_own(NewTask task) override;
+  void begun() override { begun_(); }
 
   std::vector<NewTask> take_follow_ups() { return std::move(follow_ups_); }
   /// Nobody chose an id for a follow-up.
@@ -50,6 +51,7 @@ class LiveAttempt final : public Attempt, public OwnAttempt {
   Enlistment& enlistment_;
   const Settings& settings_;
   TakeNote note_;
+  std::function<void()> begun_;
   std::vector<NewTask> follow_ups_;
   bool made_all_ids_ = true;
   int lines_ = 0;

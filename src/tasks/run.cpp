@@ -12,4 +12,10 @@ WorkerSummary run(const Tasks& tasks, WorkerOptions options) {
   return worker.run();
 }
 
+WorkerSummary run(const Tasks& tasks, std::stop_token stop, WorkerOptions options) {
+  Worker worker{tasks, std::move(options)};
+  std::stop_callback drain{std::move(stop), [&] { worker.drain(); }};
+  return worker.run();
+}
+
 }  // namespace holdfast

@@ -251,6 +251,15 @@ void Session::give_back_waiting() {
   waiting_suspects_ = 0;
 }
 
+void Session::give_back_waiting(const std::string& kind) {
+  std::erase_if(waiting_, [&](const JobPtr& job) {
+    if (job->claimed.kind != kind) return false;
+    waiting_suspects_ -= job->claimed.suspect;
+    settle_on_behalf(job, give_back(job->claimed));
+    return true;
+  });
+}
+
 std::vector<JobPtr> Session::stop_all(StopCause cause, Millis now) {
   std::vector<JobPtr> stop;
   for (const auto& [id, job] : jobs_) ask_to_stop(job, cause, now, stop);

@@ -95,6 +95,8 @@ class Session {
 
   /// No more starts: what waits is given back. Running handlers go on.
   void give_back_waiting();
+  /// Of one kind only, which cannot begin here.
+  void give_back_waiting(const std::string& kind);
   /// Asks every running handler to stop.
   std::vector<JobPtr> stop_all(StopCause cause, Millis now);
   /// This worker was declared dead: nothing is held any more.

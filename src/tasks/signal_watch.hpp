@@ -6,11 +6,13 @@
 
 namespace holdfast {
 
-/// Calls `drain` at SIGTERM and SIGINT, and `hurry` from the second one on. Must be made before
-/// other threads are, so that they inherit the blocked signals.
+/// Calls `drain` at SIGTERM and SIGINT, and `hurry` from the second signal on, both in a thread of
+/// its own. Signals are caught by a handler, so it does not matter which threads exist already and
+/// what they block. One at a time in a process; throws `Error` for a second one.
 class SignalWatch {
  public:
   SignalWatch(std::function<void()> drain, std::function<void()> hurry);
+  /// What these signals did before, they do again.
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
@@ -19,8 +21,9 @@ class SignalWatch {
   void watch();
 
   std::function<void()> drain_, hurry_;
-  sigset_t watched_{}, before_{};
-  int signals_ = -1, end_ = -1;
+  struct sigaction term_before_ {};
+  struct sigaction int_before_ {};
+  int signals_ = -1;
   std::thread thread_;
 };
 

@@ -69,6 +69,7 @@ Worker::Impl::Impl(const Tasks& tasks, WorkerOptions options)
 }
 
 WorkerSummary Worker::Impl::run() {
+  if (ran_.exchange(true)) throw Error{"a worker runs once; make another one"};
   begin();
   start_threads();
   work();
@@ -94,6 +95,7 @@ WorkerSummary Worker::Impl::run() {
       join = returned || session_.running() == 0;
     }
     join ? thread.join() : thread.detach();
+    summary_.left_behind += !join;
   }
   if (fatal_) std::rethrow_exception(fatal_);
   say_goodbye();

@@ -2,6 +2,7 @@
 
 #include "recovery/kill_point.hpp"
 #include "tasks/live_attempt.hpp"
+#include "tasks/thrown.hpp"
 #include "tasks/worker_impl.hpp"
 
 namespace holdfast {
@@ -23,8 +24,12 @@ class Worker::Impl::Open final : public OpenAttempt, public OwnAttempt {
         job_{std::move(job)},
         slot_{slot},
         enlistment_{std::move(enlistment)},
-        live_{*job_, worker_->parts_.tasks(), *enlistment_, worker_->settings_,
-              [this](Note note) { worker_->take_note(std::move(note)); }} {}
+        live_{*job_,
+              worker_->parts_.tasks(),
+              *enlistment_,
+              worker_->settings_,
+              [this](Note note) { worker_->take_note(std::move(note)); },
+              [this] { worker_->has_begun(job_->claimed.kind); }} {}
 
   ~Open() override { end(retry("its handler let go of it without saying how it ended")); }
 
@@ -46,9 +51,13 @@ class Worker::Impl::Open final : public OpenAttempt, public OwnAttempt {
   }
   int child_lock() override { return live_.child_lock(); }
   TaskId add_own(NewTask follow_up) override { return live_.add_own(std::move(follow_up)); }
+  void begun() override { live_.begun(); }
 
   void end(Outcome outcome) override {
     if (!ended_.exchange(true)) worker_->ended(*this, outcome);
+  }
+  void give_back(Settlement settlement) {
+    if (!ended_.exchange(true)) worker_->settles(*this, std::move(settlement));
   }
   void idle(bool waits) override { worker_->idles(*this, waits); }
   void outlast_timeout() override { worker_->outlasts_timeout(*this); }
@@ -104,10 +113,11 @@ void Worker::Impl::hand_out(const JobPtr& job, int slot,
   kill_point(KillPoint::handler_before_start);
   try {
     async_handlers_.at(job->claimed.kind)(open);
-  } catch (const UnfitPayload& error) {
-    open->end(fail(error.what()));
-  } catch (const std::exception& error) {
-    open->end(retry(error.what()));
+    has_begun(job->claimed.kind);
+  } catch (const CannotBegin& error) {
+    open->give_back(could_not_begin(*job, error));
+  } catch (...) {
+    open->end(outcome_of_thrown());
   }
 }
 
@@ -127,7 +137,10 @@ void Worker::Impl::outlasts_timeout(Open& open) {
 }
 
 void Worker::Impl::ended(Open& open, const Outcome& outcome) {
-  auto settlement = settlement_of(*open.job_, outcome, open.live_);
+  settles(open, settlement_of(*open.job_, outcome, open.live_));
+}
+
+void Worker::Impl::settles(Open& open, Settlement settlement) {
   kill_point(KillPoint::handler_after_return);
   open.enlistment_->finished(open.slot_);
   // What was claimed together goes together: a slow one must not keep what the others carried.

@@ -6,6 +6,7 @@
 #include "recovery/kill_point.hpp"
 #include "tasks/live_attempt.hpp"
 #include "tasks/policy.hpp"
+#include "tasks/thrown.hpp"
 #include "tasks/worker_impl.hpp"
 
 namespace holdfast {
@@ -20,19 +21,16 @@ double random01() {
   return std::uniform_real_distribution<double>{0, 1}(source);
 }
 
-/// Runs the handler; whatever it throws is a reason to try again.
 Outcome outcome_of(const Handler& handler, Attempt& attempt) {
   try {
     return handler(attempt);
+  } catch (const CannotBegin&) {
+    throw;
   } catch (const EarlierAttemptRuns& error) {
     attempt.log(fmt::format("{}; it is tried again later, without a charge", error.what()));
     return snooze(until_it_may_have_ended);
-  } catch (const UnfitPayload& error) {
-    return fail(error.what());
-  } catch (const std::exception& error) {
-    return retry(error.what());
   } catch (...) {
-    return retry("the handler threw something that is not a std::exception");
+    return outcome_of_thrown();
   }
 }
 
@@ -93,9 +91,46 @@ Settlement Worker::Impl::run_job(Job& job, int slot, Enlistment& enlistment) {
 }
 
 Settlement Worker::Impl::attempt(Job& job, Enlistment& enlistment) {
-  LiveAttempt live{job, parts_.tasks(), enlistment, settings_,
-                   [this](Note note) { take_note(std::move(note)); }};
-  return settlement_of(job, outcome_of(handlers_.at(job.claimed.kind), live), live);
+  LiveAttempt live{job,
+                   parts_.tasks(),
+                   enlistment,
+                   settings_,
+                   [this](Note note) { take_note(std::move(note)); },
+                   [this, &job] { has_begun(job.claimed.kind); }};
+  try {
+    auto outcome = outcome_of(handlers_.at(job.claimed.kind), live);
+    has_begun(job.claimed.kind);
+    return settlement_of(job, outcome, live);
+  } catch (const CannotBegin& error) {
+    return could_not_begin(job, error);
+  }
+}
+
+Settlement Worker::Impl::could_not_begin(const Job& job, const CannotBegin& error) {
+  const auto& kind = job.claimed.kind;
+  KindBreaker::Opened opened;
+  {
+    std::lock_guard lock{mutex_};
+    opened = breaker_.could_not_begin(kind, error.what(), parts_.clock().steady());
+    any_paused_ = true;
+    session_.give_back_waiting(kind);
+    wake_pump();
+  }
+  if (opened.counts)
+    parts_.events().emit(KindPaused{enlistment()->id(), kind, error.what(), opened.pause});
+  return give_back(job.claimed, fmt::format("Its worker could not begin it: {}", error.what()));
+}
+
+void Worker::Impl::has_begun(const std::string& kind) {
+  if (!any_paused_) return;
+  bool well = false;
+  {
+    std::lock_guard lock{mutex_};
+    well = breaker_.began(kind);
+    any_paused_ = !breaker_.all_fine();
+    look_again_ = look_again_ || well;
+  }
+  if (well) parts_.events().emit(KindResumed{enlistment()->id(), kind});
 }
 
 Settlement Worker::Impl::settlement_of(Job& job, const Outcome& outcome, LiveAttempt& live) {

@@ -74,6 +74,7 @@ void Worker::Impl::send_beat() {
 void Worker::Impl::note_standing() {
   figures_.draining = mode_ != Mode::working;
   if (options_.tells) figures_.tells = options_.tells();
+  figures_.paused = breaker_.reasons();
 }
 
 bool Worker::Impl::anything_to_tell() {

@@ -1,16 +1,19 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <future>
 #include <mutex>
 #include <thread>
 
+#include <holdfast/error.hpp>
 #include <holdfast/worker.hpp>
 
 #include "recovery/recovery.hpp"
 #include "tasks/engine_parts.hpp"
 #include "tasks/figures.hpp"
+#include "tasks/kind_breaker.hpp"
 #include "tasks/scheduler.hpp"
 #include "tasks/session.hpp"
 
@@ -72,11 +75,17 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   void say_goodbye();
   void start_threads();
   ClaimRequest claim_request(int limit, int suspects) const;
+  /// With the mutex held: the same without kinds that cannot begin here. No kinds: claim nothing.
+  ClaimRequest careful_claim(int limit, int suspects) const;
+  void require_hope();  ///< throws if no handler has been able to begin for long
 
   // Handlers.
   void handle(int slot);
   Settlement run_job(Job& job, int slot, Enlistment& enlistment);
   Settlement attempt(Job& job, Enlistment& enlistment);
+  /// A handler could not begin: gives its task back, and those of its kind that wait.
+  Settlement could_not_begin(const Job& job, const CannotBegin& error);
+  void has_begun(const std::string& kind);
   Settlement settlement_of(Job& job, const Outcome& outcome, LiveAttempt& live);
   void take_note(Note note);
 
@@ -89,6 +98,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   bool nearly_full() const;
   void hand_out(const JobPtr& job, int slot, const std::shared_ptr<Enlistment>& enlistment);
   void ended(Open& open, const Outcome& outcome);
+  void settles(Open& open, Settlement settlement);
   void idles(Open& open, bool idle);
   void outlasts_timeout(Open& open);
 
@@ -135,6 +145,8 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   std::mutex mutex_;  // guards everything below
   std::condition_variable work_ready_, timer_due_, ended_;
   Session session_;
+  KindBreaker breaker_;
+  std::atomic<bool> any_paused_ = false;  ///< whether the breaker has anything to say
   Mode mode_ = Mode::working;
   std::shared_ptr<Enlistment> enlistment_;
   int strays_ = 0;  ///< handlers that still run under an earlier enlistment
@@ -143,6 +155,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   Figures figures_;  ///< since it enlisted
   Figures told_;     ///< of these, what a heartbeat has carried
   std::exception_ptr fatal_;
+  std::atomic<bool> ran_ = false;
   bool was_moved_ = false;  ///< the store, to another one
   bool hungry_ = false;     ///< the last claim got less than it asked for
   bool look_again_ = true;  ///< something happened since: claim again

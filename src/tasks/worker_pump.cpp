@@ -4,7 +4,9 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <holdfast/error.hpp>
 
+#include "recovery/time_text.hpp"
 #include "tasks/policy.hpp"
 #include "tasks/worker_impl.hpp"
 
@@ -33,8 +35,28 @@ ClaimRequest Worker::Impl::claim_request(int limit, int suspects) const {
   return request;
 }
 
+ClaimRequest Worker::Impl::careful_claim(int limit, int suspects) const {
+  auto request = claim_request(limit, suspects);
+  if (breaker_.all_fine()) return request;
+  auto claimable = breaker_.claimable(kinds_, parts_.clock().steady());
+  request.kinds = std::move(claimable.kinds);
+  if (claimable.single) request.limit = std::min(limit, 1);
+  return request;
+}
+
+void Worker::Impl::require_hope() {
+  std::lock_guard lock{mutex_};
+  if (!breaker_.hopeless(kinds_, parts_.clock().steady())) return;
+  std::string why;
+  for (const auto& [kind, reason] : breaker_.reasons())
+    why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", kind, reason);
+  throw CannotBegin{
+      fmt::format("no task could be begun for {}: {}", duration_text(KindBreaker::patience), why)};
+}
+
 void Worker::Impl::work() {
   while (true) {
+    if (any_paused_) require_hope();
     try {
       gather();
       if (!turn()) {
@@ -107,6 +129,7 @@ bool Worker::Impl::turn() {
     if (!settling) settlements = session_.settlements();
     bool may_claim = mode_ == Mode::working && (!hungry_ || look_again_);
     if (may_claim) room = session_.room();
+    if (room > 0 && any_paused_ && careful_claim(1, 1).kinds.empty()) room = 0;
     if (room > 0) look_again_ = false;
   }
   try {
@@ -147,7 +170,11 @@ bool Worker::Impl::send(std::vector<Settlement> settlements, int claim) {
   {
     std::lock_guard lock{mutex_};
     last_step_ = std::chrono::steady_clock::now();
-    if (claim > 0) exchange.claim = claim_request(claim, session_.suspect_room(asked_at));
+    if (claim > 0) {
+      exchange.claim = careful_claim(claim, session_.suspect_room(asked_at));
+      claim = exchange.claim->limit;
+      if (exchange.claim->kinds.empty()) exchange.claim.reset();
+    }
   }
   Exchanged answer;
   try {
@@ -166,8 +193,10 @@ bool Worker::Impl::send(std::vector<Settlement> settlements, int claim) {
   }
   bool got_some = !answer.claimed.empty();
   std::lock_guard lock{mutex_};
-  if (claim > 0) {
+  if (exchange.claim) {
     hungry_ = static_cast<int>(answer.claimed.size()) < claim;
+    if (any_paused_ && exchange.claim->kinds.size() == 1)
+      breaker_.tried(exchange.claim->kinds.front(), got_some, asked_at);
     session_.took(std::move(answer.claimed), asked_at);
     if (got_some) work_ready_.notify_all();
     timer_due_.notify_one();
@@ -293,7 +322,10 @@ Millis Worker::Impl::time_to_wait() {
     std::lock_guard lock{mutex_};
     if (!notes_.empty() || session_.anything_to_settle()) return Millis{0};
     if (session_.room() == 0 || mode_ == Mode::resting) return wait;
-    request = claim_request(1, 1);
+    request = careful_claim(1, 1);
+    if (auto next = breaker_.next_try())
+      wait = std::clamp(*next - parts_.clock().steady(), Millis{1}, wait);
+    if (request.kinds.empty()) return wait;
   }
   try {
     auto due = parts_.tasks().next_due(request);
@@ -331,7 +363,8 @@ void Worker::Impl::was_buried() {
 
 void Worker::Impl::finish() {
   auto clock = [&] { return parts_.clock().steady(); };
-  auto until = clock() + settings_.worker.drain_timeout;
+  auto patience = options_.drain_timeout.value_or(settings_.worker.drain_timeout);
+  auto until = patience == without_limit ? patience : clock() + patience;
   bool asked_to_stop = false;
   while (true) {
     std::vector<JobPtr> to_stop;

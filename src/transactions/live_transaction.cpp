@@ -41,6 +41,7 @@ Step LiveTransaction::filled(Step step) const {
   step.from = row_.state;
   step.data = kept_;
   step.send = out_;
+  step.sent.insert(step.sent.end(), abandoned_.begin(), abandoned_.end());
   return step;
 }
 
@@ -52,6 +53,7 @@ LeaseLost LiveTransaction::lost() const {
 void LiveTransaction::wrote() {
   begun_ = true;
   unsent_ = unsent_ || !out_.empty();
+  abandoned_.clear();
   if (kept_) row_.data = std::move(*kept_);
   kept_.reset();
   out_.clear();
@@ -160,6 +162,12 @@ void LiveTransaction::send_outbox(Broker* broker) {
   kill_point(KillPoint::outbox_after_publish);
   write({.sent = std::move(numbers)});
   unsent_ = false;
+}
+
+std::size_t LiveTransaction::abandon_outbox() {
+  abandoned_.clear();
+  for (const auto& entry : store_.outbox(attempt_->task())) abandoned_.push_back(entry.number);
+  return abandoned_.size();
 }
 
 }  // namespace holdfast

@@ -61,6 +61,8 @@ class LiveTransaction final : public Transaction {
   void settle_down();
   /// Publishes what is in the outbox and takes it out when that is confirmed.
   void send_outbox(Broker* broker);
+  /// Gives up what is in the outbox: the next step takes it out unsent. Returns how many.
+  std::size_t abandon_outbox();
 
  private:
   Step filled(Step step) const;
@@ -80,6 +82,7 @@ class LiveTransaction final : public Transaction {
   bool unsent_ = true;  ///< there may be something in the outbox
   std::optional<std::string> kept_{};
   std::vector<Message> out_{};
+  std::vector<std::int64_t> abandoned_{};  ///< of the outbox
   std::shared_ptr<void> memory_{};
 };
 

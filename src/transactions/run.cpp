@@ -13,4 +13,11 @@ WorkerSummary run(const Engine& engine, const StateMachine& machine,
   return runner.run();
 }
 
+WorkerSummary run(const Engine& engine, const StateMachine& machine, std::stop_token stop,
+                  const TransactionOptions& options) {
+  TransactionRunner runner{engine, machine, options};
+  std::stop_callback drain{std::move(stop), [&] { runner.drain(); }};
+  return runner.run();
+}
+
 }  // namespace holdfast

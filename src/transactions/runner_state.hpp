@@ -82,6 +82,12 @@ class TransactionRunner::Impl {
   /// Where to go if it has taken too long.
   std::optional<Next> overdue(const Held& held) const;
   Millis time_left(const Held& held) const;
+  /// Sends what the outbox has; throws where that cannot be done now. Where it cannot and time is
+  /// over, the messages are given up, and it goes where its time limit says: a queue that does not
+  /// exist must not keep a transaction for ever.
+  std::optional<Next> flush(Held& held);
+  /// How long to wait for a queue that does not exist: longer each time.
+  Millis until_the_queue_is_there(const Held& held);
   void go_on(const HeldPtr& held, Next next);
   /// One step of that; nothing: it rests.
   std::optional<Next> follow(const HeldPtr& held, const Next& next);
@@ -125,6 +131,7 @@ class TransactionRunner::Impl {
   std::unordered_map<TaskId, HeldPtr> held_;
   std::unordered_map<std::string, HeldPtr> by_queue_;
   std::multimap<Clock::time_point, std::weak_ptr<Held>> wakes_;
+  std::unordered_map<TaskId, int> queue_missed_;  ///< how often in a row it could not send
   bool draining_ = false;
 };
 

@@ -15,6 +15,10 @@ namespace {
 
 /// Where a store, a broker or blobs are away, it is nobody's fault, and no failure is counted.
 constexpr Millis while_something_is_away{1'000};
+/// A queue that does not exist is asked for ever more seldom.
+constexpr Millis longest_pause{60'000};
+/// So many transactions' missing queues are remembered; more begin again with a short pause.
+constexpr std::size_t most_missed = 100'000;
 /// Another version of the program may know a state that this one does not.
 constexpr Millis for_another_version{10'000};
 /// So many are read from the store at once.
@@ -87,9 +91,16 @@ void TransactionRunner::Impl::turn(const HeldPtr& held) {
     take_turn(held, std::move(news));
   } catch (const LeaseLost& error) {
     end(*held, retry(error.what()));
+  } catch (const UnfitTransaction& error) {
+    say_trouble(*held, error);
+    end(*held, hold(error.what()));
   } catch (const StoreError& error) {
     trouble("running a transaction", error);
     end(*held, snooze(while_something_is_away));
+  } catch (const QueueMissing& error) {
+    trouble("sending a transaction's messages", error);
+    say_trouble(*held, error);
+    end(*held, snooze(until_the_queue_is_there(*held)));
   } catch (const std::exception& error) {
     // What a handler throws was dealt with; this came from the broker or the blobs.
     trouble("running a transaction", error);
@@ -142,7 +153,7 @@ Next TransactionRunner::Impl::arrive(Held& held) {
   held.transaction.moved(go.state, go.reason, now());
   tell_of_move(held, from, go);
   stop_listening(held);
-  held.transaction.send_outbox(options_.broker.get());
+  if (auto late = flush(held)) return *late;
   bool stop = false;
   {
     std::lock_guard lock{mutex_};
@@ -168,8 +179,38 @@ Next TransactionRunner::Impl::first_step(Held& held) {
                                        transaction.id(), transaction.state())});
     return Wait{for_another_version};
   }
-  transaction.send_outbox(options_.broker.get());
+  if (auto late = flush(held)) return *late;
   return enter(held);
+}
+
+std::optional<Next> TransactionRunner::Impl::flush(Held& held) {
+  auto& transaction = held.transaction;
+  std::string trouble;
+  try {
+    transaction.send_outbox(options_.broker.get());
+    std::lock_guard lock{mutex_};
+    queue_missed_.erase(transaction.attempt().task());
+    return {};
+  } catch (const BrokerError& error) {
+    if (!overdue(held)) throw;
+    trouble = error.what();
+  }
+  auto next = *overdue(held);
+  auto lost = fmt::format("; messages that could not be sent: {} ({})",
+                          transaction.abandon_outbox(), trouble);
+  if (auto* go = std::get_if<Go>(&next)) go->reason += lost;
+  if (auto* fails = std::get_if<Fail>(&next)) fails->reason += lost;
+  return next;
+}
+
+Millis TransactionRunner::Impl::until_the_queue_is_there(const Held& held) {
+  std::lock_guard lock{mutex_};
+  if (queue_missed_.size() > most_missed) queue_missed_.clear();
+  int& missed = queue_missed_[held.transaction.attempt().task()];
+  auto delay = std::min(while_something_is_away * (1 << std::min(missed++, 10)), longest_pause);
+  return held.transaction.has_row() && machine_.states.contains(held.transaction.state())
+             ? std::min(delay, time_left(held))
+             : delay;
 }
 
 std::optional<Next> TransactionRunner::Impl::overdue(const Held& held) const {
@@ -214,6 +255,8 @@ Next TransactionRunner::Impl::call(Held&, const std::function<Next()>& handler) 
   try {
     return handler();
   } catch (const LeaseLost&) {
+    throw;
+  } catch (const UnfitTransaction&) {
     throw;
   } catch (const StoreError&) {
     throw;
@@ -260,7 +303,7 @@ Next TransactionRunner::Impl::hand_over(Held& held, const std::vector<DeliveryPt
   kill_point(KillPoint::message_after_acknowledge);
   if (!go) return next;
   stop_listening(held);
-  held.transaction.send_outbox(options_.broker.get());
+  if (auto late = flush(held)) return *late;
   return enter(held);
 }
 
@@ -284,7 +327,7 @@ std::optional<Next> TransactionRunner::Impl::follow(const HeldPtr& held, const N
     return {};
   }
   transaction.settle_down();
-  transaction.send_outbox(options_.broker.get());
+  if (auto late = flush(*held)) return late;
   if (auto* listens = std::get_if<Listen>(&next)) return listen(held, listens->at_most);
   transaction.trouble_is_over();
   auto delay = std::get<Wait>(next).delay;

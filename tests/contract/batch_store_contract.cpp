@@ -257,6 +257,18 @@ TEST_P(BatchStoreContract, ABatchIsSummedUpOnceAndOnlyWhenNoRowIsOpen) {
   EXPECT_FALSE(batches().next_due(units(worker)));
 }
 
+TEST_P(BatchStoreContract, ASummaryIsClaimedBeforeTheRowsOfOtherBatches) {
+  auto worker = enlist();
+  submit(batch(10));
+  for (const auto& unit : claim_units(worker, 3)) succeed(unit);
+  auto finished = submit(batch(1));
+  for (const auto& unit : claim_units(worker, 2)) succeed(unit);
+  auto claimed = claim_units(worker, 1);
+  ASSERT_THAT(claimed, SizeIs(1));
+  ASSERT_FALSE(row_of(claimed[0].lease.id)) << "a row of the long batch came first";
+  EXPECT_EQ(batch_of_summary(claimed[0].lease.id), finished);
+}
+
 TEST_P(BatchStoreContract, AnEmptyBatchThatIsReleasedIsReadyToBeSummedUp) {
   NewBatch given{.app = "shop", .op = "price", .wait = true};
   auto id = submit(given);

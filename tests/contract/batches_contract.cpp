@@ -143,15 +143,29 @@ TEST_P(BatchesContract, AnInitialiserMakesWhatItsProcessorsShare) {
   EXPECT_EQ(rows_of(id)[4].result, "105");
 }
 
-TEST_P(BatchesContract, RowsOfAnApplicationThatCannotBeInitialisedFailInTheEnd) {
+TEST_P(BatchesContract, RowsOfAnApplicationThatCannotBeInitialisedAreLeftToOtherWorkers) {
   options_.max_attempts = 1;
   Batches batches{engine_, options_};
-  batches.initialise("shop", []() -> std::any { throw std::runtime_error{"no licence"}; });
+  std::atomic<bool> licensed{false};
+  batches.initialise("shop", [&]() -> std::any {
+    if (!licensed) throw std::runtime_error{"no licence"};
+    return 0;
+  });
   batches.on("shop", "price", [](const RowAttempt&) { return RowResult{}; });
+  auto told = std::make_shared<std::atomic<int>>(0);
+  engine_.events().subscribe([told](const Event& event) {
+    const auto* paused = std::get_if<KindPaused>(&event);
+    *told += paused && paused->why.find("no licence") != std::string::npos;
+  });
   auto id = batches.submit(batch(2)).id;
-  work(batches);
-  EXPECT_EQ(batches_.status(id)->rows[BatchStatus::failed], 2);
-  EXPECT_THAT(rows_of(id)[0].messages, HasSubstr("no licence"));
+  Worker worker{batches.work(), {.concurrency = 2, .until_empty = true}};
+  std::thread working{[&] { worker.run(); }};
+  EXPECT_TRUE(eventually([&] { return *told > 0; }, 60s));
+  EXPECT_EQ(batches_.status(id)->rows[BatchStatus::failed], 0) << "no attempt was charged";
+  licensed = true;
+  EXPECT_EQ(batches_.wait(id).status, BatchStatus::success);
+  working.join();
+  EXPECT_EQ(*told, 1) << "the rows of one claim are one failure";
 }
 
 TEST_P(BatchesContract, ASlowQueryIsABatchOfOne) {

@@ -11,10 +11,12 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include <holdfast/limit.hpp>
+#include <holdfast/metrics.hpp>
 #include <holdfast/sqlite.hpp>
 
 #include "crash/driver_calendar.hpp"
@@ -95,6 +97,9 @@ void enqueue(Tasks& tasks, const Journal& journal, const Arguments& given) {
 }
 
 void work(Tasks& tasks, const Arguments& given) {
+  // A thread that is there before, as those of metrics and traces are.
+  std::optional<MetricsFile> metrics;
+  if (given.number("metrics")) metrics.emplace(tasks.engine(), given.text("journals") + "/metrics");
   auto summary = run(tasks, {.until_empty = given.number("until_empty") != 0});
   fmt::print("completed {} given_back {} refused {}\n", summary.completed, summary.given_back,
              summary.refused);

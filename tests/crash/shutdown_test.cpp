@@ -35,6 +35,17 @@ TEST_F(Shutdown, DrainFinishesWhatRunsAndLeavesTheRest) {
   expect_clean();
 }
 
+TEST_F(Shutdown, ThreadsThatWereThereBeforeDoNotKeepItFromDraining) {
+  auto ids = enqueue(20, {"ms=400"});
+  auto worker = start("work", {"concurrency=2", "metrics=1"});
+  ASSERT_TRUE(comes_to(Said::started, ids[0]));
+  worker.signal(SIGTERM);
+  auto ending = worker.wait();
+  ASSERT_TRUE(ending && ending->ok()) << worker.err();
+  EXPECT_EQ(record(ids[0]).state, TaskState::completed);
+  expect_given_back(ids[19]);
+}
+
 TEST_F(Shutdown, SecondSignalHurriesAndNothingIsCharged) {
   auto ids = enqueue(2, {"ms=60000"});
   auto worker = start("work", {"concurrency=2"});

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
 
 #include <fmt/format.h>
@@ -102,6 +103,45 @@ TEST_F(Connections, AreUsedAgain) {
   EXPECT_EQ(server.open(), 1) << "it is kept for the next one";
   end();
   EXPECT_EQ(server.served(), 3);
+}
+
+TEST_F(Connections, ThatTheServerClosesAfterReadingDoNotSendARequestAgain) {
+  constexpr int pooled = 6;
+  std::atomic<int> posts = 0, patches = 0, gets = 0;
+  HttpServer server{[&](const ServedRequest& request) -> test::Reply {
+    if (request.target == "/warm") {
+      auto reply = answer(200);
+      reply.waits = true;
+      return reply;
+    }
+    ++(request.method == "POST" ? posts : request.method == "PATCH" ? patches : gets);
+    return {.then = test::Reply::Then::close};
+  }};
+  auto warm_up = [&] {
+    for (int i = 0; i < pooled; ++i) client_.get(server.url("/warm"));
+    asked_ += pooled;
+  };
+  begin(lenient());
+  warm_up();
+  ASSERT_TRUE(test::eventually([&] { return server.most_at_once() == pooled; }));
+  server.release();
+  auto all_ended = [&](int failed) {
+    return test::eventually([&] {
+      return inspector_.count({.states = {TaskState::completed}}) == asked_ &&
+             inspector_.count({.states = {TaskState::failed}}) == failed;
+    });
+  };
+  ASSERT_TRUE(all_ended(0));
+  client_.post(server.url("/gone"), {.body = "once"});
+  ASSERT_TRUE(all_ended(1));
+  client_.patch(server.url("/gone"), {.body = "once"});
+  ASSERT_TRUE(all_ended(2));
+  client_.get(server.url("/gone"));
+  ASSERT_TRUE(all_ended(3));
+  end();
+  EXPECT_EQ(posts, 1);
+  EXPECT_EQ(patches, 1);
+  EXPECT_LE(gets, 2) << "idempotent: once more where a pooled connection was closed";
 }
 
 TEST_F(Connections, ThatWereIdleForTooLongAreNotUsedAgain) {

@@ -148,6 +148,32 @@ TEST_F(CliWorker, WorkOfAKilledWorkerIsSeenAndTakenBack) {
   EXPECT_THAT(ok({"worker", "list", "--show-heartbeat"}), HasSubstr("dead"));
 }
 
+TEST_F(CliWorker, WithoutItsProgramItChargesNothingAndSaysSo) {
+  const std::string program = (store_.folder() / "program").string();
+  const auto install = [&] {
+    std::ofstream{program} << "#!/bin/sh\necho it ran\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  };
+  for (const bool as_a_line : {false, true}) {
+    install();
+    const auto kind = as_a_line ? "line" : "program";
+    auto worker = as_a_line ? start({"worker", "run", "--kind", kind, "--exec", program})
+                            : start({"worker", "run", "--kind", kind, "--", program});
+    const std::string first = add({kind});
+    ASSERT_TRUE(eventually([&] { return state_of(first) == "completed"; })) << worker.err();
+    std::filesystem::remove(program);
+    std::vector<std::string> ids;
+    for (int i = 0; i < 20; ++i) ids.push_back(add({kind, "--max-attempts", "1"}));
+    ASSERT_TRUE(eventually(
+        [&] { return worker.err().find("cannot run tasks of kind") != std::string::npos; }));
+    for (const auto& id : ids) EXPECT_NE(state_of(id), "failed");
+    install();
+    for (const auto& id : ids)
+      EXPECT_TRUE(eventually([&] { return state_of(id) == "completed"; })) << worker.err();
+    EXPECT_THAT(worker.err(), HasSubstr("can run tasks of kind"));
+  }
+}
+
 TEST_F(CliWorker, KeepsAFileOfWhatItCounts) {
   const std::string path = store_.folder() / "one.prom";
   add({"greet"});

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 
@@ -110,6 +111,45 @@ TEST_F(SqliteOwnTransaction, WhatFailedIsNotThereWhereTheTransactionGoesOn) {
   EXPECT_EQ(inspector.tasks({}).size(), 1u);
   EXPECT_EQ(inspector.count({}), 1);
   EXPECT_TRUE(inspector.check_integrity(true).passed);
+}
+
+/// What is left for the next process if this one dies now.
+int sums_after_a_crash(const TempStore& store, const std::string& name) {
+  const auto copy = (store.folder() / name).string();
+  for (const auto* ending : {"", "-wal"})
+    std::filesystem::copy_file(store.database() + ending, copy + ending);
+  sqlite3* db = nullptr;
+  int count = -1;
+  auto read = [](void* into, int, char** texts, char**) {
+    *static_cast<int*>(into) = std::stoi(texts[0]);
+    return 0;
+  };
+  sqlite3_open(copy.c_str(), &db);
+  sqlite3_exec(db, "SELECT count(*) FROM sums", read, &count, nullptr);
+  sqlite3_close(db);
+  return count;
+}
+
+TEST_F(SqliteOwnTransaction, WhatFailedAfterSpillingLeavesALogThatCanBeRead) {
+  run("PRAGMA cache_size=10");
+  int committed = 0;
+  for (int round = 0; round < 20; ++round) {
+    Transaction transaction{*this};
+    std::vector<NewTask> tasks(200, {"sum", "\"" + std::string(2'000, 'x') + "\""});
+    // Pages that are in the log already are written once more after they were rolled back.
+    for (int i = 0; i < 5; ++i) run("INSERT INTO sums VALUES (hex(randomblob(3000)))");
+    if (round % 2 == 0) sqlite::enqueue_all(engine_, db_, tasks);
+    tasks.push_back({"sum", "{}", {.after = {TaskId::make()}}});
+    EXPECT_THROW(sqlite::enqueue_all(engine_, db_, tasks), InvalidRequest);
+    for (int i = 0; i < 5; ++i) run("INSERT INTO sums VALUES (hex(randomblob(3000)))");
+    run("UPDATE sums SET n = hex(randomblob(3000)) WHERE rowid % 3 = 0");
+    run("COMMIT");
+    committed += 10;
+    ASSERT_EQ(sums(), committed);
+    ASSERT_EQ(sums_after_a_crash(store_, "copy-" + std::to_string(round)), committed)
+        << "in round " << round;
+  }
+  EXPECT_TRUE(Inspector{engine_}.check_integrity(true).passed);
 }
 
 TEST_F(SqliteOwnTransaction, StaleAttemptIsRefused) {

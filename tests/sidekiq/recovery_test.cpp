@@ -56,6 +56,12 @@ TEST_F(SidekiqRecovery, WhoHasTheLockIsLeftToIt) {
   EXPECT_EQ(redis_.call({"GET", key("gc_lock")}).text(), "ruby:2:bb");
 }
 
+TEST_F(SidekiqRecovery, ALookThatBreaksOffGivesTheLockBack) {
+  redis_.call({"SET", key("inflight_index"), "not a sorted set"});
+  EXPECT_EQ(perform().recovered, 0);
+  EXPECT_EQ(number({"EXISTS", key("gc_lock")}), 0);
+}
+
 TEST_F(SidekiqRecovery, OneThatCannotBePutBackDoesNotStopTheOthers) {
   redis_.call({"SET", "queue:broken", "not a list"});
   seed("ruby:1:aa", job_of({.url = server_.url(), .id = "stuck", .queue = "broken"}), 500);

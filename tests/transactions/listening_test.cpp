@@ -164,5 +164,42 @@ TEST_F(Listening, WhatCannotBeSentWaitsInTheOutbox) {
   EXPECT_EQ(messages_in("later"), 1);
 }
 
+TEST_F(Listening, AMessageThatCannotBeSentDoesNotOutlastTheTimeLimit) {
+  orders_
+      .on(Order::placed,
+          [&](Transaction& order) {
+            order.send({"nowhere", "hello"});
+            return go(Order::paid);
+          })
+      .on(
+          Order::paid, [](Transaction&) { return go(Order::shipped); },
+          Rules{.timeout = Millis{300}, .on_timeout = Order::refused})
+      .completes(Order::shipped)
+      .fails(Order::refused);
+  orders_.start("a", 0);
+  Running running{engine_, orders_.machine(), options()};
+  ASSERT_TRUE(becomes("a", TaskState::failed));
+  EXPECT_THAT(
+      inspector_.find("a")->task.error,
+      testing::AllOf(HasSubstr("state 'paid' took longer than"),
+                     HasSubstr("messages that could not be sent: 1"), HasSubstr("'nowhere'")));
+  EXPECT_THAT(inspector_.outbox("a"), testing::IsEmpty());
+}
+
+TEST_F(Listening, WhatATransactionWaitsForIsSaid) {
+  orders_
+      .on(Order::placed,
+          [&](Transaction& order) {
+            order.send({"nowhere", "hello"});
+            return go(Order::shipped);
+          })
+      .completes(Order::shipped);
+  orders_.start("a", 0);
+  Running running{engine_, orders_.machine(), options()};
+  EXPECT_TRUE(eventually([&] {
+    return inspector_.find("a")->error.find("there is no queue 'nowhere'") != std::string::npos;
+  }));
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -199,6 +199,20 @@ TEST_F(ResultsScenario, AnAbandonedOneFailsAndLeavesNothing) {
   EXPECT_TRUE(completes("tx"));
 }
 
+TEST_F(ResultsScenario, ANoticeThatCannotBeSentDoesNotKeepAResultForEver) {
+  auto impatient = options();
+  impatient.abandon_after = Millis{1'500};
+  auto running = run(impatient);
+  start("tx");
+  ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  broker_->remove("notices");
+  broker_->publish(header_message("tx", R"([{"name":"A","count":1}])"));
+  broker_->publish(part_message("tx", "A", 1, "x"));
+  ASSERT_TRUE(fails("tx"));
+  EXPECT_THAT(inspector_.find("tx")->task.error,
+              AllOf(HasSubstr("messages that could not be sent: 1"), HasSubstr("'notices'")));
+}
+
 TEST_F(ResultsScenario, ACancelledOneIsCleanedUp) {
   auto running = run();
   start("tx");

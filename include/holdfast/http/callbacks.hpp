@@ -13,11 +13,10 @@ namespace detail {
 
 template <class Context>
 Context context_as(const boost::json::value& json) {
-  auto context = boost::json::try_value_to<Context>(json);
-  if (!context)
-    throw UnfitPayload{"the request's context does not fit the callback's type: " +
-                       context.error().message()};
-  return std::move(*context);
+  Context context{};
+  holdfast::detail::read_json(json, context,
+                              holdfast::detail::JsonPlace{nullptr, "context of the request"});
+  return context;
 }
 
 }  // namespace detail
@@ -34,7 +33,7 @@ void on(Tasks& tasks, const std::string& kind, Callback callback, PayloadOptions
 
 /// The same with the context as the type that it was when the request was made:
 /// `on_complete(const Response&, const Context&)`, `on_error(const RequestError&, const Context&)`.
-/// A context of another shape, or none, fails the callback for good.
+/// A callback whose context has another shape is held, as a task with an unfit payload is.
 template <class Context, class Complete, class Failed>
 void on(Tasks& tasks, const std::string& kind, Complete on_complete, Failed on_error,
         PayloadOptions payloads = {}) {

@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include <boost/json/value_from.hpp>
-
 #include <holdfast/http/payloads.hpp>
 #include <holdfast/http/request.hpp>
 #include <holdfast/http/response.hpp>
@@ -50,7 +48,7 @@ struct Call {
 
   template <class T>
   Call&& with(const T& value) && {
-    context = boost::json::value_from(value);
+    context = holdfast::detail::write_json(value);
     return std::move(*this);
   }
 };
@@ -60,7 +58,7 @@ template <class T>
 Call callback(std::string kind, const T& context) {
   Call call;
   call.callback = std::move(kind);
-  call.context = boost::json::value_from(context);
+  call.context = holdfast::detail::write_json(context);
   return call;
 }
 

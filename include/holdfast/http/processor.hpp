@@ -88,6 +88,8 @@ class Processor {
  public:
   explicit Processor(Engine engine, ProcessorOptions options = {});
   ~Processor();
+  Processor(const Processor&) = delete;
+  Processor& operator=(const Processor&) = delete;
 
   /// Works until `quiet` or `stop` was asked for (or, with `until_empty`, nothing is left). From
   /// the state `stopped` only, and so once.

@@ -70,6 +70,8 @@ class SidekiqProcessor {
   /// (a cluster, one that evicts keys) and `StoreError` for one that cannot be reached.
   explicit SidekiqProcessor(std::string_view address, SidekiqOptions options = {});
   ~SidekiqProcessor();
+  SidekiqProcessor(const SidekiqProcessor&) = delete;
+  SidekiqProcessor& operator=(const SidekiqProcessor&) = delete;
 
   /// Works until `quiet` or `stop` was asked for, here or on Sidekiq's web page. Once.
   SidekiqSummary run();

@@ -167,6 +167,11 @@ bool PostgresBatchStore::abort(BatchId id, std::span<const NewTask> follow_ups) 
 Exchanged PostgresBatchStore::exchange(std::span<const UnitEnd> ends,
                                        const std::optional<ClaimRequest>& claim) {
   bool news = false;
+  // A batch that is finished does not wait for the rows of others: its summary is claimed first.
+  std::vector<Complete> finished;
+  if (claim)
+    finished = store().reader.read(
+        [&](Connection& db) { return complete_batches(db, *claim, claim->limit); });
   auto& writer = ends.empty() ? store().claimer : store().writer;
   auto exchanged = writer.write(exchange_points, [&](Connection& db) {
     auto ended = end_units(db, ends);
@@ -174,6 +179,7 @@ Exchanged PostgresBatchStore::exchange(std::span<const UnitEnd> ends,
     Exchanged done;
     done.settled = std::move(ended.settled);
     count_refused(db, std::ranges::count(done.settled, Settled::refused));
+    if (!finished.empty()) claim_summaries(db, *claim, finished, done);
     if (claim) claim_rows(db, *claim, done);
     return done;
   });

@@ -76,17 +76,27 @@ void Recovery::done_looking() {
                           std::to_string(keep)};
   };
   server_.call_all(std::array{note(last_look), note("gc_last_run")});
-  // Whoever has the lock after us may keep it. Between the two commands that is a matter of luck,
-  // and nothing depends on it.
-  if (server_.call({"GET", key("gc_lock")}).text() == options_.process)
-    server_.call({"DEL", key("gc_lock")});
+}
+
+void Recovery::unlock() {
+  try {
+    server_.run(scripts::unlock, {std::string{dialect_.prefix}, options_.process});
+  } catch (const StoreError& error) {
+    log_(Severity::info, fmt::format("the registry stays locked for a while: {}", error.what()));
+  }
 }
 
 Recovered Recovery::run_once() {
   if (!may_look()) return {};
-  auto recovered = recover_all({});
-  done_looking();
-  return recovered;
+  try {
+    auto recovered = recover_all({});
+    done_looking();
+    unlock();
+    return recovered;
+  } catch (...) {
+    unlock();  // the next process need not wait until the lock expires
+    throw;
+  }
 }
 
 Recovered Recovery::recover_all(const std::map<std::string, std::string>& dead) {

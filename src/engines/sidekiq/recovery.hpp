@@ -46,6 +46,8 @@ class Recovery {
   std::string key(std::string_view name) const;
   bool may_look();
   void done_looking();
+  /// Unless another process has the lock by now.
+  void unlock();
   /// Some of those that were not tried yet.
   std::vector<Orphan> find(const std::map<std::string, std::string>& dead,
                            const std::vector<std::string>& tried);

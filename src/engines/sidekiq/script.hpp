@@ -14,5 +14,6 @@ extern const redis::Script sending;
 extern const redis::Script settle;
 extern const redis::Script strays;
 extern const redis::Script take;
+extern const redis::Script unlock;
 
 }  // namespace holdfast::sidekiq::scripts

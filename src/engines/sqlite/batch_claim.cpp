@@ -45,17 +45,18 @@ class Claiming {
 
   void run() {
     auto open = open_batches(db_, request_);
-    if (open.empty()) return;
+    // A batch that is finished does not wait for the rows of others.
+    for (const auto& batch : open) {
+      if (room() == 0) return;
+      if (!has_open_rows(db_, batch.seq)) take_summary(batch);
+    }
+    if (open.empty() || room() == 0) return;
     // A long batch is not to keep a short one waiting: all get their share, and what is left of it
     // goes to the oldest.
     auto share = std::max(1, room() / static_cast<int>(open.size()));
     for (const auto& batch : open) take(batch, plain_rows, std::min(share, room()), false);
     for (const auto& batch : open) take(batch, plain_rows, room(), false);
     for (const auto& batch : open) take(batch, suspect_rows, std::min(suspects_, room()), true);
-    for (const auto& batch : open) {
-      if (room() == 0) return;
-      if (!has_open_rows(db_, batch.seq)) take_summary(batch);
-    }
   }
 
  private:
