@@ -1,8 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <limits>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>

@@ -17,7 +17,13 @@ namespace holdfast::sqlite {
 /// `synchronous=FULL` if the store is power-safe, and be inside a transaction (begin it with
 /// `BEGIN IMMEDIATE`). The first call adopts the connection: its `sqlite3_wal_hook` is used to wake
 /// workers after each commit, which turns SQLite's automatic checkpoints off for it; Holdfast does
-/// the checkpoints. Throws `InvalidRequest` if one of this is not so.
+/// the checkpoints. Its `cache_spill` is turned off. Throws `InvalidRequest` if one of this is not
+/// so.
+///
+/// If it throws, none of the tasks are enqueued and the caller may go on with the transaction,
+/// unless that had outgrown the connection's cache before the first call: then it is rolled back as
+/// a whole
+/// (`sqlite3_get_autocommit` tells), because SQLite 3.40 cannot roll back a part of it safely.
 std::vector<TaskId> enqueue_all(const Engine& engine, sqlite3* db, std::vector<NewTask> tasks);
 
 template <class T>

@@ -50,6 +50,10 @@ struct StateMachine {
   std::map<std::string, State> states{};
   Millis timeout{0};         ///< of a whole transaction, from when it first ran; 0: none
   std::string on_timeout{};  ///< where it goes then; empty: it fails for good
+  /// How long the queue of a message that it sent may be missing, from when it came into its state;
+  /// then the message is given up. 0: until another limit ends.
+  Millis send_timeout{0};
+  std::string on_send_timeout{};  ///< where it goes then; empty: it fails for good
 
   /// The state in which a transaction fails for good; empty: there is none, and it fails where it
   /// is.

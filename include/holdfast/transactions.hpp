@@ -74,6 +74,13 @@ class States {
     return *this;
   }
 
+  /// For messages whose queue is missing; see `StateMachine::send_timeout`.
+  States& send_timeout(Millis time, std::optional<State> on_send_timeout = {}) {
+    machine_.send_timeout = time;
+    machine_.on_send_timeout = name_of(on_send_timeout);
+    return *this;
+  }
+
   const StateMachine& machine() const { return machine_; }
 
  private:

@@ -206,8 +206,8 @@ complete -c holdfast -n '__holdfast_at \'http get\'' -l allow-private -d 'Connec
 complete -c holdfast -n '__holdfast_at \'http get\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
-complete -c holdfast -n '__holdfast_at \'http get\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http get\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
@@ -237,8 +237,8 @@ complete -c holdfast -n '__holdfast_at \'http post\'' -l allow-private -d 'Conne
 complete -c holdfast -n '__holdfast_at \'http post\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
-complete -c holdfast -n '__holdfast_at \'http post\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http post\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
@@ -267,8 +267,8 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l allow-private -d 'Connec
 complete -c holdfast -n '__holdfast_at \'http put\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
-complete -c holdfast -n '__holdfast_at \'http put\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http put\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
@@ -298,8 +298,8 @@ complete -c holdfast -n '__holdfast_at \'http patch\'' -l allow-private -d 'Conn
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
-complete -c holdfast -n '__holdfast_at \'http patch\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http patch\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
@@ -326,8 +326,8 @@ complete -c holdfast -n '__holdfast_at \'http delete\'' -l allow-private -d 'Con
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
-complete -c holdfast -n '__holdfast_at \'http delete\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http delete\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
@@ -354,8 +354,8 @@ complete -c holdfast -n '__holdfast_at \'http head\'' -l allow-private -d 'Conne
 complete -c holdfast -n '__holdfast_at \'http head\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
-complete -c holdfast -n '__holdfast_at \'http head\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http head\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
@@ -380,8 +380,8 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l allow-private -d 'Connec
 complete -c holdfast -n '__holdfast_at \'http run\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l ca-file -d 'Certificates to trust; default: the system\'s' -r -F
-complete -c holdfast -n '__holdfast_at \'http run\'' -l secrets -d 'Folder with a file for each secret that headers may name' -x
-complete -c holdfast -n '__holdfast_at \'http run\'' -l signing-key -d 'File with a key that requests are signed with by name; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
@@ -393,6 +393,7 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l orphan-threshold -d 'Sid
 complete -c holdfast -n '__holdfast_at \'http run\'' -l shutdown-timeout -d 'Sidekiq: so long may requests in flight take at the end; default: 23s' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l retries -d 'Sidekiq: try connections that fail again; default: 3 times' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l max-recoveries -d 'Sidekiq: a request that died with its process more often becomes a dead job; default: 3 times' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l require-bound-secrets -d 'Sidekiq: refuse secrets that have no file NAME.bind'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l hold-ambiguous -d 'Sidekiq: do not send a POST or PATCH again whose process died meanwhile'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l until-empty -d 'End when no request is left; Sidekiq: on its queues'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x
@@ -434,7 +435,8 @@ complete -c holdfast -n '__holdfast_at \'results run\'' -l broker -d 'Where mess
 complete -c holdfast -n '__holdfast_at \'results run\'' -l blobs -d 'Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l ledger -d 'Where ledgers are kept: redis://HOST:PORT; default: in the store' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l request-queue -d 'The producer\'s queue' -x
-complete -c holdfast -n '__holdfast_at \'results run\'' -l notify-queue -d 'Who is told that a result is complete' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l notify-queue -d 'Queue that is told that a result is complete; repeatable: requests may name one of the others instead' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l notify-prefix -d 'Requests may also name queues that begin with this; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l intake-queue -d 'Start a result for each message here, too' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l abandon-after -d 'Without a new part for so long, a result fails; default: 30m' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l timeout -d 'For a whole result; default: none' -x
@@ -490,6 +492,7 @@ complete -c holdfast -n '__holdfast_at \'batch run\'' -l op -d 'Operation; repea
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l output -d 'Where output files go, such as dir:FOLDER' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l attempts -d 'So often a row is begun before it fails; default: 3' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l concurrency -d 'So many programs at once; default: the configuration\'s, else one for each core' -x
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l drain-timeout -d 'How long begun rows may take to finish after SIGTERM (default: no limit)' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l liveness -d 'The Redis of the services that share the tables of batches, such as redis://HOST:PORT' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l queue-unclaimed-after -d 'Queue rows again that workers of another make left in progress, when they have been known for so long; default: 3m with --liveness, else never' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l pass-env -d 'Pass this environment variable to the program although Holdfast withholds it, such as HOLDFAST_STORE or PGPASSWORD; repeatable' -x
@@ -515,6 +518,8 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l key -d 'Its key (PEM)' -r -
 complete -c holdfast -n '__holdfast_at \'serve\'' -l behind-proxy -d 'A proxy does TLS and says who calls'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l trusted-proxy -d 'Address or network of that proxy; repeatable; default on loopback: this machine' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l allow-host -d 'A name by which the server may be called; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l max-connections -d 'Maximum connections (default: 4096, or what the limit of open files allows)' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l max-connections-per-address -d 'Maximum unauthenticated connections of one address (default: 64)' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for tokens and audit log; default: beside the store' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l output -d 'Where output files of batches are, such as dir:FOLDER; default: beside the store' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x

@@ -360,6 +360,7 @@ _holdfast() {
     "results run --ledger") return ;;
     "results run --request-queue") return ;;
     "results run --notify-queue") return ;;
+    "results run --notify-prefix") return ;;
     "results run --intake-queue") return ;;
     "results run --abandon-after") return ;;
     "results run --timeout") return ;;
@@ -389,6 +390,7 @@ _holdfast() {
     "batch run --output") return ;;
     "batch run --attempts") return ;;
     "batch run --concurrency") return ;;
+    "batch run --drain-timeout") return ;;
     "batch run --liveness") return ;;
     "batch run --queue-unclaimed-after") return ;;
     "batch run --pass-env") return ;;
@@ -407,6 +409,8 @@ _holdfast() {
     "serve --key") _files; return ;;
     "serve --trusted-proxy") return ;;
     "serve --allow-host") return ;;
+    "serve --max-connections") return ;;
+    "serve --max-connections-per-address") return ;;
     "serve --state") return ;;
     "serve --output") return ;;
     "serve --blobs") return ;;
@@ -758,8 +762,8 @@ _holdfast() {
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
-        '--secrets:Folder with a file for each secret that headers may name'
-        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
+        '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
@@ -793,8 +797,8 @@ _holdfast() {
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
-        '--secrets:Folder with a file for each secret that headers may name'
-        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
+        '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
@@ -827,8 +831,8 @@ _holdfast() {
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
-        '--secrets:Folder with a file for each secret that headers may name'
-        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
+        '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
@@ -862,8 +866,8 @@ _holdfast() {
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
-        '--secrets:Folder with a file for each secret that headers may name'
-        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
+        '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
@@ -894,8 +898,8 @@ _holdfast() {
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
-        '--secrets:Folder with a file for each secret that headers may name'
-        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
+        '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
@@ -926,8 +930,8 @@ _holdfast() {
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
-        '--secrets:Folder with a file for each secret that headers may name'
-        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
+        '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
@@ -956,8 +960,8 @@ _holdfast() {
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
         '--proxy:Connect through this proxy (http\:// or https\://)'
         '--ca-file:Certificates to trust; default\: the system'\''s'
-        '--secrets:Folder with a file for each secret that headers may name'
-        '--signing-key:File with a key that requests are signed with by name; repeatable'
+        '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
+        '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536'
@@ -969,6 +973,7 @@ _holdfast() {
         '--shutdown-timeout:Sidekiq\: so long may requests in flight take at the end; default\: 23s'
         '--retries:Sidekiq\: try connections that fail again; default\: 3 times'
         '--max-recoveries:Sidekiq\: a request that died with its process more often becomes a dead job; default\: 3 times'
+        '--require-bound-secrets:Sidekiq\: refuse secrets that have no file NAME.bind'
         '--hold-ambiguous:Sidekiq\: do not send a POST or PATCH again whose process died meanwhile'
         '--until-empty:End when no request is left; Sidekiq\: on its queues'
         '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'
@@ -1054,7 +1059,8 @@ _holdfast() {
         '--blobs:Where parts are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--ledger:Where ledgers are kept\: redis\://HOST\:PORT; default\: in the store'
         '--request-queue:The producer'\''s queue'
-        '--notify-queue:Who is told that a result is complete'
+        '--notify-queue:Queue that is told that a result is complete; repeatable\: requests may name one of the others instead'
+        '--notify-prefix:Requests may also name queues that begin with this; repeatable'
         '--intake-queue:Start a result for each message here, too'
         '--abandon-after:Without a new part for so long, a result fails; default\: 30m'
         '--timeout:For a whole result; default\: none'
@@ -1150,6 +1156,7 @@ _holdfast() {
         '--output:Where output files go, such as dir\:FOLDER'
         '--attempts:So often a row is begun before it fails; default\: 3'
         '--concurrency:So many programs at once; default\: the configuration'\''s, else one for each core'
+        '--drain-timeout:How long begun rows may take to finish after SIGTERM (default\: no limit)'
         '--liveness:The Redis of the services that share the tables of batches, such as redis\://HOST\:PORT'
         '--queue-unclaimed-after:Queue rows again that workers of another make left in progress, when they have been known for so long; default\: 3m with --liveness, else never'
         '--pass-env:Pass this environment variable to the program although Holdfast withholds it, such as HOLDFAST_STORE or PGPASSWORD; repeatable'
@@ -1187,6 +1194,8 @@ _holdfast() {
         '--behind-proxy:A proxy does TLS and says who calls'
         '--trusted-proxy:Address or network of that proxy; repeatable; default on loopback\: this machine'
         '--allow-host:A name by which the server may be called; repeatable'
+        '--max-connections:Maximum connections (default\: 4096, or what the limit of open files allows)'
+        '--max-connections-per-address:Maximum unauthenticated connections of one address (default\: 64)'
         '--state:Folder for tokens and audit log; default\: beside the store'
         '--output:Where output files of batches are, such as dir\:FOLDER; default\: beside the store'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'

@@ -136,7 +136,8 @@ class Scan {
     return true;
   }
   bool is_port(std::size_t from, std::size_t to) const {
-    return from < to && std::ranges::all_of(text_.substr(from, to - from), is_digit);
+    const auto port = text_.substr(from, to - from);
+    return from < to && (port == "PORT" || std::ranges::all_of(port, is_digit));
   }
 
   /// A word, and what it says about what follows.

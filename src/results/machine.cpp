@@ -211,11 +211,7 @@ StateMachine machine(const Options& options) {
     return std::vector{header_queue(transaction.id()), payload_queue(transaction.id())};
   };
   using Rules = States<State>::Rules;
-  // A message that cannot be sent, or a broker that is away, does not keep it for ever.
-  const Rules rules{.timeout = options.abandon_after,
-                    .on_timeout = State::cleaning,
-                    .on_failure = State::cleaning};
-  const Rules cleaning{.timeout = options.abandon_after, .on_timeout = State::failed};
+  const Rules rules{.on_failure = State::cleaning};
   const Rules waiting{.on_failure = State::cleaning, .on_missing_queue = State::needs_resend};
   auto state = [handlers](Next (Handlers::*handler)(Transaction&) const) {
     return [handlers, handler](Transaction& transaction) {
@@ -231,9 +227,10 @@ StateMachine machine(const Options& options) {
       .on_messages(State::awaiting_results, queues, messages)
       .on(State::needs_resend, state(&Handlers::ask_again), rules)
       .on(State::sending_completion, state(&Handlers::send_completion), rules)
-      .on(State::cleaning, state(&Handlers::clean), cleaning)
+      .on(State::cleaning, state(&Handlers::clean))
       .completes(State::completed)
       .fails(State::failed);
+  states.send_timeout(options.abandon_after, State::cleaning);
   if (options.timeout > Millis{0}) states.timeout(options.timeout, State::cleaning);
   return states.machine();
 }

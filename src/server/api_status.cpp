@@ -93,11 +93,17 @@ Response workers(Service& service, const Request& request) {
   if (state)
     std::erase_if(found, [&](const auto& worker) { return to_string(worker.state) != *state; });
   running_first(found);
-  service.note_tokens();
   auto offset = static_cast<std::size_t>(offset_of(request.query.text("cursor")));
   Page page{static_cast<std::size_t>(request.query.number("limit", 5'000, 1, 5'000))};
   const auto now = system_clock().wall();
-  while (offset < found.size() && page.add(worker_json(found[offset], now))) ++offset;
+  const auto& remote = service.store(request).remote;
+  const auto shown = [&](const WorkerStatus& worker) {
+    auto document = worker_json(worker, now);
+    document.pop_back();
+    const auto by = remote.enlisted_by(worker.id);
+    return document + ",\"enlisted_by\":" + (by.empty() ? "null" : json_string(by)) + "}";
+  };
+  while (offset < found.size() && page.add(shown(found[offset]))) ++offset;
   std::optional<std::string> next;
   if (offset < found.size()) next = std::to_string(offset);
   return json_response(

@@ -15,6 +15,7 @@
 #include "documents/json.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/kill_point.hpp"
+#include "recovery/private_files.hpp"
 
 namespace holdfast::server {
 
@@ -55,7 +56,7 @@ void Audit::refuse(const char* what) const {
       fmt::format("the audit log {} cannot be {}: {}", place_.log, what, std::strerror(errno))};
 }
 
-void Audit::open_file() {
+void Audit::open_log() {
   try {
     file_ = open_private(place_.log, O_RDWR | O_APPEND | O_CREAT).release();
   } catch (const StoreError& error) {
@@ -77,7 +78,7 @@ void Audit::read() {
     check = check_audit(place_.log, head, each);
     found_ += fmt::format("; it was sealed as {}, and a new chain begins", sealed);
   }
-  open_file();
+  open_log();
   end_ = check.end;
   bytes_ = check.bytes;
   // A part of a line is what a crash cut off: what it was about was not begun.

@@ -44,7 +44,7 @@ class Audit {
 
  private:
   void read();
-  void open_file();
+  void open_log();
   void settle();
   void append(AuditEntry entry);
   void remember(AuditEntry entry);

@@ -82,7 +82,7 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   std::optional<Millis> silent_since() const override { return silent_since_; }
 
   void news() override {
-    if (!events_ || writing_ || closed_ || !home_.answers().has_room(caller_)) return;
+    if (!events_ || writing_ || closed_ || !home_.answers().has_room(request_.caller.name)) return;
     outgoing_ = events_->take();
     if (!outgoing_.empty()) write_events();
   }
@@ -252,18 +252,12 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
     timer_.expires_after(*response.again_in);
     timer_.async_wait([self = self()](const Failure& failure) {
       // What is claimed for somebody who has gone would be lost until its lease is over.
-      if (!failure && !self->closed_) self->hung_up() ? self->close() : self->ask_again();
+      if (!failure && !self->closed_) self->hung_up() ? self->close() : self->ask();
     });
   }
 
   /// What a request was admitted by may have ended since.
   bool still_admitted() { return home_.service().gate().still_admits(request_); }
-
-  void ask_again() {
-    if (still_admitted()) return ask();
-    keep_alive_ = false;
-    send(answer_for({401, "unauthenticated", "what this was asked by has ended; log in again"}));
-  }
 
   bool hung_up() {
     char next = 0;
@@ -318,10 +312,7 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   void has_sent() {
     if (!keep_alive_ && !events_) return finish();
     response_ = {};
-    if (events_)
-      caller_ = request_.caller.name;
-    else
-      request_ = {};
+    if (!events_) request_ = {};
     body_.reset();
     events_ ? stream_events() : read_head(for_next_head);
   }
@@ -358,7 +349,7 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
 
   void write_events() {
     writing_ = true;
-    response_.counted = home_.answers().hold(caller_, outgoing_.size());
+    response_.counted = home_.answers().hold(request_.caller.name, outgoing_.size());
     lowest().expires_after(for_answer);
     asio::async_write(stream_, asio::buffer(outgoing_),
                       [self = self()](const Failure& failure, std::size_t) {
@@ -382,7 +373,6 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
   std::string outgoing_{};
   std::array<char, 512> scratch_{};
   std::shared_ptr<Subscription> events_{};
-  std::string caller_{};  ///< who listens to events
   bool authenticated_ = false;
   std::shared_ptr<void> body_{};  ///< counts the bytes of the body at hand
   Millis body_since_{0};

@@ -52,7 +52,7 @@ class EventCounts {
   void operator()(const StoreTrouble&) { trouble_.add(); }
   void operator()(const StoreWarning&) {}
   void operator()(const HandlerIgnoresStop&) { ignored_.add(); }
-  void operator()(const KindPaused& event) { paused(event.kind).add(); }
+  void operator()(const KindPaused&) { paused_.add(); }
   void operator()(const KindResumed&) {}
   void operator()(const ScheduleFired&) { fired_.add(); }
   void operator()(const ScheduleBroken&) { broken_.add(); }
@@ -71,11 +71,6 @@ class EventCounts {
     return metrics_->counter("holdfast_orphans_total",
                              "Tasks of dead workers, by what recovery in this process decided.",
                              {{"decision", std::string{decision}}});
-  }
-  Counter& paused(const std::string& kind) {
-    return metrics_->counter("holdfast_kinds_paused_total",
-                             "Times that handlers of a kind could not begin in this process.",
-                             {{"kind", kind}});
   }
   Counter& checks(const std::string& result) {
     return metrics_->counter("holdfast_integrity_checks_total",
@@ -117,6 +112,9 @@ class EventCounts {
                                          "Repairs of a damaged store in this process.");
   Counter& damage_ = metrics_->counter("holdfast_damage_found_total",
                                        "Data of tasks that was not what had been written.");
+  Counter& paused_ =
+      metrics_->counter("holdfast_kinds_paused_total",
+                        "Times that handlers of a kind could not begin in this process.");
   Counter& ignored_ = metrics_->counter("holdfast_handlers_ignoring_stop_total",
                                         "Handlers that went on although they were asked to stop.");
   Counter& resumed_ = metrics_->counter(

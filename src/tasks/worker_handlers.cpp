@@ -106,33 +106,6 @@ Settlement Worker::Impl::attempt(Job& job, Enlistment& enlistment) {
   }
 }
 
-Settlement Worker::Impl::could_not_begin(const Job& job, const CannotBegin& error) {
-  const auto& kind = job.claimed.kind;
-  KindBreaker::Opened opened;
-  {
-    std::lock_guard lock{mutex_};
-    opened = breaker_.could_not_begin(kind, error.what(), parts_.clock().steady());
-    any_paused_ = true;
-    session_.give_back_waiting(kind);
-    wake_pump();
-  }
-  if (opened.counts)
-    parts_.events().emit(KindPaused{enlistment()->id(), kind, error.what(), opened.pause});
-  return give_back(job.claimed, fmt::format("Its worker could not begin it: {}", error.what()));
-}
-
-void Worker::Impl::has_begun(const std::string& kind) {
-  if (!any_paused_) return;
-  bool well = false;
-  {
-    std::lock_guard lock{mutex_};
-    well = breaker_.began(kind);
-    any_paused_ = !breaker_.all_fine();
-    look_again_ = look_again_ || well;
-  }
-  if (well) parts_.events().emit(KindResumed{enlistment()->id(), kind});
-}
-
 Settlement Worker::Impl::settlement_of(Job& job, const Outcome& outcome, LiveAttempt& live) {
   StopCause cause;
   {

@@ -4,9 +4,7 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <holdfast/error.hpp>
 
-#include "recovery/time_text.hpp"
 #include "tasks/policy.hpp"
 #include "tasks/worker_impl.hpp"
 
@@ -33,25 +31,6 @@ ClaimRequest Worker::Impl::claim_request(int limit, int suspects) const {
   request.max_suspects = suspects;
   request.lease = settings_.heartbeat.lease();
   return request;
-}
-
-ClaimRequest Worker::Impl::careful_claim(int limit, int suspects) const {
-  auto request = claim_request(limit, suspects);
-  if (breaker_.all_fine()) return request;
-  auto claimable = breaker_.claimable(kinds_, parts_.clock().steady());
-  request.kinds = std::move(claimable.kinds);
-  if (claimable.single) request.limit = std::min(limit, 1);
-  return request;
-}
-
-void Worker::Impl::require_hope() {
-  std::lock_guard lock{mutex_};
-  if (!breaker_.hopeless(kinds_, parts_.clock().steady())) return;
-  std::string why;
-  for (const auto& [kind, reason] : breaker_.reasons())
-    why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", kind, reason);
-  throw CannotBegin{
-      fmt::format("no task could be begun for {}: {}", duration_text(KindBreaker::patience), why)};
 }
 
 void Worker::Impl::work() {

@@ -86,6 +86,8 @@ class TransactionRunner::Impl {
   /// over, the messages are given up, and it goes where its time limit says: a queue that does not
   /// exist must not keep a transaction for ever.
   std::optional<Next> flush(Held& held);
+  /// Where to go if the queue of a message has been missing for too long.
+  std::optional<Next> unsent_for_too_long(const Held& held) const;
   /// How long to wait for a queue that does not exist: longer each time.
   Millis until_the_queue_is_there(const Held& held);
   void go_on(const HeldPtr& held, Next next);

@@ -185,22 +185,36 @@ Next TransactionRunner::Impl::first_step(Held& held) {
 
 std::optional<Next> TransactionRunner::Impl::flush(Held& held) {
   auto& transaction = held.transaction;
+  std::optional<Next> late;
   std::string trouble;
   try {
     transaction.send_outbox(options_.broker.get());
     std::lock_guard lock{mutex_};
     queue_missed_.erase(transaction.attempt().task());
     return {};
+  } catch (const QueueMissing& error) {
+    late = overdue(held);
+    if (!late) late = unsent_for_too_long(held);
+    if (!late) throw;
+    trouble = error.what();
   } catch (const BrokerError& error) {
-    if (!overdue(held)) throw;
+    late = overdue(held);
+    if (!late) throw;
     trouble = error.what();
   }
-  auto next = *overdue(held);
   auto lost = fmt::format("; messages that could not be sent: {} ({})",
                           transaction.abandon_outbox(), trouble);
-  if (auto* go = std::get_if<Go>(&next)) go->reason += lost;
-  if (auto* fails = std::get_if<Fail>(&next)) fails->reason += lost;
-  return next;
+  if (auto* go = std::get_if<Go>(&*late)) go->reason += lost;
+  if (auto* fails = std::get_if<Fail>(&*late)) fails->reason += lost;
+  return late;
+}
+
+std::optional<Next> TransactionRunner::Impl::unsent_for_too_long(const Held& held) const {
+  const auto limit = machine_.send_timeout;
+  if (limit == Millis{0} || now() < held.transaction.entered_at() + limit) return {};
+  auto why = too_long("sending its messages", limit);
+  if (machine_.on_send_timeout.empty()) return Fail{why};
+  return Go{machine_.on_send_timeout, why};
 }
 
 Millis TransactionRunner::Impl::until_the_queue_is_there(const Held& held) {
@@ -208,9 +222,13 @@ Millis TransactionRunner::Impl::until_the_queue_is_there(const Held& held) {
   if (queue_missed_.size() > most_missed) queue_missed_.clear();
   int& missed = queue_missed_[held.transaction.attempt().task()];
   auto delay = std::min(while_something_is_away * (1 << std::min(missed++, 10)), longest_pause);
-  return held.transaction.has_row() && machine_.states.contains(held.transaction.state())
-             ? std::min(delay, time_left(held))
-             : delay;
+  if (!held.transaction.has_row() || !machine_.states.contains(held.transaction.state()))
+    return delay;
+  if (machine_.send_timeout > Millis{0}) {
+    auto left = held.transaction.entered_at() + machine_.send_timeout - now();
+    delay = std::min(delay, std::max(left, Millis{0}));
+  }
+  return std::min(delay, time_left(held));
 }
 
 std::optional<Next> TransactionRunner::Impl::overdue(const Held& held) const {

@@ -24,6 +24,7 @@ void StateMachine::validate() const {
   if (initial.empty()) throw InvalidRequest{fmt::format("transactions '{}' have no states", name)};
   expect(initial, "the first state");
   expect(on_timeout, "where they go when they took too long");
+  expect(on_send_timeout, "where they go when a message could not be sent");
   for (const auto& [each, state] : states) {
     if (each.empty())
       throw InvalidRequest{fmt::format(

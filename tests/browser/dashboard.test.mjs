@@ -279,10 +279,13 @@ describe("the dashboard", () => {
     const shown = page.getByLabel("Payload");
     await until("the payload", async () => (await shown.textContent()).length > 10_000);
     const text = await shown.textContent();
+    // The header of a cookie is a credential, whatever else it tries to be.
     const missing = corpus
+      .filter((each) => !each.includes("Set-Cookie:"))
       .map((each) => JSON.stringify(each))
       .filter((each) => /^[ -~]*$/.test(each) && !text.includes(each));
     assert.deepEqual(missing, []);
+    assert.ok(!text.includes("Set-Cookie: harmed"));
     assert.equal(await page.evaluate(() => window.harmed), undefined);
     assert.deepEqual(await operator.trouble(), []);
   });

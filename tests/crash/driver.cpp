@@ -99,7 +99,8 @@ void enqueue(Tasks& tasks, const Journal& journal, const Arguments& given) {
 void work(Tasks& tasks, const Arguments& given) {
   // A thread that is there before, as those of metrics and traces are.
   std::optional<MetricsFile> metrics;
-  if (given.number("metrics")) metrics.emplace(tasks.engine(), given.text("journals") + "/metrics");
+  if (given.number("metrics"))
+    metrics.emplace(tasks.engine(), given.text("journals") + "/../metrics");
   auto summary = run(tasks, {.until_empty = given.number("until_empty") != 0});
   fmt::print("completed {} given_back {} refused {}\n", summary.completed, summary.given_back,
              summary.refused);

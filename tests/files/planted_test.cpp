@@ -22,7 +22,8 @@ const std::set<std::string> side_files{
     "fresh.db",  "repair.db",  "output",  "server",  "replace.draft"};
 const std::set<std::string> side_folders{"workers",   "attempts", "evidence", "messages",
                                          "consumers", "output",   "server"};
-const std::set<std::string> server_files{"token", "lock", "audit.jsonl"};
+const std::set<std::string> server_files{"token",       "tokens",           "lock",
+                                         "audit.jsonl", "audit.jsonl.head", "login-link"};
 
 class Planted : public StoreOfUsers {
  protected:

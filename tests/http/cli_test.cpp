@@ -292,9 +292,9 @@ TEST_F(HttpCommands, GiveProgramsTheAnswerWhereverItIsKept) {
     with({"http", "get", server.url(), "--callback", "keep"}, keeping);
     with(run_words({"--until-empty"}), keeping);
     with(work, {});
-    const auto failed = inspector_.tasks({.states = {TaskState::failed}, .kind = "keep"});
+    const auto failed = inspector_.tasks({.states = {TaskState::held}, .kind = "keep"});
     ASSERT_EQ(failed.size(), 1u) << "it cannot be read";
-    EXPECT_THAT(failed[0].error, HasSubstr("give this worker the --blobs and --payload-key"));
+    EXPECT_THAT(failed[0].cause, HasSubstr("give this worker the --blobs and --payload-key"));
     EXPECT_FALSE(std::filesystem::exists(input)) << "the program is not run";
     inspector_.retry({.ids = {failed[0].id}});
     with(work, keeping);

@@ -113,6 +113,16 @@ TEST_F(SqliteOwnTransaction, WhatFailedIsNotThereWhereTheTransactionGoesOn) {
   EXPECT_TRUE(inspector.check_integrity(true).passed);
 }
 
+constexpr const char* five_sums =
+    "INSERT INTO sums SELECT hex(randomblob(3000)) FROM (VALUES (1), (2), (3), (4), (5))";
+
+/// More than fit into a small cache; the last may be one that cannot be enqueued.
+std::vector<NewTask> large_tasks(bool and_a_bad_one = false) {
+  std::vector<NewTask> tasks(200, {"sum", "\"" + std::string(2'000, 'x') + "\""});
+  if (and_a_bad_one) tasks.push_back({"sum", "{}", {.after = {TaskId::make()}}});
+  return tasks;
+}
+
 /// What is left for the next process if this one dies now.
 int sums_after_a_crash(const TempStore& store, const std::string& name) {
   const auto copy = (store.folder() / name).string();
@@ -130,25 +140,43 @@ int sums_after_a_crash(const TempStore& store, const std::string& name) {
   return count;
 }
 
-TEST_F(SqliteOwnTransaction, WhatFailedAfterSpillingLeavesALogThatCanBeRead) {
+TEST_F(SqliteOwnTransaction, WhatFailedLeavesALogThatCanBeReadAfterACrash) {
   run("PRAGMA cache_size=10");
-  int committed = 0;
-  for (int round = 0; round < 20; ++round) {
+  {
     Transaction transaction{*this};
-    std::vector<NewTask> tasks(200, {"sum", "\"" + std::string(2'000, 'x') + "\""});
-    // Pages that are in the log already are written once more after they were rolled back.
-    for (int i = 0; i < 5; ++i) run("INSERT INTO sums VALUES (hex(randomblob(3000)))");
-    if (round % 2 == 0) sqlite::enqueue_all(engine_, db_, tasks);
-    tasks.push_back({"sum", "{}", {.after = {TaskId::make()}}});
-    EXPECT_THROW(sqlite::enqueue_all(engine_, db_, tasks), InvalidRequest);
-    for (int i = 0; i < 5; ++i) run("INSERT INTO sums VALUES (hex(randomblob(3000)))");
+    sqlite::enqueue(engine_, db_, "sum", Sum{1});
+    run("COMMIT");
+  }
+  // Pages that are in the log already would be written once more after they were rolled back.
+  for (int round = 1; round <= 20; ++round) {
+    Transaction transaction{*this};
+    run(five_sums);
+    if (round % 2 == 0) sqlite::enqueue_all(engine_, db_, large_tasks());
+    EXPECT_THROW(sqlite::enqueue_all(engine_, db_, large_tasks(true)), InvalidRequest);
+    run(five_sums);
     run("UPDATE sums SET n = hex(randomblob(3000)) WHERE rowid % 3 = 0");
     run("COMMIT");
-    committed += 10;
-    ASSERT_EQ(sums(), committed);
-    ASSERT_EQ(sums_after_a_crash(store_, "copy-" + std::to_string(round)), committed)
-        << "in round " << round;
+    ASSERT_EQ(sums_after_a_crash(store_, "copy-" + std::to_string(round)), 10 * round);
   }
+  EXPECT_TRUE(Inspector{engine_}.check_integrity(true).passed);
+}
+
+TEST_F(SqliteOwnTransaction, ATransactionThatSpilledBeforeItJoinedIsRolledBackAsAWhole) {
+  run("PRAGMA cache_size=10");
+  {
+    Transaction transaction{*this};
+    for (int i = 0; i < 10; ++i) run(five_sums);
+    EXPECT_THROW(sqlite::enqueue_all(engine_, db_, large_tasks(true)), InvalidRequest);
+    EXPECT_TRUE(sqlite3_get_autocommit(db_)) << "nothing of it can be kept";
+  }
+  EXPECT_EQ(sums(), 0);
+  {
+    Transaction transaction{*this};
+    run(five_sums);
+    sqlite::enqueue_all(engine_, db_, large_tasks());
+    run("COMMIT");
+  }
+  EXPECT_EQ(sums_after_a_crash(store_, "copy"), 5);
   EXPECT_TRUE(Inspector{engine_}.check_integrity(true).passed);
 }
 

@@ -44,7 +44,16 @@ class Reserved : public testing::Test {
            Tasks{engine_}.enqueue_all({NewTask{"keep", "{}"}, task(words)});
          }},
         {"own transaction",
-         [=, this](const Words& words) { sqlite::enqueue_all(engine_, db_, {task(words)}); }},
+         [=, this](const Words& words) {
+           sqlite3_exec(db_, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
+           try {
+             sqlite::enqueue_all(engine_, db_, {task(words)});
+           } catch (const std::exception&) {
+             sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+             throw;
+           }
+           sqlite3_exec(db_, "COMMIT", nullptr, nullptr, nullptr);
+         }},
         {"schedule",
          [=, this](const Words& words) {
            Schedules{engine_}.add({.name = "s", .cron = "0 0 1 1 *", .task = task(words)});

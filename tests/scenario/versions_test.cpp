@@ -76,7 +76,7 @@ TEST_F(Versions, WhatDoesNotFitIsHeldUntilAVersionThatReadsItIsDeployed) {
   work<broken::Mail>(sent_);
   const auto held = inspector_.task(id);
   EXPECT_EQ(held->state, TaskState::held);
-  EXPECT_THAT(held->error, HasSubstr("to: expected an array, found a string"));
+  EXPECT_THAT(held->cause, HasSubstr("to: expected an array, found a string"));
   EXPECT_EQ(inspector_.retry({.ids = {id}}), 1);
   work<v2::Mail>(sent_);
   EXPECT_EQ(inspector_.task(id)->state, TaskState::completed);
@@ -119,7 +119,7 @@ TEST_F(Versions, ATransactionWhoseInputDoesNotFitIsHeldToo) {
   run_transactions<broken::Mail>(engine_);
   const auto held = transactions.find("m-1");
   EXPECT_EQ(held->task.state, TaskState::held);
-  EXPECT_THAT(held->task.error, HasSubstr("input of the transaction does not fit its type: to: "));
+  EXPECT_THAT(held->task.cause, HasSubstr("input of the transaction does not fit its type: to: "));
   EXPECT_EQ(inspector_.retry({.ids = {held->task.id}}), 1);
   run_transactions<v2::Mail>(engine_);
   EXPECT_EQ(transactions.find("m-1")->task.state, TaskState::completed);

@@ -74,7 +74,11 @@ TEST_F(LiveEvents, OfARecoveryComeWithItsReport) {
   server.enqueue("work");
   const auto worker = server.post("/v1/remote/workers", R"({"kinds":["work"]})").json();
   const std::string id{worker.at("worker").as_string()};
-  ASSERT_THAT(server.post("/v1/remote/workers/" + id + "/claim").body, HasSubstr("\"token\":1"));
+  const std::string secret{worker.at("secret").as_string()};
+  ASSERT_THAT(
+      server.post("/v1/remote/workers/" + id + "/claim", "{}", {{"Holdfast-Worker-Secret", secret}})
+          .body,
+      HasSubstr("\"token\":1"));
   // It says nothing any more.
   EXPECT_THAT(next(wire, "report"), HasSubstr(id));
 }

@@ -23,15 +23,16 @@ constexpr const char* credential = "S3cr3tValue99";
 class Hiding : public testing::Test {
  protected:
   Answer post(const std::string& target, const std::string& body) {
-    auto answer = server_.post(target, body);
+    auto answer = server_.post(target, body, {{"Holdfast-Worker-Secret", secret_}});
     EXPECT_LT(answer.status, 300) << target << answer.body;
     return answer;
   }
   /// A task that a worker has, with all that can be written about it.
   std::string worked_on(const std::string& payload) {
     const auto id = server_.enqueue("k", payload).text();
-    const std::string worker{
-        post("/v1/remote/workers", R"({"kinds":["k"]})").json().at("worker").as_string()};
+    const auto enlisted = post("/v1/remote/workers", R"({"kinds":["k"]})").json();
+    const std::string worker{enlisted.at("worker").as_string()};
+    secret_ = enlisted.at("secret").as_string();
     const auto claimed = post("/v1/remote/workers/" + worker + "/claim", "{}");
     EXPECT_THAT(claimed.body, HasSubstr(credential)) << "the worker gets what was enqueued";
     const auto token = claimed.json().at("tasks").at(0).at("token").to_number<std::int64_t>();
@@ -44,6 +45,7 @@ class Hiding : public testing::Test {
     return id;
   }
   ServerUnderTest server_;
+  std::string secret_{};  // of the worker
 };
 
 TEST_F(Hiding, IsEverywhereWhereATaskIsShown) {

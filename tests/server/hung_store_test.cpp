@@ -19,7 +19,7 @@ namespace {
 class HungStore : public testing::Test {
  protected:
   HungStore() {
-    server::make_private_folder(folder_);
+    make_private_folder(folder_);
     service_ = std::make_unique<server::Service>(
         server::ServiceOptions{.folder = folder_,
                                .gate = {.no_auth = true,

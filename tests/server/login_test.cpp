@@ -71,12 +71,12 @@ TEST_F(Login, EndsWithAnotherRole) {
   const auto users = elsewhere().list();
   std::string text;
   for (const auto& user : users) text += fmt::format("{} viewer {}\n", user.name, user.hash);
-  server::write_private_file(users_file(), text);
+  write_private_file(users_file(), text);
   EXPECT_EQ(asks(ada), 401);
   std::string back;
   for (const auto& user : users)
     back += fmt::format("{} {} {}\n", user.name, to_string(user.role), user.hash);
-  server::write_private_file(users_file(), back);
+  write_private_file(users_file(), back);
   EXPECT_EQ(asks(ada), 401) << "for good";
 }
 
@@ -108,7 +108,7 @@ TEST_F(Login, TellsStrangersNoPaths) {
   for (const bool garbled : {false, true}) {
     const auto kept = file + ".kept";
     std::filesystem::rename(file, kept);
-    if (garbled) server::write_private_file(file, "ada is here\n");
+    if (garbled) write_private_file(file, "ada is here\n");
     const auto answer = server_.bare("POST", "/v1/login", login_body("ada", "long enough"));
     EXPECT_EQ(answer.status, 503);
     EXPECT_EQ(answer.code(), "users_unavailable");

@@ -70,14 +70,14 @@ TEST_F(ReservedOverTheApi, ARepeatedRequestIsEnqueuedOnce) {
 
 TEST_F(ReservedOverTheApi, RequestsThatMakeNoSenseAreRefusedAtOnce) {
   const std::string get = R"("http_method":"get","url":"http://a.example/")";
-  for (const std::string& body :
-       {std::string{"{}"}, std::string{R"({"request":7})"}, std::string{R"({"request":{}})"},
-        R"({"request":{"http_method":"get","url":"file:///etc/passwd"}})",
-        R"({"request":{)" + get + R"(,"callback":"holdfast.http"}})",
-        R"({"request":{)" + get + R"(,"callback":"a","callback_queue":"holdfast.http"}})",
-        R"({"queue":"holdfast.http","request":{)" + get + "}}",
-        R"({"kind":"a","request":{)" + get + "}}",
-        R"({"request":{)" + get + R"(,"headers":{"x":"a\r\nb: c"}}})"}) {
+  for (const std::string& body : std::vector<std::string>{
+           "{}", R"({"request":7})", R"({"request":{}})",
+           R"({"request":{"http_method":"get","url":"file:///etc/passwd"}})",
+           R"({"request":{)" + get + R"(,"callback":"holdfast.http"}})",
+           R"({"request":{)" + get + R"(,"callback":"a","callback_queue":"holdfast.http"}})",
+           R"({"queue":"holdfast.http","request":{)" + get + "}}",
+           R"({"kind":"a","request":{)" + get + "}}",
+           R"({"request":{)" + get + R"(,"headers":{"x":"a\r\nb: c"}}})"}) {
     EXPECT_EQ(server_.post("/v1/http/requests", body).code(), "invalid_request") << body;
   }
   EXPECT_EQ(server_.inspector().count({}), 0);

@@ -21,7 +21,7 @@ server::GateOptions gate_options(const ServerUnderTest::Options& options, const 
     gate.proxies.push_back(http::Network::parse(proxy).value());
   if (!options.users.empty()) {
     const auto path = (store.folder() / "users").string();
-    server::write_private_file(path, options.users);
+    write_private_file(path, options.users);
     gate.users = std::make_shared<server::Users>(path);
   }
   return gate;
@@ -36,7 +36,7 @@ ServerUnderTest::ServerUnderTest(const Options& options)
       engine_{open(store_.address(), options.settings)},
       token_{server::random_secret()},
       tokens_{std::make_shared<server::Tokens>(folder_ + "/tokens")} {
-  server::make_private_folder(folder_);
+  make_private_folder(folder_);
   listener_ = std::make_unique<server::Listener>(
       server::ListenOptions{.threads = options.threads, .connections = options.connections});
   port_ = listener_->port();

@@ -40,10 +40,10 @@ TEST(EmbeddedFiles, AreServedAsTheyWere) {
   EXPECT_EQ(files[1].content_type, "text/html; charset=utf-8");
   const auto source = content(HOLDFAST_SOURCE_DIR "/tests/server/embedded/assets/app.js");
   server::Request request;
-  EXPECT_EQ(serve_file(request, files[0]).body, source);
+  EXPECT_EQ(serve_file(request, files[0]).content(), source);
   request.headers["accept-encoding"] = "gzip, br";
   const auto zipped = serve_file(request, files[0]);
-  EXPECT_EQ(server::unzipped(zipped.body), source);
+  EXPECT_EQ(server::unzipped(std::string{zipped.content()}), source);
   request.headers["if-none-match"] = files[0].etag;
   EXPECT_EQ(serve_file(request, files[0]).status, 304);
 }

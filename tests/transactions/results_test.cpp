@@ -199,7 +199,7 @@ TEST_F(ResultsScenario, AnAbandonedOneFailsAndLeavesNothing) {
   EXPECT_TRUE(completes("tx"));
 }
 
-TEST_F(ResultsScenario, ANoticeThatCannotBeSentDoesNotKeepAResultForEver) {
+TEST_F(ResultsScenario, ANoticeWhoseQueueIsMissingDoesNotKeepAResultForEver) {
   auto impatient = options();
   impatient.abandon_after = Millis{1'500};
   auto running = run(impatient);

@@ -218,7 +218,7 @@ TEST(ExecHandler, AProgramThatIsGoneLaterIsTriedAgain) {
   auto handler = exec_handler({.command = {program, "x"}});
   std::filesystem::remove(program);
   FakeAttempt attempt;
-  EXPECT_THROW(handler(attempt), std::system_error);
+  EXPECT_THROW(handler(attempt), CannotBegin);
 }
 
 TEST(ExecHandler, AskedToStopItEndsTheProgramWithSigterm) {
@@ -302,7 +302,7 @@ TEST(ExecHandler, NoDescriptorIsLeft) {
   auto before = open_descriptors();
   for (int i = 0; i < 100; ++i) {
     if (i % 3 == 0) {
-      EXPECT_THROW(run_words(attempt, {without_interpreter, "x"}), std::system_error);
+      EXPECT_THROW(run_words(attempt, {without_interpreter, "x"}), CannotBegin);
     }
     if (i % 3 == 1) run_words(attempt, {"true", "--"});
     if (i % 3 == 2) run(attempt, "sleep 1000 & exit 1");

@@ -65,6 +65,9 @@ void adopt(sqlite3* db, Store& store, Durability durability) {
   if (borrowed.number(
           "SELECT count(*) FROM pragma_function_list WHERE name = 'holdfast_row_sum'") == 0)
     add_row_sum_functions(db);
+  // What is in the log before its commit makes savepoints unsafe; see `do_whole`.
+  // OFF takes effect outside of transactions only; a cache that it never outgrows does so at once.
+  borrowed.execute("PRAGMA cache_spill=1000000000");
   // Replaces the hook that does SQLite's automatic checkpoints, and so turns them off.
   auto wake_file = static_cast<std::intptr_t>(lasting_wake_file(store.files.wake()));
   sqlite3_wal_hook(db, wake_workers, reinterpret_cast<void*>(wake_file));

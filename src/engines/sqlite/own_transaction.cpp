@@ -12,19 +12,32 @@ namespace holdfast::sqlite {
 
 namespace {
 
+/// Whether this connection has ever written pages to the log before their commit. `adopt` keeps it
+/// from doing so again.
+bool has_spilled(Connection& db) {
+  int now = 0, most = 0;
+  sqlite3_db_status(db.handle(), SQLITE_DBSTATUS_CACHE_SPILL, &now, &most, 0);
+  return now > 0;
+}
+
 /// All of it with its counts, or nothing: the caller may go on with the transaction after an error.
+/// SQLite 3.40 writes wrong checksums into the log when a transaction that has spilled rolls back
+/// to a savepoint, and the next start would lose that commit and all later ones. So such a
+/// transaction is rolled back as a whole.
 template <class F>
 void do_whole(Connection& db, F work) {
-  db.execute("SAVEPOINT holdfast");
+  const bool savepoint = !has_spilled(db);
+  if (savepoint) db.execute("SAVEPOINT holdfast");
   try {
     work();
     db.counts().write(db);
   } catch (const std::exception&) {
     // A full disk may have ended the whole transaction.
-    if (!sqlite3_get_autocommit(db.handle())) db.execute("ROLLBACK TO holdfast; RELEASE holdfast");
+    if (!sqlite3_get_autocommit(db.handle()))
+      db.execute(savepoint ? "ROLLBACK TO holdfast; RELEASE holdfast" : "ROLLBACK");
     throw;
   }
-  db.execute("RELEASE holdfast");
+  if (savepoint) db.execute("RELEASE holdfast");
 }
 
 }  // namespace
