@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,14 +20,14 @@ namespace {
 
 class FileHash {
  public:
-  FileHash() { crypto_generichash_init(&state_, nullptr, 0, crypto_generichash_BYTES); }
+  FileHash() { crypto_generichash_init(state_.get(), nullptr, 0, crypto_generichash_BYTES); }
   void add(std::string_view text) {
-    crypto_generichash_update(&state_, reinterpret_cast<const unsigned char*>(text.data()),
+    crypto_generichash_update(state_.get(), reinterpret_cast<const unsigned char*>(text.data()),
                               text.size());
   }
   std::string text() {
     std::array<unsigned char, crypto_generichash_BYTES> hash{};
-    crypto_generichash_final(&state_, hash.data(), hash.size());
+    crypto_generichash_final(state_.get(), hash.data(), hash.size());
     std::string hex(hash.size() * 2 + 1, '\0');
     sodium_bin2hex(hex.data(), hex.size(), hash.data(), hash.size());
     hex.pop_back();
@@ -34,7 +35,8 @@ class FileHash {
   }
 
  private:
-  crypto_generichash_state state_{};
+  // On the heap: it asks for an alignment that not every stack frame has.
+  std::unique_ptr<crypto_generichash_state> state_ = std::make_unique<crypto_generichash_state>();
 };
 
 class Reader {
