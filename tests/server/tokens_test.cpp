@@ -129,7 +129,8 @@ TEST_F(TokenFile, RefusesWhatMakesNoSense) {
   token.scopes = {Scope::enqueue, Scope::operates};
   EXPECT_THAT(refusal(token), HasSubstr("may use every queue"));
   token.scopes = {Scope::enqueue};
-  for (const std::string pattern : {"", "a*b", "**", std::string(201, 'a').c_str(), "a\x01"}) {
+  for (const auto& pattern :
+       std::vector<std::string>{"", "a*b", "**", std::string(201, 'a'), "a\x01"}) {
     token.queues = {pattern};
     EXPECT_NE(refusal(token), "it was made") << pattern;
   }
