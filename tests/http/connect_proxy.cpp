@@ -90,7 +90,7 @@ void ConnectProxy::serve(int client) {
   const auto line = head.substr(0, head.find("\r\n"));
   {
     std::lock_guard lock{mutex_};
-    asked_.push_back(line);
+    asked_.push_back(head);
   }
   int server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   auto address = loopback(wanted_port(line));

@@ -20,7 +20,7 @@ class ConnectProxy {
 
   int port() const { return port_; }
   int tunnels() const { return tunnels_; }
-  /// The first lines of what it was asked.
+  /// What it was asked: the first line and the headers of each CONNECT.
   std::vector<std::string> asked() const;
 
  private:

@@ -71,7 +71,19 @@ TEST_F(Tunnels, AreMadeForWhatIsEncrypted) {
   EXPECT_EQ(proxy_.tunnels(), 1);
   auto host = server.url().substr(std::string_view{"https://"}.size());
   host.pop_back();
-  EXPECT_THAT(proxy_.asked(), testing::ElementsAre("CONNECT " + host + " HTTP/1.1"));
+  EXPECT_THAT(proxy_.asked(),
+              testing::ElementsAre(testing::StartsWith("CONNECT " + host + " HTTP/1.1\r\n")));
+}
+
+TEST_F(Tunnels, AreNotToldTheHeadersOfWhatGoesThrough) {
+  test::Http2Server server{store_.folder() / "ca.crt", store_.folder() / "ca.key", 1'000};
+  auto with_header = call("x");
+  with_header.headers = {{"X-Api-Key", "for-the-server-only"}};
+  client_.get(server.url(), with_header);
+  EXPECT_EQ(perform(through_tunnel("ada:p%40ss@")).responses["x"].status, 200);
+  const auto asked = proxy_.asked();
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_THAT(asked[0], testing::Not(testing::HasSubstr("for-the-server-only")));
 }
 
 TEST_F(Tunnels, AreNotMadeForSomebodyElse) {

@@ -299,7 +299,7 @@ std::string wish(const std::string& id, const std::string& queue) {
 TEST_F(ResultsScenario, ClientsNameOnlyQueuesForNoticesThatTheyMayName) {
   auto with_queues = options();
   with_queues.notify_queues = {"reports"};
-  with_queues.notify_prefixes = {"team-", "w", "r"};
+  with_queues.notify_prefixes = {"team-", "w", "r", "hold", "trans", "am"};
   with_queues.intake_queue = "wishes";
   auto running = run(with_queues);
   for (const auto* queue : {"team-a", "accounts"}) broker_->declare(queue);
