@@ -222,6 +222,12 @@ TEST_F(TokenFile, IsNotReadWhereOthersCouldHaveWrittenIt) {
   EXPECT_THAT(why(), HasSubstr("other users can write it"));
   ASSERT_EQ(::chmod(path_.c_str(), 0600), 0);
   EXPECT_EQ(why(), "it was read");
+  constexpr uid_t nobody = 65'534;
+  if (::geteuid() == 0) {  // only root can give a file away
+    ASSERT_EQ(::chown(path_.c_str(), nobody, nobody), 0);
+    EXPECT_THAT(why(), HasSubstr("it belongs to user 65534"));
+    ASSERT_EQ(::chown(path_.c_str(), 0, 0), 0);
+  }
   const auto elsewhere = path_ + ".elsewhere";
   std::filesystem::rename(path_, elsewhere);
   std::filesystem::create_symlink(elsewhere, path_);
