@@ -165,7 +165,9 @@ bool ends_in_secret(std::span<const std::string> words) {
     const bool counted = last == "tokens" && words.size() > 1;
     const bool boarding =
         last == "pass" && words.size() > 1 && !among(owners, words[words.size() - 2]);
-    return !counted && !boarding;
+    // Names of errors, such as `missing_secret`.
+    const bool absent = words.size() > 1 && words[words.size() - 2] == "missing";
+    return !counted && !boarding && !absent;
   }
   if (words.size() < 2) return last == "auth";
   return is_pair(words[words.size() - 2], last);

@@ -119,7 +119,7 @@ TEST(Redact, LeavesOrdinaryTextAsItWas) {
         "author: Ada, keyboard: de", "mail ada@example.com: done", "12:30:15 token ring down",
         "https://example.com:8080/a/b?page=2", "ssh://git@github.com:22/x.git", "a://b://c://d",
         "passed: 12, failed: 3, bypass=1", "key=value; sort_key=3", "hf_batch_claims_index",
-        "sk-some-long-slug-of-an-article",
+        "sk-some-long-slug-of-an-article", "missing_secret: the secret 'api' is not bound",
         "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----"}) {
     const auto found = redact_text(text);
     EXPECT_EQ(found.text, text);
