@@ -58,6 +58,7 @@ void add_egress_flags(CLI::App& command, EgressFlags& flags) {
       ->allow_extra_args(false)
       ->type_name("NAME=FILE");
   add_payload_flags(command, flags.payloads);
+  add_sign_payloads_flag(command, flags.payloads);
   command
       .add_option("--blob-threshold", flags.payloads.threshold,
                   "Keep in blobs what is larger; default: 65536")
@@ -80,11 +81,19 @@ void add_payload_flags(CLI::App& command, PayloadFlags& flags) {
       ->type_name("NAME=FILE");
 }
 
+void add_sign_payloads_flag(CLI::App& command, PayloadFlags& flags) {
+  command
+      .add_flag("--sign-payloads", flags.sign_only,
+                "Sign requests and answers with the key instead of encrypting them: they can be "
+                "read in the store, but not forged")
+      ->needs("--payload-key");
+}
+
 void add_refusal_flags(CLI::App& command, PayloadFlags& flags) {
   command
       .add_flag("--accept-plain", flags.accept_plain,
-                "Accept requests and answers that are not encrypted although there is a key; for "
-                "those from before it was set")
+                "Accept requests and answers that are neither encrypted nor signed although there "
+                "is a key; for those from before it was set")
       ->needs("--payload-key");
   command
       .add_flag("--refuse-unbound", flags.refuse_unbound,
@@ -95,8 +104,8 @@ void add_refusal_flags(CLI::App& command, PayloadFlags& flags) {
 void add_sealed_kinds_flag(CLI::App& command, PayloadFlags& flags) {
   command
       .add_option("--require-sealed", flags.sealed_kinds,
-                  "Hold tasks of this kind whose payload is not encrypted; KIND* for all that "
-                  "begin so; repeatable")
+                  "Hold tasks of this kind whose payload is neither encrypted nor signed; KIND* for "
+                  "all that begin so; repeatable")
       ->allow_extra_args(false)
       ->needs("--payload-key")
       ->type_name("KIND");
@@ -105,6 +114,7 @@ void add_sealed_kinds_flag(CLI::App& command, PayloadFlags& flags) {
 http::PayloadOptions payloads_of(const PayloadFlags& flags) {
   http::PayloadOptions payloads;
   payloads.threshold = flags.threshold;
+  payloads.sign_only = flags.sign_only;
   payloads.accept_plain = flags.accept_plain;
   payloads.accept_unbound = !flags.refuse_unbound;
   payloads.sealed_kinds = {flags.sealed_kinds.begin(), flags.sealed_kinds.end()};

@@ -16,6 +16,7 @@ struct PayloadFlags {
   std::string blobs{};
   std::vector<std::string> keys{};  ///< NAME=FILE, the current one first
   std::size_t threshold = http::PayloadOptions{}.threshold;
+  bool sign_only = false;
   bool accept_plain = false;
   bool refuse_unbound = false;
   std::vector<std::string> sealed_kinds{};
@@ -35,6 +36,8 @@ struct EgressFlags {
 void add_egress_flags(CLI::App& command, EgressFlags& flags);
 /// What it takes to read them.
 void add_payload_flags(CLI::App& command, PayloadFlags& flags);
+/// How those who write them seal them.
+void add_sign_payloads_flag(CLI::App& command, PayloadFlags& flags);
 /// Which of them are refused, for those who act upon what they read.
 void add_refusal_flags(CLI::App& command, PayloadFlags& flags);
 /// The same for those who read payloads of any kind: programs and remote workers.

@@ -299,6 +299,7 @@ void add_serve(CLI::App& parent, Context& context) {
                    "store")
       ->type_name("URL");
   add_payload_flags(*command, options->payloads);
+  add_sign_payloads_flag(*command, options->payloads);
   add_refusal_flags(*command, options->payloads);
   add_sealed_kinds_flag(*command, options->payloads);
   add_trace_flags(*command, options->traces);

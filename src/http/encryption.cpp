@@ -14,6 +14,7 @@ namespace holdfast::http {
 namespace {
 
 constexpr std::int64_t format_version = 2;
+constexpr std::int64_t signed_version = 1;
 constexpr std::size_t nonce_bytes = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
 constexpr std::size_t tag_bytes = crypto_aead_xchacha20poly1305_ietf_ABYTES;
 
@@ -26,7 +27,7 @@ const std::string& key_named(const Keyring& keyring, const std::string& name) {
   auto at = keyring.keys.find(name);
   if (at == keyring.keys.end())
     throw InvalidRequest{
-        fmt::format("the payload is encrypted with key '{}', which is not in the keyring", name)};
+        fmt::format("the payload is sealed with key '{}', which is not in the keyring", name)};
   return at->second;
 }
 
@@ -35,7 +36,7 @@ const std::string& key_named(const Keyring& keyring, const std::string& name) {
 class DerivedKey {
  public:
   static constexpr std::size_t size = crypto_aead_xchacha20poly1305_ietf_KEYBYTES;
-  enum Purpose : std::uint64_t { encrypts = 2, makes_nonces = 3 };
+  enum Purpose : std::uint64_t { encrypts = 2, makes_nonces = 3, signs = 4 };
 
   DerivedKey(const std::string& key, Purpose purpose) {
     static_assert(crypto_kdf_KEYBYTES == crypto_secretbox_KEYBYTES);
@@ -76,6 +77,14 @@ std::string associated_data(const SealedFor& owner, const std::string& key) {
   return all;
 }
 
+[[noreturn]] void refuse_foreign(std::string_view sealed, const std::string& name,
+                                 const SealedFor& owner) {
+  throw PayloadRefused{
+      fmt::format("this was not {0} with our key '{1}' for task {2} of kind '{3}' in queue '{4}': "
+                  "it was copied from another task, changed, or {0} with another key of that name",
+                  sealed, name, owner.task.text(), owner.kind, owner.queue)};
+}
+
 std::string open_bound(const std::string& sealed, const std::string& name, const std::string& key,
                        const SealedFor& owner) {
   constexpr auto around = nonce_bytes + tag_bytes;
@@ -86,11 +95,21 @@ std::string open_bound(const std::string& sealed, const std::string& name, const
                            sealed.size() - nonce_bytes, bytes_of(bound_to), bound_to.size(),
                            bytes_of(sealed), DerivedKey{key, DerivedKey::encrypts}.data()) == 0)
     return text;
-  throw PayloadRefused{
-      fmt::format("this was not encrypted with our key '{}' for task {} of kind '{}' in queue "
-                  "'{}': it was copied from another task, changed, or encrypted with another key "
-                  "of that name",
-                  name, owner.task.text(), owner.kind, owner.queue)};
+  refuse_foreign("encrypted", name, owner);
+}
+
+/// HMAC-SHA-512-256 over the owner and the text. The lengths in the former keep the two apart.
+std::string mac_of(const std::string& text, const std::string& name, const std::string& key,
+                   const SealedFor& owner) {
+  const DerivedKey own{key, DerivedKey::signs};
+  const auto bound_to = associated_data(owner, name);
+  crypto_auth_hmacsha512256_state state;
+  crypto_auth_hmacsha512256_init(&state, own.data(), DerivedKey::size);
+  crypto_auth_hmacsha512256_update(&state, bytes_of(bound_to), bound_to.size());
+  crypto_auth_hmacsha512256_update(&state, bytes_of(std::string_view{text}), text.size());
+  std::string mac(crypto_auth_hmacsha512256_BYTES, '\0');
+  crypto_auth_hmacsha512256_final(&state, bytes_of(mac));
+  return mac;
 }
 
 /// As versions before 2 encrypted.
@@ -119,6 +138,30 @@ boost::json::value encrypt(const std::string& text, const SealedFor& owner,
       bytes_of(sealed) + nonce_bytes, nullptr, bytes_of(text), text.size(), bytes_of(bound_to),
       bound_to.size(), nullptr, bytes_of(sealed), DerivedKey{key, DerivedKey::encrypts}.data());
   return {{"version", format_version}, {"key", keyring.current}, {"value", base64(sealed)}};
+}
+
+boost::json::value sign(const std::string& text, const SealedFor& owner, const Keyring& keyring) {
+  const auto& key = key_named(keyring, keyring.current);
+  return {{"version", signed_version},
+          {"key", keyring.current},
+          {"mac", base64(mac_of(text, keyring.current, key, owner))},
+          {"text", text}};
+}
+
+std::string verify(const boost::json::value& signed_text, const SealedFor& owner,
+                   const Keyring& keyring) {
+  const Reading read{signed_text, "the signed payload"};
+  if (const auto version = read.number("version"); version != signed_version)
+    throw InvalidRequest{fmt::format(
+        "the payload is signed in format {}, which this version of Holdfast does not know",
+        version)};
+  const auto name = read.text("key");
+  auto text = read.text("text");
+  const auto wanted = mac_of(text, name, key_named(keyring, name), owner);
+  const auto mac = from_base64(read.text("mac")).value_or("");
+  if (mac.size() == wanted.size() && sodium_memcmp(mac.data(), wanted.data(), mac.size()) == 0)
+    return text;
+  refuse_foreign("signed", name, owner);
 }
 
 Decrypted decrypt(const boost::json::value& encrypted, const SealedFor& owner,

@@ -1,6 +1,7 @@
 #include <holdfast/http/payloads.hpp>
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <sodium.h>
@@ -16,6 +17,8 @@ namespace holdfast::http {
 namespace {
 
 constexpr std::string_view blob_begins = R"({"$blob":)";
+constexpr std::array<std::string_view, 3> sealed_begins{blob_begins, R"({"$encrypted":)",
+                                                        R"({"$signed":)"};
 
 const boost::json::value* wrapped(const boost::json::value& json, std::string_view name) {
   const auto* object = json.if_object();
@@ -37,6 +40,18 @@ boost::json::value content_of(const std::string& blob, const SealedFor& owner,
     throw InvalidRequest{fmt::format("the payload was in blob {} of {}, which is gone", blob,
                                      options.blobs->name())};
   return parse_json(*content);
+}
+
+/// Encrypted or signed; empty without a key.
+std::string with_key(const std::string& document, const SealedFor& owner,
+                     const PayloadOptions& options) {
+  if (options.keyring.current.empty()) return {};
+  boost::json::object sealed;
+  if (options.sign_only)
+    sealed["$signed"] = sign(document, owner, options.keyring);
+  else
+    sealed["$encrypted"] = encrypt(document, owner, options.keyring);
+  return boost::json::serialize(sealed);
 }
 
 }  // namespace
@@ -63,11 +78,8 @@ std::string seal(const boost::json::value& document, const SealedFor& owner, con
 
 std::string seal_text(std::string&& document, const SealedFor& owner, const std::string& key,
                       const PayloadOptions& options) {
-  const bool secret = !options.keyring.current.empty();
-  auto encrypted = secret ? boost::json::serialize(boost::json::value{
-                                {"$encrypted", encrypt(document, owner, options.keyring)}})
-                          : std::string{};
-  auto& text = secret ? encrypted : document;
+  auto sealed = with_key(document, owner, options);
+  auto& text = sealed.empty() ? document : sealed;
   if (!options.blobs || text.size() <= options.threshold) return std::move(text);
   if (!is_blob_of(key, owner.task, owner.part))
     throw InvalidRequest{
@@ -78,7 +90,8 @@ std::string seal_text(std::string&& document, const SealedFor& owner, const std:
 }
 
 bool is_sealed(std::string_view payload) {
-  return payload.starts_with(blob_begins) || payload.starts_with(R"({"$encrypted":)");
+  return std::ranges::any_of(sealed_begins,
+                             [&](auto beginning) { return payload.starts_with(beginning); });
 }
 
 bool is_blob_of(std::string_view name, TaskId task, SealedFor::Part part) {
@@ -112,25 +125,30 @@ Unsealed unseal(std::string_view payload, const SealedFor& owner, const PayloadO
     unsealed.blob = std::string{key->get_string()};
     unsealed.document = content_of(unsealed.blob, owner, options);
   }
+  if (const auto* text = wrapped(unsealed.document, "$signed")) {
+    unsealed.authentic = true;
+    unsealed.document = parse_json(verify(*text, owner, options.keyring));
+    return unsealed;
+  }
   const auto* encrypted = wrapped(unsealed.document, "$encrypted");
-  expect_encrypted(encrypted != nullptr, options);
+  expect_sealed(encrypted != nullptr, options);
   if (!encrypted) return unsealed;
   auto decrypted = decrypt(*encrypted, owner, options.keyring);
   if (decrypted.unbound && !options.accept_unbound)
     throw PayloadRefused{
         "the payload was encrypted by an earlier version, which did not bind it to its task; to "
         "read it, start the process without --refuse-unbound and retry the task"};
-  unsealed.encrypted = true;
+  unsealed.authentic = true;
   unsealed.unbound = decrypted.unbound;
   unsealed.document = parse_json(decrypted.text);
   return unsealed;
 }
 
-void expect_encrypted(bool encrypted, const PayloadOptions& options) {
-  if (encrypted || options.keyring.current.empty() || options.accept_plain) return;
+void expect_sealed(bool authentic, const PayloadOptions& options) {
+  if (authentic || options.keyring.current.empty() || options.accept_plain) return;
   throw PayloadRefused{
-      "it is not encrypted, and a process that has a payload key accepts encrypted requests and "
-      "answers only; if it is from before the key was set, start the process with --accept-plain "
+      "it is neither encrypted nor signed, and a process that has a payload key accepts no other "
+      "requests and answers; if it is from before the key was set, start the process with --accept-plain "
       "and retry the task"};
 }
 

@@ -15,7 +15,8 @@ namespace {
 
 /// The second is for the gates of a move between stores.
 constexpr std::array<std::string_view, 2> reserved_beginnings{"holdfast.", "holdfast-move-"};
-constexpr std::array<std::string_view, 3> reserved_members{"$blob", "$encrypted", "$secret"};
+constexpr std::array<std::string_view, 4> reserved_members{"$blob", "$encrypted", "$secret",
+                                                           "$signed"};
 
 }  // namespace
 

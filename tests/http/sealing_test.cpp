@@ -75,6 +75,42 @@ TEST_F(Sealing, EveryChangedByteIsNoticed) {
                InvalidRequest);
 }
 
+TEST_F(Sealing, WhatIsSignedCanBeReadByAnyoneAndForgedByNobody) {
+  auto signing = options_;
+  signing.sign_only = true;
+  const auto payload = seal(document_, owner_, "", signing);
+  EXPECT_THAT(payload, HasSubstr("it is secret"));
+  EXPECT_TRUE(is_sealed(payload));
+  const auto opened = unseal(payload, owner_, options_);
+  EXPECT_EQ(opened.document, document_);
+  EXPECT_TRUE(opened.authentic);
+  for (const SealedFor& other :
+       {SealedFor{TaskId::make(), owner_.kind, owner_.queue},
+        SealedFor{owner_.task, "kee", owner_.queue}, SealedFor{owner_.task, owner_.kind, "other"},
+        SealedFor{owner_.task, "keepd", "efault"},
+        SealedFor{owner_.task, owner_.kind, owner_.queue, SealedFor::Part::result}})
+    EXPECT_THAT(refusal(payload, other), HasSubstr("copied from another task"));
+  auto forged = payload;
+  forged.replace(forged.find("secret"), 6, "forged");
+  EXPECT_THAT(refusal(forged, owner_), HasSubstr("signed with our key 'k'"));
+  for (const auto* mac : {"", "AAAA"})
+    EXPECT_NE(refusal(fmt::format(R"({{"$signed":{{"version":1,"key":"k","mac":"{}",)"
+                                  R"("text":"{{}}"}}}})",
+                                  mac),
+                      owner_),
+              "");
+}
+
+TEST_F(Sealing, ASignatureIsOfItsKeyOnly) {
+  options_.sign_only = true;
+  auto payload = seal(document_, owner_, "", options_);
+  options_.keyring.keys["l"] = options_.keyring.keys["k"];
+  payload.replace(payload.find(R"("key":"k")"), 9, R"("key":"l")");
+  EXPECT_THAT(refusal(payload, owner_), HasSubstr("with our key 'l'"));
+  options_.keyring.keys.erase("l");
+  EXPECT_THROW(unseal(payload, owner_, options_), InvalidRequest);
+}
+
 /// An enqueue whose reply was lost is repeated, and stores compare payloads.
 TEST_F(Sealing, TheSameForTheSameOwnerIsTheSame) {
   const auto payload = seal(document_, owner_, "", options_);
@@ -102,7 +138,7 @@ TEST_F(Sealing, WhatEarlierVersionsEncryptedOpensUntilThatIsRefused) {
 
 TEST_F(Sealing, WithAKeyPlainRequestsAndAnswersAreRefused) {
   EXPECT_THAT(refusal(R"({"response":1})", owner_), HasSubstr("--accept-plain"));
-  EXPECT_THAT(refusal(R"({"$encrypted":{},"more":1})", owner_), HasSubstr("not encrypted"));
+  EXPECT_THAT(refusal(R"({"$encrypted":{},"more":1})", owner_), HasSubstr("neither encrypted"));
   options_.accept_plain = true;
   EXPECT_EQ(refusal(R"({"response":1})", owner_), "");
   options_.accept_plain = false;
@@ -115,7 +151,7 @@ TEST_F(Sealing, PlainOnesAreRefusedInBlobsToo) {
   const auto name = "store." + owner_.task.text();
   options_.blobs->put(name, R"({"response":1})");
   EXPECT_THAT(refusal(fmt::format(R"({{"$blob":"{}"}})", name), owner_),
-              HasSubstr("not encrypted"));
+              HasSubstr("neither encrypted"));
 }
 
 TEST_F(Sealing, NamesOfBlobsSayWhoseTheyAre) {
