@@ -103,9 +103,10 @@ void add_refusal_flags(CLI::App& command, PayloadFlags& flags) {
 
 void add_sealed_kinds_flag(CLI::App& command, PayloadFlags& flags) {
   command
-      .add_option("--require-sealed", flags.sealed_kinds,
-                  "Hold tasks of this kind whose payload is neither encrypted nor signed; KIND* for "
-                  "all that begin so; repeatable")
+      .add_option(
+          "--require-sealed", flags.sealed_kinds,
+          "Hold tasks of this kind whose payload is neither encrypted nor signed; KIND* for "
+          "all that begin so; repeatable")
       ->allow_extra_args(false)
       ->needs("--payload-key")
       ->type_name("KIND");

@@ -148,7 +148,8 @@ void expect_sealed(bool authentic, const PayloadOptions& options) {
   if (authentic || options.keyring.current.empty() || options.accept_plain) return;
   throw PayloadRefused{
       "it is neither encrypted nor signed, and a process that has a payload key accepts no other "
-      "requests and answers; if it is from before the key was set, start the process with --accept-plain "
+      "requests and answers; if it is from before the key was set, start the process with "
+      "--accept-plain "
       "and retry the task"};
 }
 

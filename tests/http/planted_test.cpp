@@ -67,6 +67,24 @@ TEST_F(Planted, ACopiedRequestIsNotPerformed) {
   expect_held(as_answer, "copied from another task");
 }
 
+TEST_F(Planted, ASignedRequestIsReadableAndPerformedAndACopyIsNot) {
+  int performed = 0;
+  HttpServer server{[&](const ServedRequest&) {
+    ++performed;
+    return answer(200, "answered");
+  }};
+  payloads_.sign_only = true;
+  const auto id = client().get(server.url());
+  const auto payload = inspector_.task(id)->payload;
+  EXPECT_THAT(payload, testing::AllOf(HasSubstr("$signed"), HasSubstr("127.0.0.1")));
+  const auto copy = plant(request_kind, payload);
+  payloads_.sign_only = false;  // a processor that encrypts
+  run();
+  EXPECT_EQ(performed, 1);
+  EXPECT_EQ(client().answer(id)->body, "answered");
+  expect_held(copy, "copied from another task");
+}
+
 TEST_F(Planted, ACopiedAnswerIsNotDelivered) {
   HttpServer server{[](const ServedRequest&) { return answer(200, "secret"); }};
   client().get(server.url(), call("x"));
@@ -132,6 +150,21 @@ TEST_F(Planted, TasksThatForgetRemoveOnlyWhatEndedHere) {
   for (const auto id : planted) expect_held(id, "is not removed");
   EXPECT_EQ(inspector_.task(good)->state, TaskState::completed);
   EXPECT_EQ(payloads_.blobs->list().size(), before - 1);
+}
+
+/// Several stores can share blobs, and the same id can be in two of them after a move.
+TEST_F(Planted, TasksThatForgetRemoveTheBlobThatTheTaskNamesAndNoOther) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  const auto done = client().get(server.url());
+  run();
+  ASSERT_EQ(inspector_.task(done)->state, TaskState::completed);
+  const auto of_another_store = "elsewhere." + done.text();
+  payloads_.blobs->put(of_another_store, "kept");
+  const auto planted =
+      plant(forget_kind, to_payload(of_another_store), {.queue = forget_queue});
+  run();
+  expect_held(planted, "is not removed");
+  EXPECT_TRUE(payloads_.blobs->get(of_another_store));
 }
 
 TEST_F(Planted, PlainRequestsAndAnswersAreHeldWhereThereIsAKeyUntilTheyAreAccepted) {
