@@ -1,5 +1,4 @@
 import { post } from "../api/client";
-import { use_resource } from "../api/resource";
 import type { MadeToken, Token, TokenList } from "../api/types";
 import { new_token } from "../new_token";
 import { Act } from "../parts/act";
@@ -8,6 +7,7 @@ import { Empty } from "../parts/empty";
 import { Entry } from "../parts/entry";
 import type { EntryField } from "../parts/entry";
 import { Loaded, Page, Section } from "../parts/page";
+import { use_pages } from "../parts/pages";
 import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
 import { Age, Clock, State, Text } from "../parts/text";
@@ -85,7 +85,7 @@ const entry: EntryField[] = [
 
 export function Tokens() {
   const refusal = use_refusal("admin");
-  const found = use_resource<TokenList>(refusal ? "" : "/v1/tokens", []);
+  const { found, pager } = use_pages<TokenList>(refusal ? "" : "/v1/tokens", []);
   const add = async (values: Record<string, string>) => {
     const made = await post<MadeToken>("/v1/tokens", new_token(values, Date.now()));
     found.reload();
@@ -126,3 +126,4 @@ export function Tokens() {
     </Page>
   );
 }
+        {pager}
