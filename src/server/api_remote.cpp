@@ -4,10 +4,11 @@
 
 #include "documents/json.hpp"
 #include "recovery/clock.hpp"
+#include "server/buckets.hpp"
 #include "server/fields.hpp"
 #include "server/limiting_token.hpp"
-#include "server/problem.hpp"
 #include "server/page.hpp"
+#include "server/problem.hpp"
 #include "server/service.hpp"
 #include "server/task_filter.hpp"
 #include "server/unsealing.hpp"
@@ -22,10 +23,10 @@ namespace {
 constexpr std::size_t at_once = 100;
 constexpr std::int64_t longest_wait_ms = 30'000;
 constexpr std::int64_t longest_delay_ms = 10LL * 365 * 24 * 3'600 * 1'000;
-/// How often a claim that waits is tried again.
 /// Of payloads, an answer to a claim has so many bytes, and one task at the least.
 constexpr std::size_t most_claimed_bytes = 4 * most_page_bytes;
 constexpr int claimed_at_once = 16;
+/// How often a claim that waits is tried again.
 constexpr Millis look_again{100};
 
 WorkerId worker_id(const Request& request) {
@@ -63,7 +64,7 @@ std::vector<std::string> queues_for(const Request& request, std::vector<std::str
   return names ? token->queues : asked;
 }
 
-Response enlist(WatchedStore& store, const Request& request) {
+Response enlist(Enlisters& enlisters, WatchedStore& store, const Request& request) {
   const auto fields = Fields::of_body(request.body);
   fields.only({"kinds", "queues", "concurrency"});
   const auto& heartbeat = store.engine.settings().heartbeat;
@@ -80,7 +81,8 @@ Response enlist(WatchedStore& store, const Request& request) {
   }
   for (const auto& queue : profile.queues) check_name("queue", queue, longest_name);
   expect_allowed(request, profile);
-  const auto pass = store.remote.enlist(profile, credential_of(request.caller), actor(request));
+  const auto pass = store.remote.enlist(profile, credential_of(request.caller));
+  enlisters.add(pass.worker, actor(request));
   auto response = json_response(JsonObject{}
                                     .text("worker", pass.worker.text())
                                     .text("secret", pass.secret)
@@ -88,8 +90,23 @@ Response enlist(WatchedStore& store, const Request& request) {
                                     .number("lease_ms", profile.lease.count())
                                     .str(),
                                 201);
-  response.for_audit = "worker " + pass.worker.text();
+  response.for_audit = Enlisters::outcome(pass.worker);
   return response;
+}
+
+/// Each is in the audit log, whatever comes of it, and a program may ask in a loop. A fleet that
+/// starts again has room.
+void check_enlistings(Buckets& enlistings, const Request& request) {
+  constexpr Rate rate{.tasks = 20, .period = std::chrono::minutes{1}, .burst = 1'000};
+  const auto wait =
+      enlistings.take(credential_of(request.caller), rate, 1, system_clock().steady());
+  if (wait > Millis{0})
+    throw wait_for("rate_limited",
+                   fmt::format("this credential enlisted {} workers and may enlist {} more a "
+                               "minute; keep workers for longer, or enlist fewer with more slots "
+                               "each",
+                               rate.burst, rate.tasks),
+                   wait);
 }
 
 std::string claimed_json(const Claimed& task) {
@@ -277,7 +294,17 @@ void add_remote_routes(Routes& routes, Service& service) {
                 .largest_body = largest});
   };
   // Audited, because histories of tasks name the worker, and this says whose it is.
-  add("/v1/remote/workers", enlist, small_body, true);
+  routes.add({.method = "POST",
+              .pattern = Enlisters::path,
+              .access = Access::work,
+              .handler =
+                  [&service](const Request& request) {
+                    request.query.only({"store"});
+                    return enlist(service.enlisters(), service.store(request), request);
+                  },
+              .audited = true,
+              .brake = [enlistings = std::make_shared<Buckets>()](
+                           const Request& request) { check_enlistings(*enlistings, request); }});
   add("/v1/remote/workers/{worker}/claim",
       [unsealing = std::make_shared<Unsealing>(service.options().payloads)](
           WatchedStore& store, const Request& request) {

@@ -96,11 +96,11 @@ Response workers(Service& service, const Request& request) {
     std::erase_if(found, [&](const auto& worker) { return to_string(worker.state) != *state; });
   running_first(found);
   const auto now = system_clock().wall();
-  const auto& remote = service.store(request).remote;
+  const auto& enlisters = service.enlisters();
   const auto shown = [&](const WorkerStatus& worker) {
     auto document = worker_json(worker, now);
     document.pop_back();
-    const auto by = remote.enlisted_by(worker.id);
+    const auto by = enlisters.of(worker.id);
     return document + ",\"enlisted_by\":" + (by.empty() ? "null" : json_string(by)) + "}";
   };
   const auto page = listed(request.query, found, 5'000, 5'000, shown);
@@ -241,14 +241,9 @@ void add_status_routes(Routes& routes, Service& service) {
   add("/v1/stores", Access::viewer, stores, Asks::server);
   add("/v1/health", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});
-    return json_response(health_json(all.place(request), all.audit()));
+    return json_response(health_json(all.place(request), all));
   });
   add("/v1/queues", Access::viewer, queues);
-  add("/v1/queues", Access::viewer, [](Service& all, const Request& request) {
-    request.query.only({"store"});
-    auto& store = all.store(request);
-    return json_response(queues_json(store.engine, Inspector{store.engine}.queues()));
-  });
   add("/v1/workers", Access::viewer, workers);
   add("/v1/recovery", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});

@@ -43,10 +43,13 @@ Response list(Service& service, const Request& request) {
 Response add(Service& service, const Request& request) {
   request.query.only({});
   const auto fields = Fields::of_body(request.body);
-  fields.only({"name", "scopes", "queues", "kinds", "expires"});
+  fields.only(
+      {"name", "scopes", "queues", "kinds", "quota_per_minute", "quota_waiting", "expires"});
   ProgramToken token{.name = fields.required_text("name"),
                      .queues = fields.texts("queues"),
                      .kinds = fields.texts("kinds"),
+                     .quota_per_minute = quota_of(fields, "quota_per_minute"),
+                     .quota_waiting = quota_of(fields, "quota_waiting"),
                      .created = system_clock().wall(),
                      .created_by = actor(request)};
   for (const auto& name : fields.texts("scopes")) {

@@ -82,7 +82,6 @@ struct RemoteWorker {
   std::unique_ptr<Enlistment> enlistment;
   WorkerProfile profile;
   std::string credential;   ///< that enlisted it
-  std::string by;           ///< the same, for people
   std::string fingerprint;  ///< of its secret
   std::map<TaskId, Held> holding;
   std::vector<int> free_slots;  ///< of the board; as many as it may hold tasks

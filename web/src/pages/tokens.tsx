@@ -12,6 +12,7 @@ import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
 import { Age, Clock, State, Text } from "../parts/text";
 import { use_refusal } from "../session";
+import { count } from "../text/format";
 
 function revoke_question(token: Token, changed: () => void): Question {
   return {
@@ -33,6 +34,13 @@ function limits_of(token: Token, names: readonly string[]) {
   return names.length > 0 ? <Text value={names.join(", ")} /> : "all";
 }
 
+function quota_of(token: Token) {
+  const parts: string[] = [];
+  if (token.quota_per_minute !== null) parts.push(`${count(token.quota_per_minute)} a minute`);
+  if (token.quota_waiting !== null) parts.push(`${count(token.quota_waiting)} waiting`);
+  return parts.length > 0 ? parts.join(", ") : <span class="dim">–</span>;
+}
+
 function columns(changed: () => void): Column<Token>[] {
   return [
     { head: "Token", cell: (token) => <Text value={token.name} /> },
@@ -43,6 +51,7 @@ function columns(changed: () => void): Column<Token>[] {
     { head: "Scopes", cell: (token) => token.scopes.join(", ") },
     { head: "Queues", cell: (token) => limits_of(token, token.queues) },
     { head: "Kinds", cell: (token) => limits_of(token, token.kinds) },
+    { head: "Quota", cell: quota_of },
     { head: "Created", cell: (token) => <Clock at={token.created} /> },
     { head: "By", cell: (token) => <Text value={token.created_by} /> },
     {
@@ -80,6 +89,8 @@ const entry: EntryField[] = [
   { name: "scopes", label: "Scopes", hint: "enqueue, metrics", required: true },
   { name: "queues", label: "Queues", hint: "all" },
   { name: "kinds", label: "Kinds", hint: "mail.*, invoice" },
+  { name: "quota_per_minute", label: "Tasks a minute", hint: "no quota" },
+  { name: "quota_waiting", label: "Tasks that wait", hint: "no quota" },
   { name: "days", label: "Valid for days", initial: "90" },
 ];
 
@@ -122,8 +133,8 @@ export function Tokens() {
             </>
           )}
         </Loaded>
+        {pager}
       </Section>
     </Page>
   );
 }
-        {pager}
