@@ -4,6 +4,8 @@
 #include "cli/diagnosis_text.hpp"
 #include "cli/server_folder.hpp"
 #include "server/audit.hpp"
+#include "server/serve.hpp"
+#include "server/tokens.hpp"
 
 namespace holdfast::cli {
 
@@ -12,9 +14,12 @@ namespace {
 Exit run(Context& context, const DiagnosisOptions& options) {
   context.require_store();
   auto diagnosis = diagnose(context.store_address(), options, context.config().settings);
-  if (const auto folder = server_folder(context.store_address()))
+  if (const auto folder = server_folder(context.store_address())) {
     for (auto& finding : server::audit_findings(*folder))
       diagnosis.advice.push_back(std::move(finding));
+    server::Tokens tokens{server::tokens_file(*folder)};
+    for (auto& fault : faults_of(tokens)) diagnosis.advice.push_back(std::move(fault));
+  }
   if (context.json)
     context.print_json(diagnosis_json(diagnosis));
   else

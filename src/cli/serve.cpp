@@ -24,6 +24,7 @@
 #include "cli/trace_options.hpp"
 #include "cli/watchdog.hpp"
 #include "documents/json.hpp"
+#include "exec/memory_guard.hpp"
 #include "recovery/private_files.hpp"
 #include "server/secrets.hpp"
 
@@ -203,6 +204,7 @@ Watchdog::Question question(const server::Controls& controls) {
 }
 
 Exit run(Context& context, const Options& options) {
+  give_up_core_dumps();
   begin_log(context, options.log);
   auto serve = options.serve;
   auto addresses = options.stores;

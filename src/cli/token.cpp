@@ -30,6 +30,8 @@ struct Options {
   std::vector<std::string> queues;
   std::vector<std::string> kinds;
   std::string expires;
+  std::optional<int> quota_per_minute;
+  std::optional<int> quota_waiting;
 };
 
 std::string file_of(Context& context, const Options& options) {
@@ -56,11 +58,20 @@ std::string scope_names(const server::ProgramToken& token) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
+std::string quotas(const server::ProgramToken& token) {
+  std::vector<std::string> all;
+  if (token.quota_per_minute) all.push_back(fmt::format("{} a minute", *token.quota_per_minute));
+  if (token.quota_waiting) all.push_back(fmt::format("{} waiting", *token.quota_waiting));
+  return all.empty() ? "-" : fmt::format("{}", fmt::join(all, ", "));
+}
+
 Exit add(Context& context, const Options& options) {
   const auto file = file_of(context, options);
   server::ProgramToken token{.name = options.name,
                              .queues = options.queues,
                              .kinds = options.kinds,
+                             .quota_per_minute = options.quota_per_minute,
+                             .quota_waiting = options.quota_waiting,
                              .created = wall_now(),
                              .created_by = person()};
   for (const auto& name : options.scopes) token.scopes.insert(server::parse_scope(name).value());
@@ -85,14 +96,21 @@ Exit add(Context& context, const Options& options) {
 Exit list(Context& context, const Options& options) {
   const auto listed = server::Tokens{file_of(context, options)}.list();
   const auto now = wall_now();
-  Table table{
-      {{"TOKEN"}, {"STATE"}, {"SCOPES"}, {"QUEUES"}, {"KINDS"}, {"CREATED"}, {"BY"}, {"EXPIRES"}}};
+  Table table{{{"TOKEN"},
+               {"STATE"},
+               {"SCOPES"},
+               {"QUEUES"},
+               {"KINDS"},
+               {"QUOTA"},
+               {"CREATED"},
+               {"BY"},
+               {"EXPIRES"}}};
   for (const auto& token : listed.tokens) {
     if (context.json) context.print_json(token_json(token, now));
     const bool limited = token.has(server::Scope::enqueue) || token.has(server::Scope::work);
     table.add({token.name, std::string{token.state(now)}, scope_names(token),
                limited ? names(token.queues) : "-", limited ? names(token.kinds) : "-",
-               iso8601(token.created), token.created_by,
+               quotas(token), iso8601(token.created), token.created_by,
                token.expires ? iso8601(*token.expires) : "never"});
   }
   if (!context.json) context.print(table.text(context.out));
@@ -149,6 +167,16 @@ void add_token_add(CLI::App& parent, Context& context) {
                    "A kind for enqueue and work, or PREFIX*; repeatable; default: all")
       ->allow_extra_args(false)
       ->type_name("KIND");
+  command
+      ->add_option("--quota-per-minute", options->quota_per_minute,
+                   "Maximum tasks that it may enqueue in a minute; default: no quota")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->type_name("N");
+  command
+      ->add_option("--quota-waiting", options->quota_waiting,
+                   "Maximum tasks that may wait in its queues; default: no quota")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->type_name("N");
   command
       ->add_option("--expires", options->expires,
                    "How long it is valid, such as 90d; default: until it is revoked")

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int most_running = 100'000;
 constexpr int at_once = 32;
+constexpr std::size_t longest_host = 260;  // 253, and a port
 
 /// A few at a time, because each may have a large body in its payload.
 void for_each_running(const Inspector& inspector,
@@ -87,7 +88,7 @@ std::string request_json(const RequestInFlight& request) {
       .text("id", request.id.text())
       .number("age_ms", request.age.count())
       .text("method", request.method)
-      .text("host", request.host)
+      .text("host", std::string_view{request.host}.substr(0, longest_host))
       .text("worker", request.worker)
       .json("heartbeat_age_ms",
             request.heartbeat_age ? std::to_string(request.heartbeat_age->count()) : "")

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <ranges>
 
 #include <holdfast/http/client.hpp>
 #include <holdfast/http/response.hpp>
@@ -20,6 +21,11 @@
 namespace holdfast {
 
 namespace {
+
+using Endpoints = std::map<std::string, HttpStats::Endpoint>;
+
+/// Names of hosts have 253 characters, and a port comes after.
+constexpr std::size_t longest_host = 260;
 
 /// A request without a callback has no other result than the text of its error, in which the type
 /// stands before the message.
@@ -94,28 +100,45 @@ void add_what_they_tell(const Engine& engine, std::vector<HttpStats::Process>& p
   }
 }
 
-std::string counts_json(const std::map<std::string, std::int64_t>& counts) {
+/// Names are kinds of errors and numbers of statuses, of which there are few; a result that
+/// somebody else wrote may have any.
+std::string counts_json(const std::map<std::string, std::int64_t>& counts, std::size_t most) {
   JsonObject object;
-  for (const auto& [name, count] : counts) object.number(name, count);
+  for (const auto& [name, count] : counts)
+    if (most-- > 0 && name.size() <= longest_host) object.number(name, count);
   return object.str();
 }
 
-std::string endpoints_json(const HttpStats& stats) {
+/// By host, those with the most requests.
+std::vector<const Endpoints::value_type*> busiest(const Endpoints& endpoints, std::size_t most) {
+  std::vector<const Endpoints::value_type*> all;
+  for (const auto& each : endpoints) all.push_back(&each);
+  if (all.size() <= most) return all;
+  std::ranges::stable_sort(all, std::ranges::greater{},
+                           [](const auto* each) { return each->second.requests; });
+  all.resize(most);
+  std::ranges::sort(all, {}, [](const auto* each) -> const std::string& { return each->first; });
+  return all;
+}
+
+std::string endpoints_json(const HttpStats& stats, std::size_t most) {
   std::vector<std::string> list;
-  for (const auto& [host, endpoint] : stats.endpoints)
+  for (const auto* each : busiest(stats.endpoints, most)) {
+    const auto& [host, endpoint] = *each;
     list.push_back(JsonObject{}
-                       .text("host", host)
+                       .text("host", std::string_view{host}.substr(0, longest_host))
                        .number("requests", endpoint.requests)
                        .number("unanswered", endpoint.unanswered)
                        .number("server_errors", endpoint.server_errors)
                        .fraction("p95_seconds", percentile(endpoint.durations, 0.95))
                        .str());
+  }
   return json_list(list);
 }
 
-std::string processes_json(const HttpStats& stats) {
+std::string processes_json(const HttpStats& stats, std::size_t most) {
   std::vector<std::string> list;
-  for (const auto& process : stats.processes)
+  for (const auto& process : stats.processes | std::views::take(most))
     list.push_back(JsonObject{}
                        .text("worker", process.worker)
                        .text("host", process.host)
@@ -130,11 +153,14 @@ std::string processes_json(const HttpStats& stats) {
   return json_list(list);
 }
 
-std::string left_alone_list(const HttpStats& stats) {
+std::string left_alone_list(const HttpStats& stats, std::size_t most) {
   std::vector<std::string> list;
-  for (const auto& host : stats.left_alone) list.push_back(left_alone_json(host));
+  for (const auto& host : stats.left_alone | std::views::take(most))
+    list.push_back(left_alone_json(host));
   return json_list(list);
 }
+
+std::size_t beyond(std::size_t all, std::size_t most) { return all - std::min(all, most); }
 
 /// Stores have no index of when tasks ended, so those since some time are counted by looking.
 void add_ended(HttpStats& stats, const TaskRecord& task, const HttpStatsOf& which) {
@@ -211,20 +237,23 @@ double mean(const std::vector<double>& durations) {
          static_cast<double>(durations.size());
 }
 
-std::string http_stats_json(const HttpStats& stats) {
+std::string http_stats_json(const HttpStats& stats, std::size_t most_of_each) {
   return JsonObject{}
-      .json("requests", counts_json(stats.states))
-      .json("statuses", counts_json(stats.statuses))
-      .json("errors", counts_json(stats.errors))
+      .json("requests", counts_json(stats.states, most_of_each))
+      .json("statuses", counts_json(stats.statuses, most_of_each))
+      .json("errors", counts_json(stats.errors, most_of_each))
       .number("measured", stats.durations.size())
       .flag("complete", stats.complete)
       .fraction("mean_seconds", mean(stats.durations))
       .fraction("p50_seconds", percentile(stats.durations, 0.5))
       .fraction("p95_seconds", percentile(stats.durations, 0.95))
       .fraction("p99_seconds", percentile(stats.durations, 0.99))
-      .json("endpoints", endpoints_json(stats))
-      .json("processes", processes_json(stats))
-      .json("left_alone", left_alone_list(stats))
+      .json("endpoints", endpoints_json(stats, most_of_each))
+      .number("endpoints_left_out", beyond(stats.endpoints.size(), most_of_each))
+      .json("processes", processes_json(stats, most_of_each))
+      .number("processes_left_out", beyond(stats.processes.size(), most_of_each))
+      .json("left_alone", left_alone_list(stats, most_of_each))
+      .number("left_alone_left_out", beyond(stats.left_alone.size(), most_of_each))
       .str();
 }
 

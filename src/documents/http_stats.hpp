@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -53,7 +55,9 @@ double percentile(const std::vector<double>& sorted, double part);
 /// 0 if there are none.
 double mean(const std::vector<double>& durations);
 
-/// The documented JSON of it.
-std::string http_stats_json(const HttpStats& stats);
+/// The documented JSON of it. Of each of its lists `most_of_each` entries: of hosts those with the
+/// most requests, and what is left out as a number.
+std::string http_stats_json(const HttpStats& stats,
+                            std::size_t most_of_each = std::numeric_limits<std::size_t>::max());
 
 }  // namespace holdfast

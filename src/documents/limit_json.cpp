@@ -1,5 +1,7 @@
 #include "documents/limit_json.hpp"
 
+#include <algorithm>
+
 #include "documents/json.hpp"
 
 namespace holdfast {
@@ -16,10 +18,11 @@ std::string use_json(const LimitUse& use) {
 
 }  // namespace
 
-std::string limit_json(const LimitStatus& status) {
+std::string limit_json(const LimitStatus& status, std::size_t most_uses) {
   const auto& limit = status.limit;
   std::vector<std::string> uses;
-  for (const LimitUse& use : status.uses) uses.push_back(use_json(use));
+  const auto shown = std::min(status.uses.size(), most_uses);
+  for (std::size_t i = 0; i < shown; ++i) uses.push_back(use_json(status.uses[i]));
   std::string rate;
   if (limit.rate)
     rate = JsonObject{}
@@ -33,6 +36,7 @@ std::string limit_json(const LimitStatus& status) {
       .json("max_running", limit.max_running ? std::to_string(*limit.max_running) : "")
       .json("rate", rate)
       .json("uses", json_list(uses))
+      .number("uses_left_out", status.uses.size() - shown)
       .str();
 }
 

@@ -7,8 +7,6 @@
 
 namespace holdfast {
 
-namespace {
-
 std::string queue_json(const QueueStatus& queue) {
   JsonObject counts;
   for (int i = 0; i < task_state_count; ++i) {
@@ -23,6 +21,8 @@ std::string queue_json(const QueueStatus& queue) {
             queue.oldest_pending ? json_string(iso8601(*queue.oldest_pending)) : "")
       .str();
 }
+
+namespace {
 
 std::string upkeep_json(const postgres::Upkeep& upkeep) {
   std::string blocker;
@@ -43,16 +43,22 @@ std::string upkeep_json(const postgres::Upkeep& upkeep) {
 }  // namespace
 
 std::string queues_json(const Engine& engine, const std::vector<QueueStatus>& queues) {
-  const Inspector inspector{engine};
   std::vector<std::string> documents;
   for (const QueueStatus& queue : queues) documents.push_back(queue_json(queue));
+  return queues_json(engine, json_list(documents), {});
+}
+
+std::string queues_json(const Engine& engine, const std::string& list,
+                        const std::string& next_cursor) {
+  const Inspector inspector{engine};
   const auto upkeep = postgres::upkeep(engine);
   return JsonObject{}
       .text("store", engine.name())
       .text("durability", inspector.durability())
       .text("durability_warning", inspector.durability_warning())
       .number("stale_writes_refused", inspector.stale_writes_refused())
-      .json("queues", json_list(documents))
+      .json("queues", list)
+      .json("next_cursor", next_cursor)
       .json("upkeep", upkeep ? upkeep_json(*upkeep) : "")
       .str();
 }

@@ -26,6 +26,11 @@ void guard_memory() {
   ::prctl(PR_SET_DUMPABLE, 0);
 }
 
+void give_up_core_dumps() {
+  limit_before = rlimit{0, 0};
+  ::setrlimit(RLIMIT_CORE, &*limit_before);
+}
+
 rlimit core_limit_of_programs() { return limit_before ? *limit_before : core_limit(); }
 
 }  // namespace holdfast

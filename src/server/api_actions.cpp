@@ -8,6 +8,7 @@
 #include "server/fields.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
+#include "server/shown_report.hpp"
 #include "server/task_filter.hpp"
 #include "server/task_search.hpp"
 
@@ -140,8 +141,8 @@ Response recover(Service& service, const Request& request) {
     if (!action) throw invalid(fmt::format("action is '{}'; it is retry, fail or pending", *text));
   }
   auto inspector = service.inspector(request);
-  return json_response(to_json(fields.flag("dry_run") ? inspector.plan_recovery(action)
-                                                      : inspector.recover(action)));
+  return json_response(shown_report(fields.flag("dry_run") ? inspector.plan_recovery(action)
+                                                           : inspector.recover(action)));
 }
 
 }  // namespace

@@ -19,21 +19,20 @@ namespace holdfast::server {
 namespace {
 
 constexpr std::int64_t largest = 1'000'000'000;
+/// Of a limit that is for each tenant, an answer tells so many.
+constexpr std::size_t most_uses = 1'000;
 
 Response schedules(Service& service, const Request& request) {
   request.query.only({"store", "limit", "cursor"});
-  const auto found = Schedules{service.store(request).engine}.list();
-  auto offset = static_cast<std::size_t>(offset_of(request.query.text("cursor")));
-  Page page{static_cast<std::size_t>(request.query.number("limit", 500, 1, 500))};
-  for (; offset < found.size(); ++offset) {
-    auto schedule = found[offset];
-    schedule.task.payload = redact_json(schedule.task.payload).text;
-    if (!page.add(schedule_json(schedule))) break;
-  }
-  std::optional<std::string> next;
-  if (offset < found.size()) next = std::to_string(offset);
-  return json_response(
-      JsonObject{}.json("schedules", page.list()).json("next_cursor", cursor_json(next)).str());
+  const auto page = listed(request.query, Schedules{service.store(request).engine}.list(), 500, 500,
+                           [](Schedule schedule) {
+                             schedule.task.payload = redact_json(schedule.task.payload).text;
+                             return schedule_json(schedule);
+                           });
+  return json_response(JsonObject{}
+                           .json("schedules", page.entries)
+                           .json("next_cursor", cursor_json(page.next))
+                           .str());
 }
 
 Response add_schedule(Service& service, const Request& request) {
@@ -75,11 +74,12 @@ Response change_schedule(Service& service, const Request& request,
 }
 
 Response limits(Service& service, const Request& request) {
-  request.query.only({"store"});
-  std::vector<std::string> documents;
-  for (const auto& status : Limits{service.store(request).engine}.list())
-    documents.push_back(limit_json(status));
-  return json_response(JsonObject{}.json("limits", json_list(documents)).str());
+  request.query.only({"store", "limit", "cursor"});
+  const auto page =
+      listed(request.query, Limits{service.store(request).engine}.list(), 1'000, 1'000,
+             [](const LimitStatus& status) { return limit_json(status, most_uses); });
+  return json_response(
+      JsonObject{}.json("limits", page.entries).json("next_cursor", cursor_json(page.next)).str());
 }
 
 LimitScope scope_of(const Fields& fields) {

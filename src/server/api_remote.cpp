@@ -4,8 +4,10 @@
 
 #include "documents/json.hpp"
 #include "recovery/clock.hpp"
+#include "server/buckets.hpp"
 #include "server/fields.hpp"
 #include "server/limiting_token.hpp"
+#include "server/page.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
 #include "server/task_filter.hpp"
@@ -21,6 +23,9 @@ namespace {
 constexpr std::size_t at_once = 100;
 constexpr std::int64_t longest_wait_ms = 30'000;
 constexpr std::int64_t longest_delay_ms = 10LL * 365 * 24 * 3'600 * 1'000;
+/// Of payloads, an answer to a claim has so many bytes, and one task at the least.
+constexpr std::size_t most_claimed_bytes = 4 * most_page_bytes;
+constexpr int claimed_at_once = 16;
 /// How often a claim that waits is tried again.
 constexpr Millis look_again{100};
 
@@ -59,7 +64,7 @@ std::vector<std::string> queues_for(const Request& request, std::vector<std::str
   return names ? token->queues : asked;
 }
 
-Response enlist(WatchedStore& store, const Request& request) {
+Response enlist(Enlisters& enlisters, WatchedStore& store, const Request& request) {
   const auto fields = Fields::of_body(request.body);
   fields.only({"kinds", "queues", "concurrency"});
   const auto& heartbeat = store.engine.settings().heartbeat;
@@ -76,7 +81,8 @@ Response enlist(WatchedStore& store, const Request& request) {
   }
   for (const auto& queue : profile.queues) check_name("queue", queue, longest_name);
   expect_allowed(request, profile);
-  const auto pass = store.remote.enlist(profile, credential_of(request.caller), actor(request));
+  const auto pass = store.remote.enlist(profile, credential_of(request.caller));
+  enlisters.add(pass.worker, actor(request));
   auto response = json_response(JsonObject{}
                                     .text("worker", pass.worker.text())
                                     .text("secret", pass.secret)
@@ -84,8 +90,23 @@ Response enlist(WatchedStore& store, const Request& request) {
                                     .number("lease_ms", profile.lease.count())
                                     .str(),
                                 201);
-  response.for_audit = "worker " + pass.worker.text();
+  response.for_audit = Enlisters::outcome(pass.worker);
   return response;
+}
+
+/// Each is in the audit log, whatever comes of it, and a program may ask in a loop. A fleet that
+/// starts again has room.
+void check_enlistings(Buckets& enlistings, const Request& request) {
+  constexpr Rate rate{.tasks = 20, .period = std::chrono::minutes{1}, .burst = 1'000};
+  const auto wait =
+      enlistings.take(credential_of(request.caller), rate, 1, system_clock().steady());
+  if (wait > Millis{0})
+    throw wait_for("rate_limited",
+                   fmt::format("this credential enlisted {} workers and may enlist {} more a "
+                               "minute; keep workers for longer, or enlist fewer with more slots "
+                               "each",
+                               rate.burst, rate.tasks),
+                   wait);
 }
 
 std::string claimed_json(const Claimed& task) {
@@ -102,20 +123,54 @@ std::string claimed_json(const Claimed& task) {
       .str();
 }
 
-/// Of what was claimed, what the worker can be given. The rest ends here.
-std::vector<Claimed> opened(std::vector<Claimed> claimed, Unsealing& unsealing,
-                            RemoteWorkers& remote, const WorkerPass& pass) {
-  std::vector<Claimed> readable;
-  std::vector<RemoteEnd> unread;
-  for (auto& task : claimed) {
-    if (auto instead = unsealing.open(task))
-      unread.push_back(
-          {.id = task.lease.id, .token = task.lease.token, .outcome = std::move(*instead)});
-    else
-      readable.push_back(std::move(task));
+/// What a worker is given in one answer. How large tasks are is known when they are claimed and
+/// opened, so what does not fit any more goes back, uncharged, before the worker hears of it.
+class Handout {
+ public:
+  explicit Handout(Unsealing& unsealing) : unsealing_{unsealing} {}
+
+  void add(Claimed task) {
+    RemoteEnd end{.id = task.lease.id, .token = task.lease.token};
+    end.give_back = full_;
+    if (!full_) {
+      if (auto instead = unsealing_.open(task)) {
+        end.outcome = *std::move(instead);
+      } else if (!given_.empty() && bytes_ + task.payload.size() > most_claimed_bytes) {
+        end.give_back = full_ = true;
+      } else {
+        bytes_ += task.payload.size();
+        given_.push_back(std::move(task));
+        return;
+      }
+    }
+    not_given_.push_back(std::move(end));
   }
-  if (!unread.empty()) remote.settle(pass, unread);
-  return readable;
+  bool full() const { return full_ || bytes_ >= most_claimed_bytes; }
+  std::vector<Claimed> take() { return std::move(given_); }
+  const std::vector<RemoteEnd>& not_given() const { return not_given_; }
+
+ private:
+  Unsealing& unsealing_;
+  std::vector<Claimed> given_{};
+  std::vector<RemoteEnd> not_given_{};
+  std::size_t bytes_ = 0;
+  bool full_ = false;
+};
+
+/// A few at a time, so that not everything is in memory that is too much for the answer.
+std::vector<Claimed> claim_some(RemoteWorkers& remote, const WorkerPass& pass, int limit,
+                                bool only_if_due, Unsealing& unsealing) {
+  Handout handout{unsealing};
+  for (int left = limit; left > 0 && !handout.full();) {
+    const int wanted = std::min(left, claimed_at_once);
+    auto some = remote.claim(pass, wanted, only_if_due);
+    const bool is_all = std::ssize(some) < wanted;
+    for (auto& task : some) handout.add(std::move(task));
+    if (is_all) break;
+    left -= wanted;
+  }
+  if (!handout.not_given().empty()) remote.settle(pass, handout.not_given());
+  return handout.take();
 }
 
 Response claim(WatchedStore& store, Unsealing& unsealing, const Request& request) {
@@ -126,8 +181,7 @@ Response claim(WatchedStore& store, Unsealing& unsealing, const Request& request
   const auto waited = system_clock().steady() - request.since;
   const auto pass = pass_of(request);
   expect_allowed(request, store.remote.profile(pass));
-  const auto claimed =
-      opened(store.remote.claim(pass, limit, waited > look_again), unsealing, store.remote, pass);
+  const auto claimed = claim_some(store.remote, pass, limit, waited > look_again, unsealing);
   if (claimed.empty() && waited < wait) {
     Response later;
     later.again_in = std::min(look_again, wait - waited);
@@ -228,8 +282,7 @@ Response retire(WatchedStore& store, const Request& request) {
 
 void add_remote_routes(Routes& routes, Service& service) {
   using Handler = std::function<Response(WatchedStore&, const Request&)>;
-  auto add = [&](const char* path, Handler handler, std::size_t largest = small_body,
-                 bool audited = false) {
+  auto add = [&](const char* path, Handler handler, std::size_t largest = small_body) {
     routes.add({.method = "POST",
                 .pattern = path,
                 .access = Access::work,
@@ -238,11 +291,20 @@ void add_remote_routes(Routes& routes, Service& service) {
                       request.query.only({"store"});
                       return handler(service.store(request), request);
                     },
-                .largest_body = largest,
-                .audited = audited});
+                .largest_body = largest});
   };
   // Audited, because histories of tasks name the worker, and this says whose it is.
-  add("/v1/remote/workers", enlist, small_body, true);
+  routes.add({.method = "POST",
+              .pattern = Enlisters::path,
+              .access = Access::work,
+              .handler =
+                  [&service](const Request& request) {
+                    request.query.only({"store"});
+                    return enlist(service.enlisters(), service.store(request), request);
+                  },
+              .audited = true,
+              .brake = [enlistings = std::make_shared<Buckets>()](
+                           const Request& request) { check_enlistings(*enlistings, request); }});
   add("/v1/remote/workers/{worker}/claim",
       [unsealing = std::make_shared<Unsealing>(service.options().payloads)](
           WatchedStore& store, const Request& request) {

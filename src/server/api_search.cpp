@@ -130,13 +130,9 @@ Response history(Service& service, const Request& request) {
   request.query.only({"store", "limit", "cursor"});
   const auto inspector = service.inspector(request);
   const auto steps = inspector.history(find_task(inspector, request).id);
-  auto offset = static_cast<std::size_t>(offset_of(request.query.text("cursor")));
-  Page page{static_cast<std::size_t>(request.query.number("limit", 500, 1, 1'000))};
-  while (offset < steps.size() && page.add(transition_json(steps[offset]))) ++offset;
-  std::optional<std::string> next;
-  if (offset < steps.size()) next = std::to_string(offset);
+  const auto page = listed(request.query, steps, 500, 1'000, transition_json);
   return json_response(
-      JsonObject{}.json("history", page.list()).json("next_cursor", cursor_json(next)).str());
+      JsonObject{}.json("history", page.entries).json("next_cursor", cursor_json(page.next)).str());
 }
 
 Response logs(Service& service, const Request& request) {

@@ -14,6 +14,7 @@
 #include "server/page.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
+#include "server/shown_report.hpp"
 #include "settings/keys.hpp"
 #include "tasks/store_metrics.hpp"
 
@@ -22,7 +23,8 @@ namespace holdfast::server {
 namespace {
 
 constexpr int most_tasks_in_reports = 5'000;
-constexpr std::size_t most_report_bytes = 4 * most_page_bytes;
+constexpr int most_reports = 100;
+constexpr int most_reports_kept = 10'000;
 
 Response text_response(std::string text, int status = 200) {
   Response response;
@@ -93,34 +95,40 @@ Response workers(Service& service, const Request& request) {
   if (state)
     std::erase_if(found, [&](const auto& worker) { return to_string(worker.state) != *state; });
   running_first(found);
-  auto offset = static_cast<std::size_t>(offset_of(request.query.text("cursor")));
-  Page page{static_cast<std::size_t>(request.query.number("limit", 5'000, 1, 5'000))};
   const auto now = system_clock().wall();
-  const auto& remote = service.store(request).remote;
+  const auto& enlisters = service.enlisters();
   const auto shown = [&](const WorkerStatus& worker) {
     auto document = worker_json(worker, now);
     document.pop_back();
-    const auto by = remote.enlisted_by(worker.id);
+    const auto by = enlisters.of(worker.id);
     return document + ",\"enlisted_by\":" + (by.empty() ? "null" : json_string(by)) + "}";
   };
-  while (offset < found.size() && page.add(shown(found[offset]))) ++offset;
-  std::optional<std::string> next;
-  if (offset < found.size()) next = std::to_string(offset);
+  const auto page = listed(request.query, found, 5'000, 5'000, shown);
   return json_response(
-      JsonObject{}.json("workers", page.list()).json("next_cursor", cursor_json(next)).str());
+      JsonObject{}.json("workers", page.entries).json("next_cursor", cursor_json(page.next)).str());
+}
+
+Response queues(Service& service, const Request& request) {
+  request.query.only({"store", "limit", "cursor"});
+  const auto& engine = service.store(request).engine;
+  const auto page = listed(request.query, Inspector{engine}.queues(), 5'000, 5'000, queue_json);
+  return json_response(queues_json(engine, page.entries, cursor_json(page.next)));
 }
 
 Response reports(Service& service, const Request& request) {
-  request.query.only({"store", "limit", "tasks"});
-  const auto limit = static_cast<int>(request.query.number("limit", 20, 1, 100));
+  request.query.only({"store", "limit", "tasks", "cursor"});
+  const auto limit = static_cast<int>(request.query.number("limit", 20, 1, most_reports));
   // All of them together name so many tasks; their counts are of all.
   const auto tasks = std::min(static_cast<int>(request.query.number("tasks", 100, 0, 1'000)),
                               most_tasks_in_reports / limit);
-  Page page{static_cast<std::size_t>(limit), most_report_bytes};
-  bool complete = true;
-  for (const auto& report : service.inspector(request).reports(limit, tasks))
-    complete = complete && page.add(to_json(report));
-  return json_response(JsonObject{}.json("reports", page.list()).flag("complete", complete).str());
+  const auto offset = offset_of(request.query.text("cursor"));
+  // The store sheds old ones, so there are never many behind a cursor.
+  const auto wanted = static_cast<int>(std::min<std::int64_t>(offset, most_reports_kept)) + limit;
+  const auto found = service.inspector(request).reports(wanted + 1, tasks);
+  const auto page = listed(request.query, found, 20, most_reports,
+                           [](const RecoveryReport& report) { return shown_report(report); });
+  return json_response(
+      JsonObject{}.json("reports", page.entries).json("next_cursor", cursor_json(page.next)).str());
 }
 
 Response settings(Service& service, const Request& request) {
@@ -141,22 +149,35 @@ Response settings(Service& service, const Request& request) {
 }
 
 Response history(Service& service, const Request& request) {
-  request.query.only({"store", "seconds"});
+  request.query.only({"store", "seconds", "cursor"});
   const auto seconds = request.query.number("seconds", 3'600, 1, 31'536'000);
+  // A time, because the first points fall off while a caller follows the pages.
+  const WallTime after{Millis{offset_of(request.query.text("cursor"))}};
   const auto now = system_clock().wall();
   const auto& kept = *service.store(request).history;
   const auto read = kept.since(now - std::chrono::seconds{seconds}, now);
-  std::vector<std::string> points;
-  for (const auto& point : read.points) points.push_back(point_json(point));
+  Page page{read.points.size() + 1};
+  std::optional<std::string> next;
+  WallTime last{};
+  for (const auto& point : read.points) {
+    if (point.at <= after) continue;
+    if (!page.add(point_json(point))) {
+      next = std::to_string(last.time_since_epoch().count());
+      break;
+    }
+    last = point.at;
+  }
   return json_response(JsonObject{}
                            .text("kept_in", kept.kept_in())
                            .number("resolution_s", read.resolution_s)
-                           .json("points", json_list(points))
+                           .json("points", page.list())
+                           .json("next_cursor", cursor_json(next))
                            .str());
 }
 
 Response kinds(Service& service, const Request& request) {
   request.query.only({"store"});
+  // As many as `Figures::most_kinds` at the most.
   std::vector<std::string> documents;
   for (const auto& each : service.store(request).watcher.last_hour())
     documents.push_back(JsonObject{}
@@ -220,13 +241,9 @@ void add_status_routes(Routes& routes, Service& service) {
   add("/v1/stores", Access::viewer, stores, Asks::server);
   add("/v1/health", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});
-    return json_response(health_json(all.place(request), all.audit()));
+    return json_response(health_json(all.place(request), all));
   });
-  add("/v1/queues", Access::viewer, [](Service& all, const Request& request) {
-    request.query.only({"store"});
-    auto& store = all.store(request);
-    return json_response(queues_json(store.engine, Inspector{store.engine}.queues()));
-  });
+  add("/v1/queues", Access::viewer, queues);
   add("/v1/workers", Access::viewer, workers);
   add("/v1/recovery", Access::viewer, [](Service& all, const Request& request) {
     request.query.only({"store"});

@@ -6,6 +6,7 @@
 #include "recovery/clock.hpp"
 #include "recovery/time_text.hpp"
 #include "server/fields.hpp"
+#include "server/page.hpp"
 #include "server/problem.hpp"
 #include "server/service.hpp"
 
@@ -13,31 +14,42 @@ namespace holdfast::server {
 
 namespace {
 
+constexpr std::size_t most_faults = 100;
+
 Tokens& tokens_of(Service& service) {
   if (const auto& tokens = service.options().gate.tokens) return *tokens;
   throw not_found("this server has no file of tokens");
 }
 
 Response list(Service& service, const Request& request) {
-  request.query.only({});
+  request.query.only({"limit", "cursor"});
   auto& tokens = tokens_of(service);
-  const auto listed = tokens.list();
-  std::vector<std::string> documents;
-  for (const auto& token : listed.tokens)
-    documents.push_back(token_json(token, system_clock().wall(), tokens.last_used(token)));
+  auto known = tokens.list();
+  const auto now = system_clock().wall();
+  const auto page = listed(request.query, known.tokens, 1'000, 1'000, [&](const auto& token) {
+    return token_json(token, now, tokens.last_used(token));
+  });
+  if (known.faults.size() > most_faults) {
+    known.faults.resize(most_faults);
+    known.faults.push_back("there are more such lines; 'holdfast token list' shows all of them");
+  }
   return json_response(JsonObject{}
-                           .json("tokens", json_list(documents))
-                           .json("faults", json_array(listed.faults))
+                           .json("tokens", page.entries)
+                           .json("next_cursor", cursor_json(page.next))
+                           .json("faults", json_array(known.faults))
                            .str());
 }
 
 Response add(Service& service, const Request& request) {
   request.query.only({});
   const auto fields = Fields::of_body(request.body);
-  fields.only({"name", "scopes", "queues", "kinds", "expires"});
+  fields.only(
+      {"name", "scopes", "queues", "kinds", "quota_per_minute", "quota_waiting", "expires"});
   ProgramToken token{.name = fields.required_text("name"),
                      .queues = fields.texts("queues"),
                      .kinds = fields.texts("kinds"),
+                     .quota_per_minute = quota_of(fields, "quota_per_minute"),
+                     .quota_waiting = quota_of(fields, "quota_waiting"),
                      .created = system_clock().wall(),
                      .created_by = actor(request)};
   for (const auto& name : fields.texts("scopes")) {

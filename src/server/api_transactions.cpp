@@ -97,18 +97,13 @@ Response ledger(Service& service, const Request& request) {
   request.query.only({"store", "limit", "cursor"});
   const auto inspector = inspector_of(service, request);
   if (!inspector.find(request.place("id"))) throw no_such(request);
-  auto entries = inspector.ledger(request.place("id"));
-  auto offset = static_cast<std::size_t>(offset_of(request.query.text("cursor")));
-  Page page{static_cast<std::size_t>(request.query.number("limit", 500, 1, 1'000))};
-  for (; offset < entries.size(); ++offset) {
-    auto& entry = entries[offset];
-    entry.value = redact_json(entry.value).text;
-    if (!page.add(ledger_json(entry))) break;
-  }
-  std::optional<std::string> next;
-  if (offset < entries.size()) next = std::to_string(offset);
+  const auto page = listed(request.query, inspector.ledger(request.place("id")), 500, 1'000,
+                           [](LedgerEntry entry) {
+                             entry.value = redact_json(entry.value).text;
+                             return ledger_json(entry);
+                           });
   return json_response(
-      JsonObject{}.json("ledger", page.list()).json("next_cursor", cursor_json(next)).str());
+      JsonObject{}.json("ledger", page.entries).json("next_cursor", cursor_json(page.next)).str());
 }
 
 Response changed(bool yes) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <holdfast/error.hpp>
 #include <holdfast/inspector.hpp>
 
 #include "documents/json.hpp"
@@ -100,9 +101,25 @@ Check check_audit_log(const Audit& audit) {
   return {"audit", Level::bad, fmt::format("{}", fmt::join(findings, " "))};
 }
 
+/// Names no file: where it is, and what is wrong with it, is for those who run the server.
+Check check_tokens(Tokens& tokens) {
+  try {
+    const auto faults = tokens.list().faults.size();
+    if (faults == 0) return {"tokens", Level::good, "The tokens of programs can be read."};
+    return {"tokens", Level::warning,
+            fmt::format("{} of the file of tokens cannot be read, so these programs are refused; "
+                        "'holdfast token list' shows why.",
+                        some(static_cast<std::int64_t>(faults), "line", "lines"))};
+  } catch (const ConfigError&) {
+    return {"tokens", Level::bad,
+            "The tokens cannot be read, so all programs are refused; 'holdfast token list' shows "
+            "why."};
+  }
+}
+
 }  // namespace
 
-std::string health_json(const StorePlace& place, const Audit& audit) {
+std::string health_json(const StorePlace& place, const Service& service) {
   const auto trouble = place.trouble();
   const auto* store = place.store();
   std::vector<Check> checks;
@@ -114,7 +131,8 @@ std::string health_json(const StorePlace& place, const Audit& audit) {
     checks = {check_store(*store), check_workers(status, ready_tasks(queues)),
               check_recovery(status), check_queues(queues)};
   }
-  checks.push_back(check_audit_log(audit));
+  checks.push_back(check_audit_log(service.audit()));
+  if (const auto& tokens = service.options().gate.tokens) checks.push_back(check_tokens(*tokens));
   auto worst = Level::good;
   std::vector<std::string> documents;
   for (const auto& check : checks) {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <holdfast/inspector.hpp>
-#include <holdfast/tasks.hpp>
 
 #include "server/limiting_token.hpp"
 #include "server/problem.hpp"
@@ -90,7 +89,8 @@ std::string key_for(const std::string& key, const NewTask& first) {
 }
 
 std::vector<TaskId> enqueue_limited(const ProgramToken& token, std::vector<NewTask> tasks,
-                                    const Engine& engine) {
+                                    const Engine& engine, Quotas& quotas,
+                                    const EnqueueAll& enqueue_all) {
   const Inspector inspector{engine};
   check_dependencies(token, tasks, inspector);
   std::vector<TaskId> wanted;
@@ -98,7 +98,9 @@ std::vector<TaskId> enqueue_limited(const ProgramToken& token, std::vector<NewTa
     if (!task.options.id) task.options.id = TaskId::make();
     wanted.push_back(*task.options.id);
   }
-  auto got = Tasks{engine}.enqueue_all(std::move(tasks));
+  const auto taken = quotas.take(token, engine, tasks.size());
+  auto got = enqueue_all(engine, std::move(tasks));
+  if (taken) taken->keep();
   check_unique(token, wanted, got, inspector);
   return got;
 }

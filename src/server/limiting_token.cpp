@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <holdfast/http/client.hpp>
+
 namespace holdfast::server {
 
 const ProgramToken* limiting_token(const Caller& caller) {
@@ -10,6 +12,11 @@ const ProgramToken* limiting_token(const Caller& caller) {
 }
 
 Problem not_allowed(const ProgramToken& token, std::string_view what, const std::string& name) {
+  if (what == "kind" && name == http::request_kind)
+    return {403, "forbidden",
+            fmt::format("the token '{}' cannot enqueue HTTP requests; that takes a token with the "
+                        "scope enqueue and the kind '{}'",
+                        token.name, name)};
   const auto& allowed = what == "kind" ? token.kinds : token.queues;
   return {403, "forbidden",
           allowed.empty() ? fmt::format("the {} '{}' is reserved for Holdfast itself", what, name)

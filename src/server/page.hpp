@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "server/query.hpp"
+
 namespace holdfast::server {
 
 /// The entries of one answer have so many bytes together, and one more entry at the most. Where
@@ -44,6 +46,23 @@ class Page {
 std::int64_t offset_of(const std::string& cursor);
 /// The cursor as JSON; nothing: there is no more.
 std::string cursor_json(const std::optional<std::string>& cursor);
+
+/// A page of a list that is in memory.
+struct Listed {
+  std::string entries{};              ///< JSON
+  std::optional<std::string> next{};  ///< the cursor of the next page
+};
+/// Begins where the `cursor` of the request says, and has `limit` entries at the most: `usual` if
+/// the request names none. `show` makes the JSON of an entry.
+template <class Entries, class Show>
+Listed listed(const Query& query, const Entries& entries, int usual, int most, const Show& show) {
+  auto offset = static_cast<std::size_t>(offset_of(query.text("cursor")));
+  Page page{static_cast<std::size_t>(query.number("limit", usual, 1, most))};
+  while (offset < entries.size() && page.add(show(entries[offset]))) ++offset;
+  Listed found{page.list(), {}};
+  if (offset < entries.size()) found.next = std::to_string(offset);
+  return found;
+}
 
 /// A value as lists show it, without credentials.
 struct ShownValue {

@@ -34,7 +34,8 @@ struct RemoteWorker {
   static constexpr std::size_t remembered = 1'000;
 
   struct Held {
-    Claimed claimed;
+    Claimed claimed;    ///< without its payload, which would be here for as long as it is worked on
+    std::string blob;   ///< that its payload is kept in; empty: none
     Millis renewed{0};  ///< steady
     Millis since{0};    ///< steady
     int slot = 0;       ///< on the board
@@ -65,7 +66,6 @@ struct RemoteWorker {
     }
     /// Nobody needs any more what its payload was kept in.
     void forget_blob(Settlement& settlement) const {
-      const auto blob = http::blob_of(claimed.payload, claimed.lease.id);
       if (blob.empty()) return;
       settlement.follow_ups.push_back(http::forgetting(blob));
       settlement.follow_ups.back().options.id = TaskId::make();
@@ -82,7 +82,6 @@ struct RemoteWorker {
   std::unique_ptr<Enlistment> enlistment;
   WorkerProfile profile;
   std::string credential;   ///< that enlisted it
-  std::string by;           ///< the same, for people
   std::string fingerprint;  ///< of its secret
   std::map<TaskId, Held> holding;
   std::vector<int> free_slots;  ///< of the board; as many as it may hold tasks
@@ -100,7 +99,13 @@ struct RemoteWorker {
     const int slot = free_slots.back();
     free_slots.pop_back();
     enlistment->started(slot, claimed.lease);
-    holding.insert_or_assign(claimed.lease.id, Held{claimed, now, now, slot});
+    Held held{.claimed = claimed,
+              .blob = http::blob_of(claimed.payload, claimed.lease.id),
+              .renewed = now,
+              .since = now,
+              .slot = slot};
+    held.claimed.payload = {};
+    holding.insert_or_assign(claimed.lease.id, std::move(held));
   }
   void drop(TaskId id) {
     const auto held = holding.find(id);

@@ -45,8 +45,7 @@ void check_once_each(const std::vector<RemoteEnd>& ends) {
 
 }  // namespace
 
-WorkerPass RemoteWorkers::enlist(const WorkerProfile& profile, const std::string& credential,
-                                 const std::string& by) {
+WorkerPass RemoteWorkers::enlist(const WorkerProfile& profile, const std::string& credential) {
   const auto now = engine_.parts().clock().steady();
   {
     // Who is silent for so long was declared dead; nobody will come to hear that any more.
@@ -71,7 +70,6 @@ WorkerPass RemoteWorkers::enlist(const WorkerProfile& profile, const std::string
   remote->profile.remote = true;
   WorkerPass pass{.credential = credential, .secret = random_secret()};
   remote->credential = credential;
-  remote->by = by;
   remote->fingerprint = fingerprint(pass.secret);
   for (int slot = profile.concurrency; slot-- > 0;) remote->free_slots.push_back(slot);
   remote->seen = now;
@@ -87,12 +85,6 @@ WorkerPass RemoteWorkers::enlist(const WorkerProfile& profile, const std::string
 std::size_t RemoteWorkers::count() const {
   std::lock_guard lock{mutex_};
   return workers_.size();
-}
-
-std::string RemoteWorkers::enlisted_by(WorkerId worker) const {
-  std::lock_guard lock{mutex_};
-  const auto found = workers_.find(worker);
-  return found == workers_.end() ? std::string{} : found->second->by;
 }
 
 std::shared_ptr<RemoteWorker> RemoteWorkers::find(const WorkerPass& pass) const {

@@ -40,9 +40,8 @@ class RemoteWorkers {
  public:
   explicit RemoteWorkers(Engine engine) : engine_{std::move(engine)} {}
 
-  /// Returns its pass. `by`: for people, who enlisted it.
-  WorkerPass enlist(const WorkerProfile& profile, const std::string& credential,
-                    const std::string& by);
+  /// Returns its pass.
+  WorkerPass enlist(const WorkerProfile& profile, const std::string& credential);
   /// What it said when it enlisted. Throws `Problem` 410 if this worker is not known, or was
   /// declared dead, and 403 if the pass is not its own, and then changes nothing; so do all below.
   WorkerProfile profile(const WorkerPass& pass) const;
@@ -62,8 +61,6 @@ class RemoteWorkers {
   void retire(const WorkerPass& pass);
 
   std::size_t count() const;
-  /// Who enlisted it; empty: it is not known here.
-  std::string enlisted_by(WorkerId worker) const;
 
  private:
   std::shared_ptr<RemoteWorker> find(const WorkerPass& pass) const;

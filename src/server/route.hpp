@@ -37,6 +37,9 @@ struct Route {
   /// and working: of that, the tasks' own histories tell.
   bool audited = false;
   Asks asks = Asks::store;
+  /// Asked first, before the audit log has the request; throws `Problem` where that is not even to
+  /// be noted, because it comes too often.
+  std::function<void(const Request&)> brake{};
 };
 
 class Routes {

@@ -131,16 +131,6 @@ std::vector<std::pair<std::string, std::string>> shown(const ServeOptions& optio
           {"traces", options.traces ? options.traces->endpoint : "none"}};
 }
 
-/// A file that cannot be read does not keep the server from starting: people and their work need
-/// it, and programs are told to ask again.
-std::vector<std::string> faults_of(Tokens& tokens) {
-  try {
-    return tokens.list().faults;
-  } catch (const ConfigError& error) {
-    return {error.what()};
-  }
-}
-
 /// That a store is away, or hangs, is no reason to give this process up; that its storage failed
 /// under us is.
 Controls::Found sum_of(const std::vector<std::weak_ptr<StorePlace>>& stores) {
@@ -231,6 +221,8 @@ void serve(const ServeOptions& options, std::vector<StoreToServe> stores,
                   std::move(stores)};
   Started how{.url = url + "/",
               .token_file = options.folder + "/token",
+              // These do not keep the server from starting: people and their work need it, and
+              // programs are told to ask again.
               .token_faults = faults_of(*service.options().gate.tokens),
               .audit = service.audit().found()};
   for (const auto& store : service.stores()) {

@@ -32,7 +32,8 @@ Service::Service(ServiceOptions options, std::vector<StoreToServe> stores)
     : options_{std::move(options)},
       gate_{options_.gate},
       audit_{options_.folder + "/audit.jsonl"},
-      logins_{audit_, [this](const auto& why) { options_.warn("audit_unwritable", why); }} {
+      logins_{audit_, [this](const auto& why) { options_.warn("audit_unwritable", why); }},
+      enlisters_{audit_} {
   for (auto& each : stores)
     stores_.push_back(std::make_shared<StorePlace>(std::to_string(stores_.size() + 1),
                                                    std::move(each), options_.traces));
@@ -74,6 +75,7 @@ Response Service::answer(const Route& route, const Request& request) {
     if (!gate_.still_admits(request))
       throw Problem{401, "unauthenticated",
                     "the token or the session ended while this request waited"};
+    if (route.brake) route.brake(request);
     auto response = route.audited ? audited(route, request) : route.handler(request);
     // Whatever a route shows, and whoever wrote it: no credential is in it by mistake. What workers
     // are given to work on is claimed by POST, and is as it was enqueued.

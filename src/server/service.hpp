@@ -11,9 +11,11 @@
 #include <holdfast/traces.hpp>
 
 #include "server/audit.hpp"
+#include "server/enlisters.hpp"
 #include "server/gate.hpp"
 #include "server/login_audit.hpp"
 #include "server/problem.hpp"
+#include "server/quotas.hpp"
 #include "server/route.hpp"
 #include "server/store_place.hpp"
 
@@ -51,7 +53,10 @@ class Service {
   const Routes& routes() const { return routes_; }
   Gate& gate() { return gate_; }
   Audit& audit() { return audit_; }
+  const Audit& audit() const { return audit_; }
   LoginAudit& logins() { return logins_; }
+  Enlisters& enlisters() { return enlisters_; }
+  Quotas& quotas() { return quotas_; }
   /// Adds to the audit log what other processes did to the tokens of programs.
   void note_tokens();
   const std::vector<std::shared_ptr<StorePlace>>& stores() const { return stores_; }
@@ -73,6 +78,8 @@ class Service {
   Gate gate_;
   Audit audit_;
   LoginAudit logins_;
+  Enlisters enlisters_;
+  Quotas quotas_;
   std::vector<std::shared_ptr<StorePlace>> stores_;
   Routes routes_;
 };

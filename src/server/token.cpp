@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <holdfast/error.hpp>
+#include <holdfast/http/client.hpp>
 
 #include "documents/json.hpp"
 #include "recovery/time_text.hpp"
@@ -23,6 +24,9 @@ constexpr std::size_t most_patterns = 100;
 constexpr std::size_t fingerprint_digits = 64;
 constexpr std::chrono::hours longest_life{24 * 3'653};
 constexpr std::string_view reserved = "holdfast.";
+/// The one of these that a caller can ask for, by a way of its own.
+constexpr std::string_view requests = http::request_kind;
+constexpr std::int64_t largest_quota = 1'000'000'000;
 
 bool fits(std::string_view pattern, std::string_view name) {
   if (!pattern.ends_with('*')) return pattern == name;
@@ -45,7 +49,7 @@ void check_patterns(std::string_view what, const std::vector<std::string>& patte
     if (const auto star = pattern.find('*'); star < pattern.size() - 1)
       throw InvalidRequest{fmt::format(
           "the {} is '{}'; a '*' is allowed only at the end, such as 'mail.*'", what, pattern)};
-    if (pattern.starts_with(reserved))
+    if (pattern.starts_with(reserved) && !(what == "kind" && pattern == requests))
       throw InvalidRequest{
           fmt::format("the {} is '{}'; names that begin with '{}' are reserved for Holdfast itself",
                       what, pattern, reserved)};
@@ -68,15 +72,22 @@ void check_scopes(const ProgramToken& token) {
     throw InvalidRequest{
         "the token has no scope; give one or more of metrics, enqueue, work, viewer, operator and "
         "admin"};
-  if (token.queues.empty() && token.kinds.empty()) return;
+  const bool has_quota = token.quota_per_minute || token.quota_waiting;
+  if (has_quota && !token.has(Scope::enqueue))
+    throw InvalidRequest{
+        "a quota limits the scope enqueue, and the token does not have it; leave the quota out"};
+  if (std::ranges::count(token.kinds, requests) > 0 && !token.has(Scope::enqueue))
+    throw InvalidRequest{fmt::format(
+        "the kind '{}' is for the scope enqueue, and the token does not have it", requests)};
+  if (token.queues.empty() && token.kinds.empty() && !has_quota) return;
   if (!token.has(Scope::enqueue) && !token.has(Scope::work))
     throw InvalidRequest{
         "queues and kinds limit the scopes enqueue and work, and the token has neither; leave them "
         "out"};
   if (token.role() >= Role::operates)
     throw InvalidRequest{fmt::format(
-        "a token with the scope {} may use every queue and kind, so it cannot be limited to some; "
-        "leave the scope or the queues and kinds out",
+        "a token with the scope {} may use every queue and kind, so it cannot be limited to some "
+        "or have a quota; leave the scope or the limits out",
         to_string(token.role()))};
 }
 
@@ -88,6 +99,10 @@ std::vector<std::string> scope_names(const ProgramToken& token) {
 
 std::string time_or_null(const std::optional<WallTime>& time) {
   return time ? json_string(iso8601(*time)) : "";
+}
+
+std::string number_or_null(const std::optional<int>& number) {
+  return number ? std::to_string(*number) : "";
 }
 
 WallTime time_of(const Fields& fields, std::string_view name) {
@@ -113,6 +128,8 @@ JsonObject described(const ProgramToken& token) {
       .json("scopes", json_array(scope_names(token)))
       .json("queues", json_array(token.queues))
       .json("kinds", json_array(token.kinds))
+      .json("quota_per_minute", number_or_null(token.quota_per_minute))
+      .json("quota_waiting", number_or_null(token.quota_waiting))
       .text("created", iso8601(token.created))
       .text("created_by", token.created_by)
       .json("expires", time_or_null(token.expires))
@@ -123,6 +140,12 @@ JsonObject described(const ProgramToken& token) {
 
 }  // namespace
 
+std::optional<int> quota_of(const Fields& fields, std::string_view name) {
+  const auto quota = fields.number(name, 1, largest_quota);
+  if (!quota) return {};
+  return static_cast<int>(*quota);
+}
+
 Role ProgramToken::role() const {
   Role highest = Role::none;
   for (const auto scope : scopes) highest = std::max(highest, role_of(scope));
@@ -130,7 +153,9 @@ Role ProgramToken::role() const {
 }
 
 bool ProgramToken::allows_queue(std::string_view queue) const { return allows(queues, queue); }
-bool ProgramToken::allows_kind(std::string_view kind) const { return allows(kinds, kind); }
+bool ProgramToken::allows_kind(std::string_view kind) const {
+  return kind == requests ? std::ranges::count(kinds, kind) > 0 : allows(kinds, kind);
+}
 
 std::string_view ProgramToken::state(WallTime now) const {
   if (revoked) return "revoked";
@@ -168,12 +193,14 @@ std::string token_line(const ProgramToken& token) {
 ProgramToken read_token(const std::string& line) {
   if (const auto fault = json_fault(line); !fault.empty()) throw invalid("not JSON: " + fault);
   const Fields fields{line};
-  fields.only({"name", "fingerprint", "scopes", "queues", "kinds", "created", "created_by",
-               "expires", "revoked", "revoked_by"});
+  fields.only({"name", "fingerprint", "scopes", "queues", "kinds", "quota_per_minute",
+               "quota_waiting", "created", "created_by", "expires", "revoked", "revoked_by"});
   ProgramToken token{.name = fields.required_text("name"),
                      .fingerprint = fields.required_text("fingerprint"),
                      .queues = list_of(fields, "queues"),
                      .kinds = list_of(fields, "kinds"),
+                     .quota_per_minute = quota_of(fields, "quota_per_minute"),
+                     .quota_waiting = quota_of(fields, "quota_waiting"),
                      .created = time_of(fields, "created"),
                      .created_by = fields.text("created_by").value_or(""),
                      .expires = time_if_any(fields, "expires"),

@@ -18,9 +18,13 @@ struct ProgramToken {
   std::string fingerprint{};  ///< of the secret
   std::set<Scope> scopes{};
   /// What `enqueue` and `work` are allowed for: exact names, or `prefix*`; empty: all. What is
-  /// reserved for Holdfast itself is never allowed.
+  /// reserved for Holdfast itself is never allowed, but for HTTP requests (`holdfast.http`) where
+  /// the kind is named.
   std::vector<std::string> queues{};
   std::vector<std::string> kinds{};
+  /// Of `enqueue`: so many tasks a minute, and so many that wait in its queues; nothing: no quota.
+  std::optional<int> quota_per_minute{};
+  std::optional<int> quota_waiting{};
   WallTime created{};
   std::string created_by{};
   std::optional<WallTime> expires{};
@@ -35,6 +39,10 @@ struct ProgramToken {
   /// `active`, `expired` or `revoked`.
   std::string_view state(WallTime now) const;
 };
+
+class Fields;
+/// A quota of a token, as the member `name` has it.
+std::optional<int> quota_of(const Fields& fields, std::string_view name);
 
 /// With this every secret of a token begins, so that it is known where it should not be.
 inline constexpr std::string_view token_prefix = "hf_";

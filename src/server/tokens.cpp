@@ -284,4 +284,12 @@ std::vector<TokenChange> Tokens::changes(WallTime since) {
   return found;
 }
 
+std::vector<std::string> faults_of(Tokens& tokens) {
+  try {
+    return tokens.list().faults;
+  } catch (const ConfigError& error) {
+    return {error.what()};
+  }
+}
+
 }  // namespace holdfast::server

@@ -80,4 +80,7 @@ class Tokens {
       known_{};  ///< by fingerprint: the audit log has it
 };
 
+/// What is wrong with the file, for those who run the server: also where it cannot be used at all.
+std::vector<std::string> faults_of(Tokens& tokens);
+
 }  // namespace holdfast::server

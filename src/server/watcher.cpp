@@ -13,6 +13,8 @@
 #include "documents/recovery_status.hpp"
 #include "documents/worker_json.hpp"
 #include "recovery/clock.hpp"
+#include "server/page.hpp"
+#include "server/shown_report.hpp"
 #include "tasks/engine_parts.hpp"
 
 namespace holdfast::server {
@@ -142,21 +144,31 @@ void Watcher::look_at_queues(const std::vector<QueueStatus>& queues) {
     if (queue_counts_[queue.queue] != counts[queue.queue]) changed.push_back(queue.queue);
   }
   queue_counts_ = std::move(counts);
-  const auto document = queues_json(engine_, queues);
-  tell("queues", document, document);
-  if (!changed.empty())
-    hub_->publish("tasks", JsonObject{}.json("queues", json_array(changed)).str(), false);
+  // Clients get the first page; that something changed behind it, they are told, too.
+  const auto page = listed({}, queues, 5'000, 5'000, queue_json);
+  const auto document = queues_json(engine_, page.entries, cursor_json(page.next));
+  std::size_t rest = 0;
+  if (page.next)
+    for (const auto& queue : queues) rest = rest * 31 + std::hash<std::string>{}(queue_json(queue));
+  tell("queues", fmt::format("{} {}", document, rest), document);
+  if (changed.empty()) return;
+  const auto names = listed({}, changed, 5'000, 5'000, json_string);
+  hub_->publish("tasks",
+                JsonObject{}.json("queues", names.entries).flag("complete", !names.next).str(),
+                false);
 }
 
 void Watcher::look_at_workers(const std::vector<WorkerStatus>& workers, WallTime now) {
   auto sorted = workers;
   running_first(sorted);
-  std::vector<std::string> documents, keys;
-  for (const auto& worker : sorted) {
-    documents.push_back(worker_json(worker, now));
-    keys.push_back(worker_json(worker, WallTime{}));  // the age alone is no news
-  }
-  tell("workers", json_list(keys), JsonObject{}.json("workers", json_list(documents)).str());
+  std::size_t key = 0;  // the age alone is no news
+  for (const auto& worker : sorted)
+    key = key * 31 + std::hash<std::string>{}(worker_json(worker, WallTime{}));
+  const auto page = listed({}, sorted, 5'000, 5'000,
+                           [&](const auto& worker) { return worker_json(worker, now); });
+  tell(
+      "workers", std::to_string(key),
+      JsonObject{}.json("workers", page.entries).json("next_cursor", cursor_json(page.next)).str());
 }
 
 void Watcher::look_at_recovery() {
@@ -167,7 +179,7 @@ void Watcher::look_at_recovery() {
   if (first) reports_.emplace();
   for (const auto& report : inspector_.reports(lately, tasks_of_each)) {
     if (report.state == ReportState::running || !reports_->insert(report.id).second) continue;
-    if (!first) hub_->publish("report", to_json(report), false);
+    if (!first) hub_->publish("report", shown_report(report, tasks_of_each), false);
   }
 }
 

@@ -11,7 +11,29 @@ double seconds_since_1970(WallTime time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
 
-void add_queues(MetricsText& text, const std::vector<QueueStatus>& queues, WallTime now) {
+/// Each has nine samples, and there is no asking for the next page of a scrape.
+constexpr std::size_t most_queues = 500;
+
+/// Those beyond the most together, as one without a name.
+std::vector<QueueStatus> bounded(const std::vector<QueueStatus>& queues) {
+  if (queues.size() <= most_queues) return queues;
+  std::vector<QueueStatus> shown{queues.begin(), queues.begin() + most_queues};
+  QueueStatus rest;
+  for (auto i = most_queues; i < queues.size(); ++i) {
+    const auto& queue = queues[i];
+    for (int state = 0; state < task_state_count; ++state)
+      rest.counts[state] += queue.counts[state];
+    rest.paused = rest.paused || queue.paused;
+    if (queue.oldest_pending)
+      rest.oldest_pending =
+          std::min(rest.oldest_pending.value_or(*queue.oldest_pending), *queue.oldest_pending);
+  }
+  shown.push_back(std::move(rest));
+  return shown;
+}
+
+void add_queues(MetricsText& text, const std::vector<QueueStatus>& all, WallTime now) {
+  const auto queues = bounded(all);
   text.family("holdfast_store_tasks", "Tasks in the store, by queue and state.", "gauge");
   for (const auto& queue : queues) {
     for (int i = 0; i < task_state_count; ++i) {

@@ -116,6 +116,23 @@ TEST_F(Crowd, OfSlowBodiesIsEndedByADeadline) {
   EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds{9});
 }
 
+TEST_F(Crowd, OfBodiesThatTrickleIsEndedByADeadline) {
+  Wire stranger{server_.port()}, known{server_.port()};
+  stranger.send(head("Content-Length: 4000\r\n\r\n"));
+  known.send("POST /v1/tasks HTTP/1.1\r\nHost: " + server_.host() + "\r\nAuthorization: Bearer " +
+             server_.token() +
+             "\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n");
+  // Each piece comes in time, and the whole never would.
+  bool stranger_ended = false, known_ended = false;
+  eventually([&] {
+    stranger_ended = stranger_ended || !stranger.send(" ");
+    known_ended = known_ended || !known.send(" ");
+    return stranger_ended && known_ended;
+  });
+  EXPECT_TRUE(stranger_ended);
+  EXPECT_TRUE(known_ended) << "a credential allows no less than a kilobyte a second";
+}
+
 /// As the table sees a connection.
 struct Someone final : server::Client {
   explicit Someone(std::optional<Millis> since = {}) : silent{since} {}

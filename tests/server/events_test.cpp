@@ -40,7 +40,7 @@ TEST_F(LiveEvents, TellHowItIsAndWhatChanges) {
   EXPECT_THAT(wire.until("\r\n\r\n"), HasSubstr("text/event-stream"));
   EXPECT_THAT(next(wire, "workers"), HasSubstr(R"("workers":[])"));
   server_.enqueue("a", "{}", {.queue = "mail"});
-  EXPECT_THAT(next(wire, "tasks"), HasSubstr(R"({"queues":["mail"]})"));
+  EXPECT_THAT(next(wire, "tasks"), HasSubstr(R"({"queues":["mail"],"complete":true})"));
   EXPECT_THAT(next(wire, "point"), HasSubstr(R"("pending":1)"));
 }
 

@@ -65,6 +65,30 @@ TEST_F(RemoteWorkers, ClaimNoteAndSettle) {
   EXPECT_EQ(ask(worker, "claim").code(), "worker_gone");
 }
 
+TEST_F(RemoteWorkers, AreGivenWhatFitsIntoAnAnswer) {
+  const auto large = [](char letter) { return '"' + std::string(900'000, letter) + '"'; };
+  std::vector<std::string> ids;
+  for (char letter = 'a'; letter < 'm'; ++letter)
+    ids.push_back(server_.enqueue("work", large(letter)).text());
+  const auto worker = enlist(R"({"kinds":["work"],"concurrency":100})");
+  std::vector<std::string> given;
+  for (int answers = 0; given.size() < ids.size(); ++answers) {
+    ASSERT_LT(answers, 4) << "each has several";
+    const auto answer = ask(worker, "claim", R"({"limit":100})");
+    EXPECT_LE(answer.body.size(), 5u * 1'024 * 1'024);
+    const auto document = answer.json();
+    for (const auto& each : document.at("tasks").as_array()) {
+      EXPECT_EQ(each.at("attempt").as_int64(), 1) << "what did not fit was not charged for it";
+      given.emplace_back(each.at("id").as_string());
+    }
+    const auto running = server_.inspector().count({.states = {TaskState::running}});
+    EXPECT_EQ(running, std::ssize(given)) << "what it was not given waits for others";
+  }
+  EXPECT_EQ(given, ids) << "in the order of the queue";
+  for (const auto& id : ids)
+    EXPECT_LE(server_.inspector().history(TaskId::parse(id).value()).size(), 2u);
+}
+
 TEST_F(RemoteWorkers, AreRefusedWithATokenThatIsNotTheirs) {
   const auto id = server_.enqueue("work").text();
   const auto worker = enlist();

@@ -120,5 +120,52 @@ TEST_F(TokenProgram, ReadsAnotherFileIfItIsToldTo) {
   EXPECT_EQ(as(next, secret, "GET", "/metrics").status, 401);
 }
 
+TEST_F(TokenProgram, LinesThatCannotBeReadShowInHealthAndDoctor) {
+  auto running = start();
+  add("orders", {"--scope", "enqueue"});
+  const auto health = [&] { return get(running, "/v1/health").body; };
+  const auto doctor = [&] {
+    return test::run({HOLDFAST_PROGRAM, "--store", store_.address(), "doctor"}).out;
+  };
+  EXPECT_THAT(health(), HasSubstr("The tokens of programs can be read."));
+  EXPECT_THAT(doctor(), Not(HasSubstr("line ")));
+  std::ofstream{file(), std::ios::app} << "{\"name\":\"torn\n";
+  EXPECT_THAT(health(), HasSubstr("1 line of the file of tokens cannot be read"));
+  EXPECT_THAT(health(), HasSubstr(R"({"about":"tokens","level":"warning")"));
+  EXPECT_THAT(health(), Not(HasSubstr(file()))) << "where it is, viewers need not know";
+  EXPECT_THAT(doctor(), HasSubstr(file() + ", line 3"));
+  std::filesystem::permissions(file(), std::filesystem::perms{0666});
+  EXPECT_THAT(health(), HasSubstr(R"({"about":"tokens","level":"bad")"));
+  EXPECT_THAT(doctor(), HasSubstr("the tokens in " + file() + " cannot be used"));
+}
+
+TEST_F(TokenProgram, WhoEnlistedAWorkerIsKnownToTheNextServer) {
+  auto running = start();
+  const auto secret = add("mailer", {"--scope", "work"});
+  const auto enlisted = as(running, secret, "POST", "/v1/remote/workers", R"({"kinds":["mail"]})");
+  ASSERT_EQ(enlisted.status, 201) << enlisted.body;
+  const std::string worker{enlisted.json().at("worker").as_string()};
+  running.process.kill();
+  auto again = start();
+  const auto listed = get(again, "/v1/workers").json().at("workers").as_array();
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_EQ(listed[0].at("id").as_string(), worker);
+  EXPECT_EQ(listed[0].at("enlisted_by"), boost::json::value("token/mailer"));
+}
+
+TEST_F(TokenProgram, HaveQuotas) {
+  auto running = start();
+  const auto secret =
+      add("shop", {"--scope", "enqueue", "--quota-per-minute", "2", "--quota-waiting", "50"});
+  EXPECT_THAT(token({"list"}).out, HasSubstr("2 a minute, 50 waiting"));
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(as(running, secret, "POST", "/v1/tasks", R"({"kind":"a"})").status, 201);
+  const auto over = as(running, secret, "POST", "/v1/tasks", R"({"kind":"a"})");
+  EXPECT_EQ(over.status, 429) << over.body;
+  EXPECT_TRUE(over.headers.contains("retry-after"));
+  EXPECT_THAT(refusal_of({"add", "bad", "--scope", "work", "--quota-waiting", "5"}),
+              HasSubstr("a quota limits the scope enqueue"));
+}
+
 }  // namespace
 }  // namespace holdfast::test

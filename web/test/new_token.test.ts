@@ -12,12 +12,23 @@ test("a token has the names that were typed", () => {
     scopes: ["enqueue", "metrics"],
     queues: ["a", "b"],
     kinds: [],
+    quota_per_minute: null,
+    quota_waiting: null,
     expires: "2026-03-02T12:00:00.000Z",
   });
 });
 
 test("a token without days does not expire", () => {
   assert.equal(new_token({ name: "a", scopes: "work", days: "" }, now)["expires"], null);
+});
+
+test("a token has the quotas that were typed", () => {
+  const typed = { name: "a", scopes: "enqueue", quota_per_minute: "600", quota_waiting: "" };
+  const token = new_token(typed, now);
+  assert.equal(token["quota_per_minute"], 600);
+  assert.equal(token["quota_waiting"], null);
+  for (const quota of ["many", "-1", "1.5"])
+    assert.throws(() => new_token({ ...typed, quota_waiting: quota }, now), Problem);
 });
 
 test("days that are not a number are refused before they are sent", () => {

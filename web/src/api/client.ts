@@ -67,6 +67,26 @@ export async function get<Answer>(path: string, signal?: AbortSignal): Promise<A
   return read<Answer>(await answer_of(path, { signal: signal ?? null }));
 }
 
+/** The address of the page of a list that begins there. */
+export function with_cursor(path: string, cursor: string): string {
+  return `${path}${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(cursor)}`;
+}
+
+/** All pages of a list as one answer. For lists that cannot be long. */
+export async function get_all<Answer extends { next_cursor: string | null }>(
+  path: string,
+  list: keyof Answer,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const whole = await get<Answer>(path, signal);
+  for (let next = whole.next_cursor; next !== null; ) {
+    const page = await get<Answer>(with_cursor(path, next), signal);
+    (whole[list] as unknown[]).push(...(page[list] as unknown[]));
+    next = page.next_cursor;
+  }
+  return { ...whole, next_cursor: null };
+}
+
 /** `json` is sent as it is: what somebody typed keeps its large numbers. */
 export async function post_text<Answer>(path: string, json: string | null): Promise<Answer> {
   const headers: Record<string, string> = { "Content-Type": "application/json" };

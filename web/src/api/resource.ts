@@ -25,6 +25,7 @@ export function use_resource<Answer>(
   path: string,
   topics: readonly Topic[],
   every = at_least_every,
+  read: (path: string, signal: AbortSignal) => Promise<Answer> = get,
 ): Resource<Answer> {
   const [data, set_data] = useState<{ path: string; answer: Answer }>();
   const [problem, set_problem] = useState<Problem>();
@@ -43,7 +44,7 @@ export function use_resource<Answer>(
       changed = false;
       asked = Date.now();
       try {
-        const answer = await get<Answer>(path, stop.signal);
+        const answer = await read(path, stop.signal);
         if (stop.signal.aborted) return;
         set_data({ path, answer });
         set_problem(undefined);

@@ -15,6 +15,7 @@ const page_size = 100;
 interface Answer {
   findings: string[];
   entries: AuditEntry[];
+  next_before: number | null;
 }
 
 const columns: Column<AuditEntry>[] = [
@@ -54,7 +55,7 @@ export function Audit({ route }: { route: Route }) {
       {refusal === "" ? (
         <Section title="Who did what" aside={<span class="dim">newest first</span>}>
           <Loaded from={found}>
-            {({ findings, entries }) => (
+            {({ findings, entries, next_before }) => (
               <>
                 {findings.map((finding) => (
                   <div class="failure" role="alert" key={finding}>
@@ -71,7 +72,7 @@ export function Audit({ route }: { route: Route }) {
                 <Pager
                   at_start={!before}
                   go={next}
-                  next={entries.length === page_size ? String(entries.at(-1)?.n ?? "") : null}
+                  next={next_before === null ? null : String(next_before)}
                 />
               </>
             )}

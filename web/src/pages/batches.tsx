@@ -1,12 +1,13 @@
 import { useMemo } from "preact/hooks";
 import { in_store } from "../api/client";
-import { use_resource } from "../api/resource";
 import type { Batch } from "../api/types";
 import { Pacer, progress } from "../pace";
 import { BatchBar } from "../parts/batch_bar";
 import { Choice } from "../parts/choice";
 import { Empty } from "../parts/empty";
 import { Loaded, Page, Section } from "../parts/page";
+import { use_pages } from "../parts/pages";
+import type { Paged } from "../parts/pages";
 import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
 import { Age, Id, State, Text } from "../parts/text";
@@ -65,7 +66,7 @@ const statuses = ["queued", "inprog", "success", "failed", "aborted", "wait"];
 function BatchList({ route }: { route: Route }) {
   const status = route.query.get("status") ?? "";
   const pacer = useMemo(() => new Pacer(), []);
-  const found = use_resource<{ batches: Batch[] }>(
+  const { found, pager, here } = use_pages<{ batches: Batch[] } & Paged>(
     in_store("/v1/batches", { status, limit: 200 }),
     ["tasks"],
   );
@@ -75,7 +76,9 @@ function BatchList({ route }: { route: Route }) {
   return (
     <Page title="Batches">
       <Section
-        title={found.data ? plural(found.data.batches.length, "batch", "batches") : "Batches"}
+        title={
+          found.data ? plural(found.data.batches.length, "batch", "batches") + here : "Batches"
+        }
         aside={
           <Choice
             label="Status"
@@ -102,6 +105,7 @@ function BatchList({ route }: { route: Route }) {
             />
           )}
         </Kept>
+        {pager}
       </Section>
     </Page>
   );

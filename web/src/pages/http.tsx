@@ -4,11 +4,13 @@ import type { HttpRequest, HttpStats } from "../api/types";
 import { Act } from "../parts/act";
 import type { Question } from "../parts/ask";
 import { Loaded, Page, Section } from "../parts/page";
+import { use_pages } from "../parts/pages";
+import type { Paged } from "../parts/pages";
 import { Table } from "../parts/table";
 import { Age, Id, Text } from "../parts/text";
 import { Tiles } from "../parts/tiles";
 import { address } from "../route";
-import { count, duration } from "../text/format";
+import { count, duration, plural } from "../text/format";
 import { Endpoints, HostsLeftAlone, Processes, Tallies } from "./http_tables";
 
 const most_shown = 500;
@@ -30,7 +32,7 @@ function clear_question(changed: () => void): Question {
 
 export function Http() {
   const stats = use_resource<HttpStats>(in_store("/v1/http/stats"), ["tasks"]);
-  const flying = use_resource<{ requests: HttpRequest[] }>(
+  const { found: flying, pager } = use_pages<{ requests: HttpRequest[] } & Paged>(
     in_store("/v1/http/requests", { limit: most_shown }),
     ["tasks"],
   );
@@ -53,10 +55,13 @@ export function Http() {
             </div>
             <Section title="Processes">
               <Processes processes={answer.processes} />
+              <LeftOut number={answer.processes_left_out} one="process" many="processes" />
             </Section>
             <Section title="Hosts">
               <HostsLeftAlone hosts={answer.left_alone} />
+              <LeftOut number={answer.left_alone_left_out} one="such host" many="such hosts" />
               <Endpoints endpoints={answer.endpoints} requests={flying.data?.requests ?? []} />
+              <LeftOut number={answer.endpoints_left_out} one="host" many="hosts" />
             </Section>
           </>
         )}
@@ -91,9 +96,14 @@ export function Http() {
             />
           )}
         </Loaded>
+        {pager}
       </Section>
     </Page>
   );
+}
+
+function LeftOut({ number, one, many }: { number: number; one: string; many: string }) {
+  return number > 0 ? <p class="note">{plural(number, `more ${one}`, `more ${many}`)}.</p> : null;
 }
 
 function Numbers({ stats }: { stats: HttpStats }) {

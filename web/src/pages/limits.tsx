@@ -1,13 +1,14 @@
 import { in_store, post } from "../api/client";
-import { use_resource } from "../api/resource";
 import type { Limit } from "../api/types";
 import { Act } from "../parts/act";
 import type { Question } from "../parts/ask";
 import { Loaded, Section } from "../parts/page";
+import { use_pages } from "../parts/pages";
+import type { Paged } from "../parts/pages";
 import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
 import { Text } from "../parts/text";
-import { count, duration } from "../text/format";
+import { count, duration, plural } from "../text/format";
 
 /** A limit, or for `*` one of those that it is in use by. */
 interface Line {
@@ -88,7 +89,9 @@ function columns(changed: () => void): Column<Line>[] {
 }
 
 export function LimitSection() {
-  const found = use_resource<{ limits: Limit[] }>(in_store("/v1/limits"), ["tasks"]);
+  const { found, pager } = use_pages<{ limits: Limit[] } & Paged>(in_store("/v1/limits"), [
+    "tasks",
+  ]);
   return (
     <Section title="Limits">
       <Loaded from={found}>
@@ -105,6 +108,16 @@ export function LimitSection() {
           />
         )}
       </Loaded>
+      {found.data?.limits.map(
+        (limit) =>
+          limit.uses_left_out > 0 && (
+            <p class="note" key={`${limit.scope}/${limit.name}`}>
+              {plural(limit.uses_left_out, "more use")} of {limit.scope}{" "}
+              <Text value={limit.name} /> not shown.
+            </p>
+          ),
+      )}
+      {pager}
     </Section>
   );
 }

@@ -2,6 +2,7 @@ import { in_store } from "../api/client";
 import { use_resource } from "../api/resource";
 import type { Health, Kinds, Queues } from "../api/types";
 import { Loaded, Page, Section } from "../parts/page";
+import { use_pages } from "../parts/pages";
 import { Text } from "../parts/text";
 import type { Route } from "../route";
 import { History } from "./overview_history";
@@ -10,7 +11,7 @@ import { QueueTable } from "./overview_queues";
 
 export function Overview({ route }: { route: Route }) {
   const health = use_resource<Health>(in_store("/v1/health"), ["queues", "workers", "recovery"]);
-  const queues = use_resource<Queues>(in_store("/v1/queues"), ["queues"]);
+  const { found: queues, pager } = use_pages<Queues>(in_store("/v1/queues"), ["queues"]);
   const kinds = use_resource<Kinds>(in_store("/v1/metrics/kinds"), [], 10_000);
   return (
     <Page title="Overview">
@@ -20,6 +21,7 @@ export function Overview({ route }: { route: Route }) {
         <Loaded from={queues}>
           {(answer) => <QueueTable queues={answer.queues} changed={queues.reload} />}
         </Loaded>
+        {pager}
       </Section>
       <Section title="Kinds" aside={<span class="dim">in the last hour</span>}>
         <Loaded from={kinds}>{(answer) => <KindTable kinds={answer.kinds} />}</Loaded>

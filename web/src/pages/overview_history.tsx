@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { in_store } from "../api/client";
+import { get_all, in_store } from "../api/client";
 import { listen } from "../api/live";
 import { use_resource } from "../api/resource";
 import type { History as Kept, Point } from "../api/types";
@@ -33,6 +33,7 @@ export function History({ route }: { route: Route }) {
     in_store("/v1/metrics/history", { seconds: range.seconds }),
     [],
     60_000,
+    (path, signal) => get_all<Kept>(path, "points", signal),
   );
   const live = use_live_points();
   const choice = (

@@ -5,6 +5,8 @@ import { Act } from "../parts/act";
 import type { Question } from "../parts/ask";
 import { Empty } from "../parts/empty";
 import { Loaded, Page, Section } from "../parts/page";
+import { use_pages } from "../parts/pages";
+import type { Paged } from "../parts/pages";
 import { Tiles } from "../parts/tiles";
 import { Text } from "../parts/text";
 import { count, plural } from "../text/format";
@@ -28,7 +30,10 @@ function recover_question(dry_run: boolean, changed: () => void): Question {
     run: async () => {
       const report = await post<Report>(in_store("/v1/recovery"), { dry_run });
       changed();
-      const dead = plural(report.dead_workers.length, "dead worker");
+      const dead = plural(
+        report.dead_workers.length + report.dead_workers_left_out,
+        "dead worker",
+      );
       const taken = plural(orphans_of(report), "task");
       return dry_run ? `${dead}; ${taken} would be taken back.` : `${dead}; ${taken} taken back.`;
     },
@@ -37,7 +42,7 @@ function recover_question(dry_run: boolean, changed: () => void): Question {
 
 export function Recoveries() {
   const status = use_resource<RecoveryStatus>(in_store("/v1/recovery"), ["recovery", "workers"]);
-  const reports = use_resource<{ reports: Report[] }>(
+  const { found: reports, pager } = use_pages<{ reports: Report[] } & Paged>(
     in_store("/v1/recovery/reports", { limit: newest, tasks: tasks_of_each }),
     ["recovery", "report"],
   );
@@ -72,6 +77,7 @@ export function Recoveries() {
           )
         }
       </Loaded>
+      {pager}
     </Page>
   );
 }

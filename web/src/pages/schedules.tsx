@@ -1,5 +1,4 @@
-import { get, in_store, post, post_text, Problem } from "../api/client";
-import { use_resource } from "../api/resource";
+import { get_all, in_store, post, post_text, Problem } from "../api/client";
 import type { AddedSchedule, Schedule } from "../api/types";
 import { no_filter, query_of } from "../filter";
 import { Act } from "../parts/act";
@@ -7,6 +6,8 @@ import type { Question } from "../parts/ask";
 import { Entry } from "../parts/entry";
 import type { EntryField } from "../parts/entry";
 import { Loaded, Page, Section } from "../parts/page";
+import { use_pages } from "../parts/pages";
+import type { Paged } from "../parts/pages";
 import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
 import { Age, State, Text } from "../parts/text";
@@ -104,7 +105,8 @@ const entry: EntryField[] = [
  * server is asked, because what the page shows may be some seconds old.
  */
 async function expect_new(name: string): Promise<void> {
-  const { schedules } = await get<{ schedules: Schedule[] }>(in_store("/v1/schedules"));
+  const path = in_store("/v1/schedules");
+  const { schedules } = await get_all<{ schedules: Schedule[] } & Paged>(path, "schedules");
   if (!schedules.some((schedule) => schedule.name === name)) return;
   const sentence = `There is a schedule ${name} already: remove it first, or choose another name.`;
   throw new Problem(409, "exists", sentence, "");
@@ -118,7 +120,10 @@ async function add(values: Record<string, string>): Promise<string> {
 }
 
 export function Schedules() {
-  const found = use_resource<{ schedules: Schedule[] }>(in_store("/v1/schedules"), ["tasks"]);
+  const { found, pager } = use_pages<{ schedules: Schedule[] } & Paged>(
+    in_store("/v1/schedules"),
+    ["tasks"],
+  );
   return (
     <Page title="Schedules and limits">
       <Entry
@@ -146,6 +151,7 @@ export function Schedules() {
             />
           )}
         </Loaded>
+        {pager}
       </Section>
       <LimitSection />
     </Page>

@@ -3,6 +3,8 @@ import { in_store } from "../api/client";
 import { never, use_resource } from "../api/resource";
 import type { LogLine, TaskWithHistory } from "../api/types";
 import { Facts, Loaded, Page, Section } from "../parts/page";
+import { use_pages } from "../parts/pages";
+import type { Paged } from "../parts/pages";
 import { Age, Clock, Id, JsonBlock, State, Text, TextBlock } from "../parts/text";
 import { address } from "../route";
 import { use_refusal } from "../session";
@@ -21,7 +23,10 @@ export function TaskSheet({ id }: { id: string }) {
     [],
     never,
   );
-  const logs = use_resource<{ lines: LogLine[] }>(in_store(`${path}/logs`), ["tasks"]);
+  const { found: logs, pager: log_pager } = use_pages<{ lines: LogLine[] } & Paged>(
+    in_store(`${path}/logs`),
+    ["tasks"],
+  );
   const why = use_resource<{ explanation: string }>(in_store(`${path}/explain`), ["tasks"]);
   const changed = () => [task, logs, why].forEach((each) => each.reload());
   const steps = timeline(task.data?.history ?? [], logs.data?.lines ?? []);
@@ -45,6 +50,10 @@ export function TaskSheet({ id }: { id: string }) {
               </Section>
               <Section title="Timeline" aside={<span class="dim">token {found.token}</span>}>
                 <Timeline entries={steps} />
+                {found.history_left_out > 0 && (
+                  <p class="note">{plural(found.history_left_out, "earlier step")} not shown.</p>
+                )}
+                {log_pager}
               </Section>
             </div>
             <Contents task={revealed.data ?? found} reveal={reveal} set_reveal={set_reveal} />

@@ -1,5 +1,4 @@
 import { post } from "../api/client";
-import { use_resource } from "../api/resource";
 import type { MadeToken, Token, TokenList } from "../api/types";
 import { new_token } from "../new_token";
 import { Act } from "../parts/act";
@@ -8,10 +7,12 @@ import { Empty } from "../parts/empty";
 import { Entry } from "../parts/entry";
 import type { EntryField } from "../parts/entry";
 import { Loaded, Page, Section } from "../parts/page";
+import { use_pages } from "../parts/pages";
 import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
 import { Age, Clock, State, Text } from "../parts/text";
 import { use_refusal } from "../session";
+import { count } from "../text/format";
 
 function revoke_question(token: Token, changed: () => void): Question {
   return {
@@ -33,6 +34,13 @@ function limits_of(token: Token, names: readonly string[]) {
   return names.length > 0 ? <Text value={names.join(", ")} /> : "all";
 }
 
+function quota_of(token: Token) {
+  const parts: string[] = [];
+  if (token.quota_per_minute !== null) parts.push(`${count(token.quota_per_minute)} a minute`);
+  if (token.quota_waiting !== null) parts.push(`${count(token.quota_waiting)} waiting`);
+  return parts.length > 0 ? parts.join(", ") : <span class="dim">–</span>;
+}
+
 function columns(changed: () => void): Column<Token>[] {
   return [
     { head: "Token", cell: (token) => <Text value={token.name} /> },
@@ -43,6 +51,7 @@ function columns(changed: () => void): Column<Token>[] {
     { head: "Scopes", cell: (token) => token.scopes.join(", ") },
     { head: "Queues", cell: (token) => limits_of(token, token.queues) },
     { head: "Kinds", cell: (token) => limits_of(token, token.kinds) },
+    { head: "Quota", cell: quota_of },
     { head: "Created", cell: (token) => <Clock at={token.created} /> },
     { head: "By", cell: (token) => <Text value={token.created_by} /> },
     {
@@ -80,12 +89,14 @@ const entry: EntryField[] = [
   { name: "scopes", label: "Scopes", hint: "enqueue, metrics", required: true },
   { name: "queues", label: "Queues", hint: "all" },
   { name: "kinds", label: "Kinds", hint: "mail.*, invoice" },
+  { name: "quota_per_minute", label: "Tasks a minute", hint: "no quota" },
+  { name: "quota_waiting", label: "Tasks that wait", hint: "no quota" },
   { name: "days", label: "Valid for days", initial: "90" },
 ];
 
 export function Tokens() {
   const refusal = use_refusal("admin");
-  const found = use_resource<TokenList>(refusal ? "" : "/v1/tokens", []);
+  const { found, pager } = use_pages<TokenList>(refusal ? "" : "/v1/tokens", []);
   const add = async (values: Record<string, string>) => {
     const made = await post<MadeToken>("/v1/tokens", new_token(values, Date.now()));
     found.reload();
@@ -122,6 +133,7 @@ export function Tokens() {
             </>
           )}
         </Loaded>
+        {pager}
       </Section>
     </Page>
   );

@@ -5,6 +5,8 @@ import { how_many, parse_gaps } from "../gaps";
 import { Act } from "../parts/act";
 import type { Question } from "../parts/ask";
 import { Facts, Loaded, Page, Section } from "../parts/page";
+import { use_pages } from "../parts/pages";
+import type { Paged } from "../parts/pages";
 import { SeriesDrawing } from "../parts/series";
 import { Table } from "../parts/table";
 import { Age, Clock, Id, JsonBlock, State, Text } from "../parts/text";
@@ -108,7 +110,7 @@ function Sheet({ found }: { found: Found }) {
           <JsonBlock value={found.input} label="Input" />
         </Section>
       </div>
-      <Ledger entries={found.ledger} />
+      <Ledger id={found.id} />
     </>
   );
 }
@@ -177,37 +179,38 @@ function Moves({ history }: { history: Found["history"] }) {
 
 const most_entries = 200;
 
-function Ledger({ entries }: { entries: Found["ledger"] }) {
+function Ledger({ id }: { id: string }) {
+  const { found, pager, here } = use_pages<{ ledger: Found["ledger"] } & Paged>(
+    in_store(`/v1/transactions/${encodeURIComponent(id)}/ledger`, { limit: most_entries }),
+    ["tasks"],
+  );
+  const entries = found.data && plural(found.data.ledger.length, "entry", "entries") + here;
   return (
-    <Section
-      title="Ledger"
-      aside={
-        <span class="dim">
-          {entries.length > most_entries
-            ? `the first ${most_entries} of ${count(entries.length)} entries`
-            : plural(entries.length, "entry", "entries")}
-        </span>
-      }
-    >
-      <Table
-        label="Ledger"
-        rows={entries.slice(0, most_entries)}
-        key_of={(entry) => `${entry.series}/${entry.ordinal}`}
-        columns={[
-          { head: "Series", cell: (entry) => <Text value={entry.series} /> },
-          { head: "Ordinal", as: "number", cell: (entry) => count(entry.ordinal) },
-          {
-            head: "Value",
-            as: "wide",
-            cell: (entry) => (
-              <span class="cut">
-                <Text value={entry.value.slice(0, 500)} />
-              </span>
-            ),
-          },
-        ]}
-        empty={{ sentence: "Nothing is recorded yet." }}
-      />
+    <Section title="Ledger" aside={<span class="dim">{entries}</span>}>
+      <Loaded from={found}>
+        {(answer) => (
+          <Table
+            label="Ledger"
+            rows={answer.ledger}
+            key_of={(entry) => `${entry.series}/${entry.ordinal}`}
+            columns={[
+              { head: "Series", cell: (entry) => <Text value={entry.series} /> },
+              { head: "Ordinal", as: "number", cell: (entry) => count(entry.ordinal) },
+              {
+                head: "Value",
+                as: "wide",
+                cell: (entry) => (
+                  <span class="cut">
+                    <Text value={entry.value.slice(0, 500)} />
+                  </span>
+                ),
+              },
+            ]}
+            empty={{ sentence: "Nothing is recorded yet." }}
+          />
+        )}
+      </Loaded>
+      {pager}
     </Section>
   );
 }

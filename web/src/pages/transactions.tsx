@@ -1,9 +1,10 @@
 import { in_store } from "../api/client";
-import { use_resource } from "../api/resource";
 import type { Transaction } from "../api/types";
 import { task_states } from "../filter";
 import { Choice } from "../parts/choice";
 import { Loaded, Page, Section } from "../parts/page";
+import { use_pages } from "../parts/pages";
+import type { Paged } from "../parts/pages";
 import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
 import { Age, Id, State, Text } from "../parts/text";
@@ -47,17 +48,17 @@ const columns: Column<Transaction>[] = [
 function TransactionList({ route }: { route: Route }) {
   const state = route.query.get("state") ?? "";
   const machine = route.query.get("machine") ?? "";
-  const found = use_resource<{ transactions: Transaction[]; complete: boolean }>(
-    in_store("/v1/transactions", { state, machine, limit: 200 }),
-    ["tasks"],
-  );
+  const { found, pager, here } = use_pages<
+    { transactions: Transaction[]; complete: boolean } & Paged
+  >(in_store("/v1/transactions", { state, machine, limit: 200 }), ["tasks"]);
   return (
     <Page title="Transactions">
       <Section
         title={
           found.data
             ? (found.data.complete ? "" : "At least ") +
-              plural(found.data.transactions.length, "transaction")
+              plural(found.data.transactions.length, "transaction") +
+              here
             : "Transactions"
         }
         aside={
@@ -96,6 +97,7 @@ function TransactionList({ route }: { route: Route }) {
             />
           )}
         </Loaded>
+        {pager}
       </Section>
     </Page>
   );

@@ -1,8 +1,9 @@
 import { in_store } from "../api/client";
-import { use_resource } from "../api/resource";
 import type { Worker } from "../api/types";
 import { Choice } from "../parts/choice";
 import { Loaded, Page, Section } from "../parts/page";
+import { use_pages } from "../parts/pages";
+import type { Paged } from "../parts/pages";
 import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
 import { Age, Id, State, Text } from "../parts/text";
@@ -103,14 +104,14 @@ const columns: Column<Worker>[] = [
 
 export function Workers({ route }: { route: Route }) {
   const state = route.query.get("state") ?? "";
-  const found = use_resource<{ workers: Worker[] }>(in_store("/v1/workers", { state }), [
-    "workers",
-    "tasks",
-  ]);
+  const { found, pager, here } = use_pages<{ workers: Worker[] } & Paged>(
+    in_store("/v1/workers", { state }),
+    ["workers", "tasks"],
+  );
   return (
     <Page title="Workers">
       <Section
-        title={found.data ? plural(found.data.workers.length, "worker") : "Workers"}
+        title={found.data ? plural(found.data.workers.length, "worker") + here : "Workers"}
         aside={
           <Choice
             label="State"
@@ -137,6 +138,7 @@ export function Workers({ route }: { route: Route }) {
             />
           )}
         </Loaded>
+        {pager}
       </Section>
     </Page>
   );
