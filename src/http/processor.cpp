@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
-#include <holdfast/inspector.hpp>
 
 #include "http/blob_trouble.hpp"
 #include "http/descriptors.hpp"
@@ -10,6 +9,7 @@
 #include "http/phase.hpp"
 #include "http/processor_state.hpp"
 #include "recovery/kill_point.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::http {
 
@@ -23,17 +23,6 @@ bool is_broken_off(OpenAttempt& attempt) {
   if (!attempt.stop_requested()) return false;
   attempt.end(retry("it was broken off"));
   return true;
-}
-
-/// Asked only where a binding names queues.
-std::string queue_of(const Engine& engine, TaskId id) {
-  try {
-    const auto task = Inspector{engine}.task(id);
-    return task ? task->queue : std::string{};
-  } catch (const StoreError& error) {
-    throw SecretUnreadable{fmt::format(
-        "its queue, which decides about its secrets, cannot be read: {}", error.what())};
-  }
 }
 
 }  // namespace
@@ -177,7 +166,7 @@ void Processor::State::refuse(const HeldPtr& held, const std::string& why, bool 
 }
 
 Job Processor::State::job_for(const HeldPtr& held) const {
-  const Asker asker{.queue = [&] { return queue_of(engine_, held->attempt->task()); }};
+  const Asker asker{.queue = [&] { return queue_of(*held->attempt); }};
   auto job = make_job(held->request, held->attempt->idempotency_key(), asker, options_);
   job.gives_way = true;
   auto* self = const_cast<State*>(this);
