@@ -23,7 +23,10 @@ constexpr int looks_until_nobody_is_dead = 3;
 
 SidekiqOptions completed(SidekiqOptions options) {
   validate(options);
-  if (options.processor.queues.empty()) options.processor.queues = {"default"};
+  auto& processor = options.processor;
+  if (processor.queues.empty()) processor.queues = {"default"};
+  // The gem's applications expect to hear at once that a host is down.
+  if (!processor.breaker.patience) processor.breaker.patience = Millis{0};
   if (!options.log) options.log = [](Severity, const std::string&) {};
   return options;
 }
