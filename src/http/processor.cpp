@@ -106,6 +106,7 @@ ProcessorSummary Processor::State::run() {
 }
 
 void Processor::State::take(const std::shared_ptr<OpenAttempt>& attempt) {
+  begins_later(*attempt);
   if (!options_.payloads.blobs || blob_of(attempt->payload(), attempt->task()).empty())
     return begin(attempt);
   readers_.put([this, attempt] {
@@ -139,19 +140,19 @@ void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
   try {
     job = job_for(held);
   } catch (const SecretUnreadable& error) {
-    return refuse(held, error.what(), true);
+    // It is there, so this is the processor's fault and may pass.
+    return could_not_begin(*held->attempt, CannotBegin{error.what()});
   } catch (const InvalidRequest& error) {
-    return refuse(held, error.what(), false);
+    return refuse(held, error.what());
   }
+  held->attempt->begun();
   std::lock_guard lock{held->mutex};
   ++in_flight_;
   auto ticket = loop_->perform(std::move(*job));
   held->on_stop.emplace(held->attempt->stop_token(), [this, ticket] { loop_->cancel(ticket); });
 }
 
-void Processor::State::refuse(const HeldPtr& held, const std::string& why, bool passing) {
-  if (passing && held->attempt->number() < held->attempt->max_attempts())
-    held->instead = retry(why);
+void Processor::State::refuse(const HeldPtr& held, const std::string& why) {
   RequestError error{.type = ErrorType::missing_secret,
                      .message = why,
                      .request_id = held->attempt->idempotency_key(),

@@ -219,7 +219,7 @@ TEST_F(HostsTest, KnowsHowOftenOneFailedInARow) {
 }
 
 TEST(Standing, ComesBackAsItWasTold) {
-  Standing told{.state = "draining", .per_host = 3};
+  Standing told{.state = "draining", .per_host = 3, .trouble = "no secret"};
   for (int i = 0; i < 100; ++i)
     told.left_alone.push_back({"a.example:" + std::to_string(i), WallTime{Millis{1'000 + i}}, 10,
                                std::string(10'000, 'x')});
@@ -229,6 +229,7 @@ TEST(Standing, ComesBackAsItWasTold) {
   EXPECT_EQ(read.per_host, 3);
   ASSERT_FALSE(read.left_alone.empty());
   EXPECT_EQ(read.left_alone[0].host, "a.example:0");
+  EXPECT_EQ(read.trouble, "no secret");
   EXPECT_EQ(read.left_alone[0].until, WallTime{Millis{1'000}});
   EXPECT_EQ(read.left_alone[0].failures, 10);
   for (const auto* text : {"", "[]", "{", R"({"left_alone":[1,{}]})", R"({"state":7})"})

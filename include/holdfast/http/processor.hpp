@@ -59,7 +59,9 @@ struct ProcessorOptions {
   PayloadOptions payloads{};
   /// A secret by its name; nothing: not known. A request that names one which is not known, or
   /// whose binding does not allow it, fails for good, with `ErrorType::missing_secret`. Throwing
-  /// fails the attempt, and the request with the last one.
+  /// says that there is one and that it cannot be read now: the request is given back, uncharged,
+  /// and the processor takes fewer or none for a while (see `CannotBegin`). So it must not throw
+  /// for names that were never configured: callers choose the names.
   ///
   ///     options.secrets = [](const std::string& name) -> std::optional<Secret> {
   ///       if (name != "token") return {};
