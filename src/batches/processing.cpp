@@ -51,13 +51,14 @@ Outcome Processing::process(const std::string& app, const std::string& op, Attem
 
 Outcome Processing::process_row(const std::string& app, const std::string& op, Attempt& attempt) {
   auto unit = unpack_unit(attempt.payload());
+  const auto context = context_of(unit.batch);
   RowAttempt row{
       .batch = unit.batch,
       .app = app,
       .op = op,
       .line = unit.line,
       .input = std::move(unit.input),
-      .context = *context_of(unit.batch),
+      .context = *context,
       .idempotency_key = fmt::format("{}/{}", unit.batch.text(), *row_of(attempt.task())),
       .number = attempt.number(),
       .stop = attempt.stop_token(),
@@ -99,7 +100,13 @@ std::shared_ptr<const std::string> Processing::context_of(BatchId batch) {
     auto known = contexts_.find(batch);
     if (known != contexts_.end()) return known->second;
   }
-  auto found = store_.find({.id = batch, .count_rows = false});
+  std::vector<BatchRecord> found;
+  try {
+    found = store_.find({.id = batch, .count_rows = false});
+  } catch (const StoreError& error) {
+    // Not the row's fault, and its processor has not begun.
+    throw CannotBegin{fmt::format("the batch cannot be read: {}", error.what())};
+  }
   auto context =
       std::make_shared<const std::string>(found.empty() ? "{}" : std::move(found[0].context));
   std::lock_guard lock{mutex_};

@@ -21,7 +21,7 @@ struct Options {
   std::string url;
   std::vector<std::string> headers, secret_headers, params;
   std::string data_file;
-  std::string timeout, delay;
+  std::string timeout, host_patience, delay;
   std::string context;
   bool hold = false;
   bool raise = false;
@@ -43,6 +43,8 @@ http::Call call_of(const Options& options) {
   for (const auto& param : options.params)
     call.params.push_back(name_and_value(param, '=', "--param"));
   if (!options.timeout.empty()) call.timeout = parse_duration(options.timeout, "--timeout");
+  if (!options.host_patience.empty())
+    call.host_patience = parse_duration(options.host_patience, "--host-patience");
   if (!options.context.empty()) call.context = parse_json(options.context);
   if (options.hold) call.on_ambiguous = http::OnAmbiguous::hold;
   if (options.raise) call.raise_error_responses = true;
@@ -107,6 +109,11 @@ void add_call_options(CLI::App& command, Options& options) {
     command.add_flag("--hold", options.hold,
                      "Do not send it again by itself once it may have been sent");
   command.add_option("--timeout", options.timeout, "For each hop, such as 5s; default: 30s")
+      ->type_name("TIME");
+  command
+      .add_option("--host-patience", options.host_patience,
+                  "How long to wait for a host whose circuit breaker is open, from when it opened; "
+                  "default: the processor's setting")
       ->type_name("TIME");
   command
       .add_option("--max-redirects", options.call.max_redirects,

@@ -74,7 +74,8 @@ http::ProcessorOptions processing_of(const Options& options) {
   set_duration(processing.idle_timeout, options.idle_timeout, "--idle-timeout");
   set_duration(processing.dns_cache, options.dns_cache, "--dns-cache");
   set_duration(processing.breaker.pause, options.host_pause, "--host-pause");
-  set_duration(processing.breaker.patience, options.host_patience, "--host-patience");
+  if (!options.host_patience.empty())
+    processing.breaker.patience = parse_duration(options.host_patience, "--host-patience");
   if (options.http1) processing.version = http::HttpVersion::http1;
   validate(processing);
   return processing;
@@ -171,14 +172,17 @@ void add_connections(CLI::App& command, Options& options) {
       ->type_name("TIME");
   command
       .add_option("--host-failures", processor.breaker.failures,
-                  "Leave a host alone that failed so often in a row; default: 10, 0: never")
+                  "Failures in a row after which the circuit breaker of a host opens, so that "
+                  "nothing is sent to it; default: 10, 0: never")
       ->check(CLI::Range(0, 1'000'000));
   command
-      .add_option("--host-pause", options.host_pause, "Leave it alone for so long; default: 15s")
+      .add_option("--host-pause", options.host_pause,
+                  "How long until one request tries again whether the host is back; default: 15s")
       ->type_name("TIME");
   command
       .add_option("--host-patience", options.host_patience,
-                  "After so long its requests do not wait any more, but fail; default: 10m")
+                  "How long requests wait for such a host before they fail, where they do not "
+                  "say; default: 1m, and 0s for Sidekiq")
       ->type_name("TIME");
 }
 

@@ -85,6 +85,7 @@ std::string status_json(const http::SidekiqStatus& status) {
         JsonObject{}
             .text("process", one.id)
             .text("state", one.state)
+            .text("trouble", one.trouble)
             .number("capacity", one.capacity)
             .number("in_flight", one.in_flight)
             .number("waiting", one.waiting)
@@ -109,10 +110,11 @@ std::string sentence_of_process(const http::SidekiqProcess& one) {
   if (one.capacity == 0)
     return fmt::format("{}: not heard of any more, {} in flight", one.id, one.in_flight);
   return fmt::format(
-      "{}{}: {} of {} in flight ({} %){}", one.id,
+      "{}{}: {} of {} in flight ({} %){}{}", one.id,
       one.state.empty() ? "" : fmt::format(" is {}", one.state), one.in_flight, one.capacity,
       percent(one),
-      one.waiting == 0 ? "" : fmt::format(", {} wait for a place at their host", one.waiting));
+      one.waiting == 0 ? "" : fmt::format(", {} wait for a place at their host", one.waiting),
+      one.trouble.empty() ? "" : fmt::format("; requests cannot begin there: {}", one.trouble));
 }
 
 void print_status(const Context& context, const http::SidekiqStatus& status) {

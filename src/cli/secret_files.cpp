@@ -18,7 +18,12 @@ constexpr const char* of_bindings = ".bind";
 
 bool could_be_secret(std::string_view name) {
   return !name.empty() && name.front() != '.' && name.find('/') == name.npos &&
-         !name.ends_with(of_bindings);
+         name.find('\0') == name.npos && !name.ends_with(of_bindings);
+}
+
+/// No secret of such a name is configured: there is nothing, or a folder, or cannot be a file.
+bool is_absent(int trouble) {
+  return trouble == ENOENT || trouble == EISDIR || trouble == ENOTDIR || trouble == ENAMETOOLONG;
 }
 
 }  // namespace
@@ -59,8 +64,13 @@ std::optional<http::Secret> secret_in(const std::filesystem::path& folder,
                                       const std::string& name) {
   if (!could_be_secret(name)) return {};
   auto content = content_of(folder / name);
-  if (!content && errno == ENOENT) return {};
-  if (!content) throw std::system_error{errno, std::generic_category()};
+  const int trouble = content ? 0 : errno;
+  if (is_absent(trouble)) {
+    // Of a folder that is away, for instance because it was unmounted, nothing is known.
+    if (std::filesystem::is_directory(folder)) return {};
+    throw Error{"the folder of secrets is not there"};  // without its name, which callers may see
+  }
+  if (!content) throw std::system_error{trouble, std::generic_category()};
   auto secret = without_line_end(std::move(*content));
   if (secret.empty()) throw Error{"its file is empty"};
   return http::Secret{std::move(secret), binding_beside(folder / name)};

@@ -55,6 +55,7 @@ Request Client::build(Method method, std::string_view url, const Call& call) con
   add_headers(request, options_, call);
   request.body = call.body;
   request.timeout = call.timeout.value_or(options_.timeout);
+  request.host_patience = call.host_patience;
   request.max_redirects = call.max_redirects;
   request.raise_error_responses = call.raise_error_responses;
   request.on_ambiguous = call.on_ambiguous;

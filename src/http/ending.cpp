@@ -59,14 +59,18 @@ class Deciding {
 
   Ending operator()(const RequestError& error) const {
     auto said = fmt::format("{}: {}", to_string(error.type), error.message);
-    if (is_only_once(request_) && maybe_sent_ && may_pass(error.type)) return held(said);
+    // After a redirect, to a host whose circuit breaker is open.
+    const bool was_turned_away = error.type == ErrorType::circuit_open;
+    if (is_only_once(request_) && maybe_sent_ && (was_turned_away || may_pass(error.type)))
+      return held(said);
     if (may_pass(error.type) && facts_.number < facts_.max_attempts) return {retry(said), {}};
     return deliver(error);
   }
 
   Ending operator()(const Postponed& postponed) const {
-    // After a redirect, to a host that is left alone.
-    if (is_only_once(request_) && maybe_sent_) return held("the host it led to is left alone");
+    // After a redirect.
+    if (is_only_once(request_) && maybe_sent_)
+      return held("the circuit breaker of the host it led to is open");
     return {snooze(postponed.wait), {}};
   }
   Ending operator()(const Cancelled&) const { return {retry("it was broken off"), {}}; }

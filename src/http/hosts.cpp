@@ -17,6 +17,8 @@ constexpr Millis shortest_turn{20}, longest_turn{300'000};
 /// So long after one the next comes at the latest, however slow the host is: it may become quicker,
 /// and looking costs little.
 constexpr std::chrono::duration<double, std::milli> longest_between{100};
+/// How long others wait for the one that shows how a host is.
+constexpr Millis time_to_show{2'000};
 
 }  // namespace
 
@@ -62,10 +64,20 @@ Millis Hosts::closed_for(const Origin& origin, Millis now) const {
   return at == hosts_.end() ? Millis{0} : std::max(at->second.closed_until - now, Millis{0});
 }
 
-bool Hosts::is_given_up(const Origin& origin, Millis now) const {
+std::optional<Millis> Hosts::patience_left(const Origin& origin, Millis patience,
+                                           Millis now) const {
   auto at = hosts_.find(origin);
-  return at != hosts_.end() && at->second.failures >= breaker_.failures &&
-         now - at->second.down_since >= breaker_.patience;
+  if (at == hosts_.end() || breaker_.failures == 0) return {};
+  const auto& host = at->second;
+  if (host.failures < breaker_.failures) return {};
+  const auto left = patience - (now - host.down_since);
+  if (now < host.closed_until) return left;
+  return std::max(left, time_to_show - (host.inside > 0 ? now - host.since : Millis{0}));
+}
+
+std::string Hosts::last_error(const Origin& origin) const {
+  auto at = hosts_.find(origin);
+  return at == hosts_.end() ? std::string{} : at->second.last_error;
 }
 
 void Hosts::resolved(const Origin& origin, Millis now) {
@@ -86,13 +98,15 @@ void Hosts::turn_back(const Origin& origin) {
   host.resolving = false;
 }
 
-void Hosts::leave(const Origin& origin, bool failed, Millis entered, Millis now) {
+void Hosts::leave(const Origin& origin, bool failed, Millis entered, Millis now,
+                  const std::string& why) {
   auto& host = hosts_[origin];
   --host.inside;
   host.resolving = false;
   const Fine took = now - entered;
   host.takes = host.takes == Fine{0} ? took : 0.75 * host.takes + 0.25 * took;
   host.since = now;
+  host.last_error = why;
   if (!failed) {
     host.failures = 0;
   } else if (++host.failures >= breaker_.failures && breaker_.failures > 0) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <string>
 
 #include <holdfast/http/processor.hpp>
 
@@ -22,8 +24,12 @@ class Hosts {
   int failures(const Origin& origin) const;  ///< in a row
   /// For how long a closed one stays closed.
   Millis closed_for(const Origin& origin, Millis now) const;
-  /// Whether it was closed for so long that nobody should wait for it any more.
-  bool is_given_up(const Origin& origin, Millis now) const;
+  /// How much is left of a patience that began when its circuit breaker opened, negative where it
+  /// is over; nothing: the breaker is not open. While one is inside that shows how the host is, all
+  /// wait for a moment.
+  std::optional<Millis> patience_left(const Origin& origin, Millis patience, Millis now) const;
+  /// Why the last one failed.
+  std::string last_error(const Origin& origin) const;
   /// Its name is being looked up, and that has not taken long yet.
   bool is_resolving(const Origin& origin, Millis now) const;
   /// How long the next one stays away for whom there is no place. Each comes back a little after
@@ -35,7 +41,8 @@ class Hosts {
   /// The same for one that needed no name, because it goes on a connection that was there. The next
   /// may need one, so this does not hold for long.
   void connected(const Origin& origin, Millis now);
-  void leave(const Origin& origin, bool failed, Millis entered, Millis now);
+  void leave(const Origin& origin, bool failed, Millis entered, Millis now,
+             const std::string& why = {});
   /// The same for one that was broken off, and so learned nothing of the host.
   void turn_back(const Origin& origin);
 
@@ -48,10 +55,11 @@ class Hosts {
     Millis resolved_until{0};
     int failures = 0;  ///< in a row
     Millis closed_until{0};
-    Millis down_since{0};  ///< first left alone, and not well since
-    Fine takes{0};         ///< inside, on average
-    Millis since{0};       ///< when one left, or the first came
-    Fine turn{0};          ///< when the last one comes that was sent away
+    Millis down_since{0};      ///< the circuit breaker opened, and has not closed since
+    std::string last_error{};  ///< empty: there was none, or it is not known
+    Fine takes{0};             ///< inside, on average
+    Millis since{0};           ///< when one left, or the first came
+    Fine turn{0};              ///< when the last one comes that was sent away
   };
 
   int per_host_;

@@ -11,6 +11,8 @@ namespace holdfast::http {
 
 namespace {
 
+constexpr Millis usual_host_patience{60'000};
+
 void add_identity(Job& job, const ProcessorOptions& options) {
   auto& headers = job.request.headers;
   headers["x-request-id"] = job.id;
@@ -106,6 +108,8 @@ Job make_job(Request request, std::string id, const Asker& asker, const Processo
   job.request.url = escaped(job.request.url);
   job.id = std::move(id);
   job.timeout = job.request.timeout.value_or(options.request_timeout);
+  job.host_patience =
+      job.request.host_patience.value_or(options.breaker.patience.value_or(usual_host_patience));
   job.max_redirects = job.request.max_redirects.value_or(options.max_redirects);
   add_identity(job, options);
   job.bound_to = origin_of(job.request.url);

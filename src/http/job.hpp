@@ -14,7 +14,7 @@
 
 namespace holdfast::http {
 
-/// Its host fails all the time and is left alone, or has no place for it for some time.
+/// The circuit breaker of its host is open, or the host has no place for it for some time.
 struct Postponed {
   Millis wait{0};
 };
@@ -42,6 +42,7 @@ struct Job {
   Headers secrets{};
   std::vector<std::string> signing_keys{};  ///< as `signing_key` gives them; empty: not signed
   Millis timeout{0};
+  Millis host_patience{0};  ///< see `Request::host_patience`
   int max_redirects = 0;
   /// Where its host has no place and others wait for one already, it ends as `Postponed`. If not,
   /// it waits here for however long that takes.

@@ -43,8 +43,9 @@ std::string Standing::text() const {
                                 {"failures", each.failures},
                                 {"why", each.why.substr(0, longest_why)}});
   }
-  return json::serialize(
-      json::object{{"state", state}, {"per_host", per_host}, {"left_alone", std::move(list)}});
+  json::object told{{"state", state}, {"per_host", per_host}, {"left_alone", std::move(list)}};
+  if (!trouble.empty()) told["trouble"] = trouble.substr(0, longest_why);
+  return json::serialize(told);
 }
 
 Standing Standing::parse(std::string_view text) {
@@ -53,7 +54,8 @@ Standing Standing::parse(std::string_view text) {
   const auto* object = wrong ? nullptr : value.if_object();
   if (!object) return {};
   Standing standing{.state = text_in(*object, "state"),
-                    .per_host = static_cast<int>(number_in(*object, "per_host"))};
+                    .per_host = static_cast<int>(number_in(*object, "per_host")),
+                    .trouble = text_in(*object, "trouble")};
   const auto* list = object->if_contains("left_alone");
   if (!list || !list->is_array()) return standing;
   for (const auto& each : list->get_array())

@@ -18,6 +18,9 @@ struct Standing {
   std::string state{};  ///< see `ProcessorState`; empty: it did not say
   int per_host = 0;     ///< at once at most; 0: as many as there are
   std::vector<LeftAlone> left_alone{};
+  /// Why requests cannot begin there now; empty: they can. Only processors for Sidekiq say so, the
+  /// others tell it as workers do.
+  std::string trouble{};
 
   /// Of very many hosts, only some.
   std::string text() const;

@@ -163,81 +163,6 @@ void Loop::begin(Ticket ticket, Job job) {
   enter(ticket);
 }
 
-void Loop::enter(Ticket ticket) {
-  if (enter_now(ticket)) return;
-  auto& running = running_.at(ticket);
-  running.in_line = true;
-  running.joined = now();
-  lines_.join(running.transfer->origin(), ticket);
-  shorten_line(running.transfer->origin());
-}
-
-bool Loop::enter_now(Ticket ticket) {
-  auto& running = running_.at(ticket);
-  const auto& transfer = *running.transfer;
-  const auto entry = hosts_.enter(transfer.origin(), now());
-  if (entry == Hosts::Entry::wait) return false;
-  if (std::exchange(running.in_line, false)) lines_.leave(transfer.origin(), ticket);
-  if (entry == Hosts::Entry::closed) {
-    turn_away(ticket);
-    return true;
-  }
-  running.inside = true;
-  running.entered = now();
-  const auto& about_to_send = transfer.job().about_to_send;
-  if (!about_to_send || std::exchange(running.announced, true)) {
-    send(ticket);
-  } else {
-    about_to_send(ticket);
-  }
-  return true;
-}
-
-/// From a host that is left alone.
-void Loop::turn_away(Ticket ticket) {
-  const auto& transfer = *running_.at(ticket).transfer;
-  const auto& origin = transfer.origin();
-  if (!hosts_.is_given_up(origin, now()))
-    return end(ticket, {Postponed{hosts_.closed_for(origin, now())}, transfer.maybe_sent()});
-  auto known = left_alone_.find(origin);
-  end(ticket,
-      transfer.failed(ErrorType::connection,
-                      fmt::format("{} is left alone after {} failures in a row: {}", origin.host,
-                                  hosts_.failures(origin),
-                                  known == left_alone_.end() ? "no answer" : known->second.why)));
-}
-
-/// Who waits for a name does so for a moment only, and then all may enter.
-void Loop::shorten_line(const Origin& at) {
-  const auto origin = at;  // it may be that of one who goes
-  while (lines_.too_long(origin) && !hosts_.is_resolving(origin, now())) {
-    const auto ticket = *lines_.last(origin);
-    const auto& transfer = *running_.at(ticket).transfer;
-    if (!transfer.job().gives_way || transfer.maybe_sent()) return;
-    end(ticket, {Postponed{hosts_.next_turn(origin, now())}, false});
-  }
-}
-
-/// The time of its attempt runs while it waits, and would be used up without a byte having been
-/// sent.
-void Loop::send_back_who_waits_too_long() {
-  if (lines_.empty() || now() < look_at_lines_) return;
-  look_at_lines_ = now() + Millis{longest_wait_ms};
-  for (auto ticket : lines_.everybody()) {
-    auto at = running_.find(ticket);
-    if (at == running_.end()) continue;  // it went with the end of its line
-    const auto& running = at->second;
-    const auto& transfer = *running.transfer;
-    const auto& job = transfer.job();
-    const bool too_long = now() - running.joined >= job.timeout;
-    if (!too_long || !job.gives_way || transfer.maybe_sent()) {
-      shorten_line(transfer.origin());
-      continue;
-    }
-    end(ticket, {Postponed{hosts_.next_turn(transfer.origin(), now())}, false});
-  }
-}
-
 void Loop::send(Ticket ticket) {
   auto& running = running_.at(ticket);
   auto& transfer = *running.transfer;
@@ -252,18 +177,6 @@ void Loop::send(Ticket ticket) {
   kill_point(KillPoint::http_before_send);
   running.added = true;
   curl_multi_add_handle(multi_, transfer.handle());
-}
-
-void Loop::let_in_freed() {
-  while (!freed_.empty())
-    for (const auto& origin : std::exchange(freed_, {})) let_in(origin);
-}
-
-/// Those who waited for a host try again, in order, until one has to wait.
-void Loop::let_in(const Origin& origin) {
-  while (auto first = lines_.first(origin))
-    if (!enter_now(*first)) break;
-  shorten_line(origin);
 }
 
 void Loop::collect_finished() {
@@ -306,7 +219,7 @@ void Loop::hop_ended(Ticket ticket, CURLcode code) {
   if (blocked)
     hosts_.turn_back(origin);
   else
-    hosts_.leave(origin, down, running.entered, now());
+    hosts_.leave(origin, down, running.entered, now(), why);
   if (down || !left_alone_.empty()) note_health(origin, why);
   if (answer) {
     end(ticket, std::move(*answer));

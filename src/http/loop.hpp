@@ -60,7 +60,7 @@ class Loop {
   /// Lets a transfer into its host, or leaves it waiting, or ends it.
   void enter(Ticket ticket);
   bool enter_now(Ticket ticket);  ///< false: it has to wait
-  void turn_away(Ticket ticket);
+  Answer come_again(const Transfer& transfer, Millis wait) const;
   void shorten_line(const Origin& origin);
   void send_back_who_waits_too_long();
   void send(Ticket ticket);

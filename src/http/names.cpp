@@ -23,6 +23,7 @@ constexpr std::array error_types{"timeout"sv,
                                  "recursive_redirect"sv,
                                  "blocked_address"sv,
                                  "missing_secret"sv,
+                                 "circuit_open"sv,
                                  "unknown"sv};
 constexpr std::array states{"stopped"sv, "starting"sv, "running"sv, "draining"sv, "stopping"sv};
 

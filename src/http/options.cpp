@@ -81,9 +81,10 @@ void validate(const ProcessorOptions& options) {
   check_time("the time that names are kept", options.dns_cache, Millis{0}, day);
   check_range("max redirects", options.max_redirects, 0, 50);
   check_range<std::size_t>("max response bytes", options.max_response_bytes, 1, 1u << 30);
-  check_range("failures before a host is left alone", options.breaker.failures, 0, 1'000'000);
-  check_time("the pause of a host", options.breaker.pause, Millis{1}, day);
-  check_time("the patience with a host", options.breaker.patience, Millis{0}, 365 * day);
+  check_range("failures before a circuit breaker opens", options.breaker.failures, 0, 1'000'000);
+  check_time("the pause of a circuit breaker", options.breaker.pause, Millis{1}, day);
+  check_time("the patience with a host", options.breaker.patience.value_or(Millis{0}), Millis{0},
+             365 * day);
   check_proxy(options.proxy);
   check_ca_file(options.ca_file);
   check_user_agent(options.user_agent);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
-#include <holdfast/inspector.hpp>
 
 #include "http/blob_trouble.hpp"
 #include "http/descriptors.hpp"
@@ -10,6 +9,7 @@
 #include "http/phase.hpp"
 #include "http/processor_state.hpp"
 #include "recovery/kill_point.hpp"
+#include "tasks/reserved.hpp"
 
 namespace holdfast::http {
 
@@ -23,17 +23,6 @@ bool is_broken_off(OpenAttempt& attempt) {
   if (!attempt.stop_requested()) return false;
   attempt.end(retry("it was broken off"));
   return true;
-}
-
-/// Asked only where a binding names queues.
-std::string queue_of(const Engine& engine, TaskId id) {
-  try {
-    const auto task = Inspector{engine}.task(id);
-    return task ? task->queue : std::string{};
-  } catch (const StoreError& error) {
-    throw SecretUnreadable{fmt::format(
-        "its queue, which decides about its secrets, cannot be read: {}", error.what())};
-  }
 }
 
 }  // namespace
@@ -117,6 +106,7 @@ ProcessorSummary Processor::State::run() {
 }
 
 void Processor::State::take(const std::shared_ptr<OpenAttempt>& attempt) {
+  begins_later(*attempt);
   if (!options_.payloads.blobs || blob_of(attempt->payload(), attempt->task()).empty())
     return begin(attempt);
   readers_.put([this, attempt] {
@@ -150,19 +140,19 @@ void Processor::State::begin(std::shared_ptr<OpenAttempt> attempt) {
   try {
     job = job_for(held);
   } catch (const SecretUnreadable& error) {
-    return refuse(held, error.what(), true);
+    // It is there, so this is the processor's fault and may pass.
+    return could_not_begin(*held->attempt, CannotBegin{error.what()});
   } catch (const InvalidRequest& error) {
-    return refuse(held, error.what(), false);
+    return refuse(held, error.what());
   }
+  held->attempt->begun();
   std::lock_guard lock{held->mutex};
   ++in_flight_;
   auto ticket = loop_->perform(std::move(*job));
   held->on_stop.emplace(held->attempt->stop_token(), [this, ticket] { loop_->cancel(ticket); });
 }
 
-void Processor::State::refuse(const HeldPtr& held, const std::string& why, bool passing) {
-  if (passing && held->attempt->number() < held->attempt->max_attempts())
-    held->instead = retry(why);
+void Processor::State::refuse(const HeldPtr& held, const std::string& why) {
   RequestError error{.type = ErrorType::missing_secret,
                      .message = why,
                      .request_id = held->attempt->idempotency_key(),
@@ -177,7 +167,7 @@ void Processor::State::refuse(const HeldPtr& held, const std::string& why, bool 
 }
 
 Job Processor::State::job_for(const HeldPtr& held) const {
-  const Asker asker{.queue = [&] { return queue_of(engine_, held->attempt->task()); }};
+  const Asker asker{.queue = [&] { return queue_of(*held->attempt); }};
   auto job = make_job(held->request, held->attempt->idempotency_key(), asker, options_);
   job.gives_way = true;
   auto* self = const_cast<State*>(this);

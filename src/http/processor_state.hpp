@@ -68,8 +68,8 @@ class Processor::State {
   void take(const std::shared_ptr<OpenAttempt>& attempt);
   void begin(std::shared_ptr<OpenAttempt> attempt);
   Job job_for(const HeldPtr& held) const;
-  /// Ends a request that can be read, and not sent from here; if that may pass, the attempt only.
-  void refuse(const HeldPtr& held, const std::string& why, bool passing);
+  /// Ends a request that can be read, and not sent from here.
+  void refuse(const HeldPtr& held, const std::string& why);
 
   /// Writes down that a request that must not be sent twice may have been sent, and sends it.
   void announce(Held& held, Ticket ticket);

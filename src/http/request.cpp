@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t longest_url = 16'000;
 constexpr std::size_t longest_secret_name = 200;
 constexpr Millis longest_timeout = std::chrono::hours{24};
+constexpr Millis longest_patience = 365 * longest_timeout;
 constexpr int most_redirects = 50;
 
 template <class... Args>
@@ -55,6 +56,10 @@ void validate(const Request& request) {
   if (request.timeout && (*request.timeout <= Millis{0} || *request.timeout > longest_timeout))
     refuse("the timeout is {} ms; 1 to {} (a day) is allowed", request.timeout->count(),
            longest_timeout.count());
+  if (request.host_patience &&
+      (*request.host_patience < Millis{0} || *request.host_patience > longest_patience))
+    refuse("the patience with its host is {} ms; 0 to {} (a year) is allowed",
+           request.host_patience->count(), longest_patience.count());
   if (request.max_redirects &&
       (*request.max_redirects < 0 || *request.max_redirects > most_redirects))
     refuse("max redirects is {}; 0 to {} is allowed", *request.max_redirects, most_redirects);

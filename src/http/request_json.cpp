@@ -16,6 +16,7 @@ boost::json::value to_json(const Request& request) {
     json["secret_headers"] = boost::json::value_from(request.secret_headers);
   json["body"] = body_json(request.body);
   if (request.timeout) json["timeout_ms"] = request.timeout->count();
+  if (request.host_patience) json["host_patience_ms"] = request.host_patience->count();
   if (request.max_redirects) json["max_redirects"] = *request.max_redirects;
   if (request.raise_error_responses) json["raise_error_responses"] = *request.raise_error_responses;
   if (request.on_ambiguous == OnAmbiguous::hold) json["on_ambiguous"] = "hold";
@@ -35,6 +36,8 @@ Request request_from_json(const boost::json::value& json) {
   request.secret_headers = merge({}, read.headers("secret_headers"));
   request.body = read.body("body");
   if (read.find("timeout_ms")) request.timeout = Millis{read.number("timeout_ms")};
+  if (read.find("host_patience_ms"))
+    request.host_patience = Millis{read.number("host_patience_ms")};
   if (read.find("max_redirects"))
     request.max_redirects = static_cast<int>(read.number("max_redirects"));
   if (read.find("raise_error_responses"))

@@ -22,7 +22,8 @@ Answer Transfer::failed(ErrorType type, std::string message) const {
   RequestError error;
   error.type = type;
   error.message = std::move(message);
-  error.duration = duration_of(handle_.get());
+  // Nothing was sent, and the handle still knows of another request.
+  if (type != ErrorType::circuit_open) error.duration = duration_of(handle_.get());
   error.request_id = job_.id;
   error.url = job_.request.url;
   error.method = job_.request.method;

@@ -1,6 +1,9 @@
 #include "server/health.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +18,8 @@
 namespace holdfast::server {
 
 namespace {
+
+constexpr std::ptrdiff_t most_kinds_told = 5;
 
 enum class Level { good, warning, bad };
 
@@ -57,7 +62,38 @@ Check check_store(const WatchedStore& store) {
           fmt::format("The store answers and is {}.", inspector.durability())};
 }
 
-Check check_workers(const RecoveryStatus& status, std::int64_t ready) {
+/// Kinds that cannot begin in a worker (see `CannotBegin`). Where another one runs them, their
+/// tasks are only done more slowly.
+std::optional<Check> check_paused_kinds(const std::vector<WorkerStatus>& workers) {
+  std::map<std::string, std::string> paused;
+  std::set<std::string> run_by_others;
+  for (const auto& worker : workers) {
+    if (worker.state != WorkerState::running) continue;
+    for (const auto& kind : worker.kinds)
+      if (!worker.paused_kinds.contains(kind) && !worker.draining) run_by_others.insert(kind);
+    for (const auto& [kind, why] : worker.paused_kinds)
+      paused.emplace(kind, fmt::format("worker {} on {}: {}", worker.id.text(), worker.host, why));
+  }
+  if (paused.empty()) return {};
+  Check check{"workers", Level::warning, {}};
+  std::ptrdiff_t told = 0;
+  for (const auto& [kind, why] : paused) {
+    const bool by_others = run_by_others.contains(kind);
+    if (!by_others) check.level = Level::bad;
+    if (++told > most_kinds_told) continue;
+    check.sentence +=
+        fmt::format("{}Tasks of kind {} cannot begin in {} ({}).", told == 1 ? "" : " ", kind,
+                    by_others ? "a worker" : "any worker", why);
+  }
+  if (told > most_kinds_told)
+    check.sentence +=
+        fmt::format(" {} more.", some(std::ssize(paused) - most_kinds_told, "kind", "kinds"));
+  return check;
+}
+
+Check check_workers(const RecoveryStatus& status, std::int64_t ready,
+                    const std::vector<WorkerStatus>& workers) {
+  if (auto paused = check_paused_kinds(workers)) return *paused;
   const auto running = status.count(WorkerState::running);
   const auto text = fmt::format("{} worker{} running", running, running == 1 ? " is" : "s are");
   if (running > 0 || ready == 0) return {"workers", Level::good, text + "."};
@@ -128,7 +164,8 @@ std::string health_json(const StorePlace& place, const Service& service) {
   } else {
     const auto queues = Inspector{store->engine}.queues();
     const auto status = recovery_status(store->engine);
-    checks = {check_store(*store), check_workers(status, ready_tasks(queues)),
+    checks = {check_store(*store),
+              check_workers(status, ready_tasks(queues), Inspector{store->engine}.workers()),
               check_recovery(status), check_queues(queues)};
   }
   checks.push_back(check_audit_log(service.audit()));

@@ -57,4 +57,13 @@ const std::string& queue_of(const Attempt& attempt) {
   return own ? own->queue() : usual;
 }
 
+void begins_later(OpenAttempt& attempt) {
+  if (auto* own = dynamic_cast<OwnOpenAttempt*>(&attempt)) own->begins_later();
+}
+
+void could_not_begin(OpenAttempt& attempt, const CannotBegin& error) {
+  if (auto* own = dynamic_cast<OwnOpenAttempt*>(&attempt)) return own->could_not_begin(error);
+  attempt.end(retry(error.what()));
+}
+
 }  // namespace holdfast

@@ -6,8 +6,10 @@
 
 #include <holdfast/attempt.hpp>
 #include <holdfast/engine.hpp>
+#include <holdfast/error.hpp>
 #include <holdfast/settings.hpp>
 #include <holdfast/task.hpp>
+#include <holdfast/tasks.hpp>
 
 namespace holdfast {
 
@@ -35,6 +37,23 @@ std::vector<TaskId> enqueue_own(const Engine& engine, std::vector<NewTask> tasks
 TaskId then_own(Attempt& attempt, NewTask task);
 /// Where the task of an attempt came from. It is valid as long as the attempt is.
 const std::string& queue_of(const Attempt& attempt);
+
+/// For asynchronous handlers that find out later, in another thread, whether they can begin: until
+/// `Attempt::begun` or the next call, nothing is concluded from the handler's return.
+void begins_later(OpenAttempt& attempt);
+/// Ends the attempt as throwing `CannotBegin` would, but its task stays away until this worker
+/// looks again, so that it does not stand before the others then.
+void could_not_begin(OpenAttempt& attempt, const CannotBegin& error);
+
+/// The open attempts of workers are of this kind, too.
+class OwnOpenAttempt {
+ public:
+  virtual void begins_later() = 0;
+  virtual void could_not_begin(const CannotBegin& error) = 0;
+
+ protected:
+  ~OwnOpenAttempt() = default;
+};
 
 /// The attempts of workers are of this kind, too. Others, which tests make up, have the default
 /// queue and `Attempt::then_json`.

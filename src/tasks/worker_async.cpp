@@ -17,7 +17,7 @@ constexpr Millis handing_time{1};
 }  // namespace
 
 /// Keeps the worker in memory for as long as somebody has the attempt; it may outlive the run.
-class Worker::Impl::Open final : public OpenAttempt, public OwnAttempt {
+class Worker::Impl::Open final : public OpenAttempt, public OwnAttempt, public OwnOpenAttempt {
  public:
   Open(std::shared_ptr<Impl> worker, JobPtr job, int slot, std::shared_ptr<Enlistment> enlistment)
       : worker_{std::move(worker)},
@@ -59,6 +59,11 @@ class Worker::Impl::Open final : public OpenAttempt, public OwnAttempt {
   void give_back(Settlement settlement) {
     if (!ended_.exchange(true)) worker_->settles(*this, std::move(settlement));
   }
+  void begins_later() override { begins_later_ = true; }
+  void could_not_begin(const CannotBegin& error) override {
+    if (ended_.exchange(true)) return;
+    worker_->settles(*this, worker_->could_not_begin(*job_, error, Comes::later));
+  }
   void idle(bool waits) override { worker_->idles(*this, waits); }
   void outlast_timeout() override { worker_->outlasts_timeout(*this); }
 
@@ -72,6 +77,7 @@ class Worker::Impl::Open final : public OpenAttempt, public OwnAttempt {
   LiveAttempt live_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::atomic<bool> ended_ = false;
+  std::atomic<bool> begins_later_ = false;
 };
 
 bool Worker::Impl::nearly_full() const {
@@ -113,7 +119,7 @@ void Worker::Impl::hand_out(const JobPtr& job, int slot,
   kill_point(KillPoint::handler_before_start);
   try {
     async_handlers_.at(job->claimed.kind)(open);
-    has_begun(job->claimed.kind);
+    if (!open->begins_later_) has_begun(job->claimed.kind);
   } catch (const CannotBegin& error) {
     open->give_back(could_not_begin(*job, error));
   } catch (...) {

@@ -30,7 +30,7 @@ void Worker::Impl::require_hope() {
       fmt::format("no task could be begun for {}: {}", duration_text(KindBreaker::patience), why)};
 }
 
-Settlement Worker::Impl::could_not_begin(const Job& job, const CannotBegin& error) {
+Settlement Worker::Impl::could_not_begin(const Job& job, const CannotBegin& error, Comes comes) {
   const auto& kind = job.claimed.kind;
   KindBreaker::Opened opened;
   {
@@ -42,7 +42,10 @@ Settlement Worker::Impl::could_not_begin(const Job& job, const CannotBegin& erro
   }
   if (opened.counts)
     parts_.events().emit(KindPaused{enlistment()->id(), kind, error.what(), opened.pause});
-  return give_back(job.claimed, fmt::format("Its worker could not begin it: {}", error.what()));
+  auto settlement =
+      give_back(job.claimed, fmt::format("Its worker could not begin it: {}", error.what()));
+  if (comes == Comes::later) settlement.delay = opened.pause;
+  return settlement;
 }
 
 void Worker::Impl::has_begun(const std::string& kind) {

@@ -84,7 +84,9 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   Settlement run_job(Job& job, int slot, Enlistment& enlistment);
   Settlement attempt(Job& job, Enlistment& enlistment);
   /// A handler could not begin: gives its task back, and those of its kind that wait.
-  Settlement could_not_begin(const Job& job, const CannotBegin& error);
+  /// Whether its task may be claimed at once, or when this worker looks again.
+  enum class Comes { at_once, later };
+  Settlement could_not_begin(const Job& job, const CannotBegin& error, Comes = Comes::at_once);
   void has_begun(const std::string& kind);
   Settlement settlement_of(Job& job, const Outcome& outcome, LiveAttempt& live);
   void take_note(Note note);

@@ -225,7 +225,9 @@ TEST_F(HttpCommands, SendNoSecretThatCannotBeRead) {
                 "Authorization: " + secret, "--secrets", (store_.folder() / "secrets").string()})
         .err;
   };
-  EXPECT_THAT(refusal("folder"), HasSubstr("cannot be read: Is a directory"));
+  EXPECT_THAT(refusal("folder"), HasSubstr("does not have"));
+  EXPECT_THAT(refusal(std::string(200, 'x')), HasSubstr("does not have"));
+  EXPECT_THAT(refusal("empty/x"), HasSubstr("does not have"));
   EXPECT_THAT(refusal("empty"), HasSubstr("is empty"));
   EXPECT_THAT(refusal("none"), HasSubstr("does not have"));
   EXPECT_EQ(server.served(), 0);
@@ -263,15 +265,34 @@ TEST_F(HttpCommands, LookAgainForASecretWhoseFileIsJustBeingWritten) {
   test::Process processor{
       command(run_words({"--until-empty", "--secrets", (store_.folder() / "secrets").string()}))};
   const auto looked_once = [&] {
-    const auto task = inspector_.tasks({}).at(0);
-    return task.state == TaskState::pending && task.attempt == 1;
+    return processor.err().find("cannot run tasks of kind holdfast.http") != std::string::npos;
   };
   ASSERT_TRUE(test::eventually(looked_once)) << processor.err();
+  EXPECT_THAT(processor.err(), HasSubstr("its file is empty"));
   std::ofstream{file} << "s3cret\n";
   const auto ending = processor.wait();
   ASSERT_TRUE(ending && ending->ok()) << processor.err();
   EXPECT_EQ(inspector_.count({.states = {TaskState::completed}}), 1);
+  EXPECT_EQ(inspector_.tasks({}).at(0).attempt, 1) << "looking costs nothing";
   EXPECT_EQ(server.served(), 1);
+}
+
+TEST_F(HttpCommands, WaitForAFolderOfSecretsThatIsAway) {
+  const auto folder = store_.folder() / "secrets", away = store_.folder() / "away";
+  std::filesystem::create_directories(folder);
+  std::ofstream{folder / "token"} << "s3cret\n";
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  bind(folder / "token", server);
+  test::Process processor{command(run_words({"--secrets", folder.string()}))};
+  cli({"http", "get", server.url()});
+  ASSERT_TRUE(test::eventually([&] { return server.served() == 1; })) << processor.err();
+  std::filesystem::rename(folder, away);
+  cli({"http", "get", server.url(), "--secret-header", "Authorization: token", "--attempts", "1"});
+  ASSERT_TRUE(test::eventually([&] {
+    return processor.err().find("the folder of secrets is not there") != std::string::npos;
+  })) << processor.err();
+  std::filesystem::rename(away, folder);
+  EXPECT_TRUE(test::eventually([&] { return server.served() == 2; })) << processor.err();
 }
 
 TEST_F(HttpCommands, GiveProgramsTheAnswerWhereverItIsKept) {

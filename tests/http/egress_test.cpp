@@ -73,7 +73,7 @@ class HostsTest : public testing::Test {
   Entry enter(Millis now = Millis{0}) { return hosts_.enter(origin_, now); }
 
   Origin origin_ = origin_of("https://192.0.2.1/");
-  Hosts hosts_{2, {.failures = 3, .pause = Millis{1'000}, .patience = Millis{5'000}}, Millis{100}};
+  Hosts hosts_{2, {.failures = 3, .pause = Millis{1'000}}, Millis{100}};
 };
 
 TEST_F(HostsTest, LetsSoManyInAtOnce) {
@@ -119,18 +119,34 @@ TEST_F(HostsTest, AHostThatFailsAllTheTimeIsLeftAloneAndThenTriedByOne) {
   EXPECT_EQ(enter(Millis{2'000}), Entry::go);
 }
 
-TEST_F(HostsTest, OneThatStaysDownIsGivenUpUntilItIsBack) {
+TEST_F(HostsTest, PatienceWithOneThatIsDownBeginsWhenItsCircuitBreakerOpens) {
+  constexpr Millis patience{5'000};
+  auto left = [&](Millis now) { return hosts_.patience_left(origin_, patience, now); };
   auto fail = [&](Millis now) {
     ASSERT_EQ(enter(now), Entry::go);
-    hosts_.leave(origin_, true, now, now);
+    hosts_.leave(origin_, true, now, now, "refused");
   };
+  EXPECT_EQ(left(Millis{0}), std::nullopt) << "it is not down";
   for (int i = 0; i < 3; ++i) fail(Millis{0});
-  EXPECT_FALSE(hosts_.is_given_up(origin_, Millis{4'999}));
+  EXPECT_EQ(left(Millis{0}), patience);
+  EXPECT_EQ(left(Millis{900}), Millis{4'100});
   for (int i = 1; i < 5; ++i) fail(Millis{i * 1'000});
-  EXPECT_TRUE(hosts_.is_given_up(origin_, Millis{5'000}));
-  ASSERT_EQ(enter(Millis{5'000}), Entry::go);
-  hosts_.leave(origin_, false, Millis{5'000}, Millis{5'000});
-  EXPECT_FALSE(hosts_.is_given_up(origin_, Millis{5'000}));
+  EXPECT_EQ(left(Millis{4'999}), Millis{1});
+  EXPECT_EQ(hosts_.last_error(origin_), "refused");
+  ASSERT_EQ(enter(Millis{5'000}), Entry::go) << "that one shows how it is";
+  EXPECT_EQ(left(Millis{5'500}), Millis{1'500}) << "until then the others wait, for a moment";
+  EXPECT_EQ(left(Millis{7'500}), Millis{-500});
+  hosts_.leave(origin_, true, Millis{5'000}, Millis{8'000});
+  EXPECT_EQ(left(Millis{8'001}), Millis{-3'001});
+  ASSERT_EQ(enter(Millis{9'000}), Entry::go);
+  hosts_.leave(origin_, false, Millis{9'000}, Millis{9'000});
+  EXPECT_EQ(left(Millis{9'000}), std::nullopt);
+  Hosts without{2, {.failures = 0}, Millis{100}};
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(without.enter(origin_, Millis{0}), Entry::go);
+    without.leave(origin_, true, Millis{0}, Millis{0});
+  }
+  EXPECT_EQ(without.patience_left(origin_, Millis{0}, Millis{0}), std::nullopt);
 }
 
 TEST_F(HostsTest, WhoFindsNoPlaceComesBackAboutWhenThereIsOne) {
@@ -203,7 +219,7 @@ TEST_F(HostsTest, KnowsHowOftenOneFailedInARow) {
 }
 
 TEST(Standing, ComesBackAsItWasTold) {
-  Standing told{.state = "draining", .per_host = 3};
+  Standing told{.state = "draining", .per_host = 3, .trouble = "no secret"};
   for (int i = 0; i < 100; ++i)
     told.left_alone.push_back({"a.example:" + std::to_string(i), WallTime{Millis{1'000 + i}}, 10,
                                std::string(10'000, 'x')});
@@ -213,6 +229,7 @@ TEST(Standing, ComesBackAsItWasTold) {
   EXPECT_EQ(read.per_host, 3);
   ASSERT_FALSE(read.left_alone.empty());
   EXPECT_EQ(read.left_alone[0].host, "a.example:0");
+  EXPECT_EQ(read.trouble, "no secret");
   EXPECT_EQ(read.left_alone[0].until, WallTime{Millis{1'000}});
   EXPECT_EQ(read.left_alone[0].failures, 10);
   for (const auto* text : {"", "[]", "{", R"({"left_alone":[1,{}]})", R"({"state":7})"})

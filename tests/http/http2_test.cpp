@@ -40,5 +40,56 @@ TEST_F(Http2, AServerThatSaysGoodbyeInTheMiddleCostsNoRequest) {
   EXPECT_GE(server.connections(), count / requests_each) << "no connection had more than its share";
 }
 
+struct BreaksOff {
+  const char* name;
+  test::Http2Then then;
+};
+
+class Http2BreaksOff : public Http2, public testing::WithParamInterface<BreaksOff> {};
+
+TEST_P(Http2BreaksOff, AfterReadingARequestThatIsNotSentAgainIfItMustNotBe) {
+  std::mutex mutex;
+  std::map<std::string, int> read;
+  test::Http2Server server{certificate_, key_, 1'000,
+                           [&](const std::string& method, const std::string& path) {
+                             if (path == "/warm") return test::Http2Then::answer;
+                             std::lock_guard lock{mutex};
+                             ++read[method];
+                             return GetParam().then;
+                           }};
+  auto options = trusting();
+  options.until_empty = false;
+  options.breaker.failures = 0;
+  Processor processor{engine_, options};
+  std::jthread running{[&] { processor.run(); }};
+  auto ended = [&](int completed, int failed) {
+    return test::eventually([&] {
+      return inspector_.count({.states = {TaskState::completed}}) == completed &&
+             inspector_.count({.states = {TaskState::failed}}) == failed;
+    });
+  };
+  int warmed = 0, failed = 0;
+  for (const auto method : {Method::post, Method::patch, Method::get}) {
+    client_.get(server.url() + "warm");  // so that there is a connection to be used again
+    ASSERT_TRUE(ended(++warmed, failed));
+    const Call once{.body = method == Method::get ? "" : "once"};
+    client_.enqueue(client_.build(method, server.url() + "gone", once));
+    ASSERT_TRUE(ended(warmed, ++failed));
+  }
+  processor.stop();
+  running.join();
+  EXPECT_EQ(read["POST"], 1);
+  EXPECT_EQ(read["PATCH"], 1);
+  EXPECT_GE(read["GET"], 1);
+  EXPECT_LE(read["GET"], 2) << "idempotent: once more where a pooled connection was closed";
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Http2BreaksOff,
+                         testing::Values(BreaksOff{"close", test::Http2Then::close},
+                                         BreaksOff{"reset", test::Http2Then::reset},
+                                         BreaksOff{"refuse", test::Http2Then::refuse},
+                                         BreaksOff{"say_unread", test::Http2Then::say_unread}),
+                         [](const auto& each) { return std::string{each.param.name}; });
+
 }  // namespace
 }  // namespace holdfast::http

@@ -312,7 +312,7 @@ TEST_F(ProcessorTest, WhatWasCertainlyNotSentIsTriedAgainEvenIfItMayGoOnlyOnce) 
   EXPECT_EQ(summary_.errors, 2);
 }
 
-TEST_F(ProcessorTest, AHostThatIsDownIsLeftAloneAndNoAttemptIsCharged) {
+TEST_F(ProcessorTest, AHostThatIsDownIsNotAskedAndNoAttemptIsCharged) {
   auto unused = [] {
     return HttpServer{[](const ServedRequest&) { return answer(200); }}.port();
   }();
@@ -334,24 +334,6 @@ TEST_F(ProcessorTest, AHostThatIsDownIsLeftAloneAndNoAttemptIsCharged) {
   processor.run();
   for (const auto& task : inspector_.tasks({.states = {TaskState::pending}, .kind = request_kind}))
     EXPECT_EQ(task.attempt, 0);
-}
-
-TEST_F(ProcessorTest, AHostThatStaysDownIsNotWaitedForForEver) {
-  auto unused = [] {
-    return HttpServer{[](const ServedRequest&) { return answer(200); }}.port();
-  }();
-  for (int i = 0; i < 20; ++i)
-    client_.get(fmt::format("http://127.0.0.1:{}/", unused), call(std::to_string(i)));
-  auto options = lenient();
-  options.capacity = 1;
-  options.breaker = {.failures = 3, .pause = Millis{300}, .patience = Millis{0}};
-  auto told = perform(options);
-  EXPECT_EQ(told.errors.size(), 20u);
-  auto told_why = [](const auto& each) {
-    return each.second.message.find("left alone after 3 failures in a row: Connection refused") !=
-           std::string::npos;
-  };
-  EXPECT_GT(std::ranges::count_if(told.errors, told_why), 10);
 }
 
 }  // namespace

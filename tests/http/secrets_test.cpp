@@ -91,25 +91,60 @@ TEST_F(Secrets, CallbacksAreToldOfSecretsAndKeysThatAreMissing) {
   EXPECT_EQ(summary_.errors, 2) << "once each: it would not be there next time either";
 }
 
-TEST_F(Secrets, ASecretThatCannotBeReadNowIsLookedUpAgain) {
+TEST_F(Secrets, ASecretThatCannotBeReadNowIsLookedUpAgainWithoutACharge) {
   HttpServer server{[](const ServedRequest&) { return answer(200); }};
-  ClientOptions with_secret{.secret_headers = {{"Authorization", "soon"}},
-                            .persistence = {.attempts = 3, .backoff = {.first = Millis{1}}}};
-  Client{engine_, with_secret}.get(server.url(), call("soon"));
-  with_secret.secret_headers = {{"Authorization", "never"}};
-  auto never = Client{engine_, with_secret}.get(server.url(), call("never"));
+  const ClientOptions with_secret{.secret_headers = {{"Authorization", "soon"}},
+                                  .persistence = {.attempts = 1}};
+  const auto id = Client{engine_, with_secret}.get(server.url(), call("soon"));
+  std::vector<std::string> events;
+  engine_.events().subscribe([&](const Event& event) {
+    if (const auto* paused = std::get_if<KindPaused>(&event)) events.push_back(paused->why);
+    if (std::holds_alternative<KindResumed>(event)) events.emplace_back("resumed");
+  });
   auto options = lenient();
   int asked = 0;
-  options.secrets = [&](const std::string& name) -> Secret {
-    if (name == "never" || ++asked < 3) throw Error{"its file is empty"};
+  options.secrets = [&](const std::string&) -> Secret {
+    if (++asked < 3) throw Error{"its file is empty"};
     return {"s3cret", bound_to(server)};
   };
-  auto told = perform(options);
-  EXPECT_EQ(told.responses["soon"].status, 200);
-  EXPECT_EQ(told.errors["never"].type, ErrorType::missing_secret);
-  EXPECT_THAT(told.errors["never"].message, HasSubstr("'never', which cannot be read: its file"));
-  EXPECT_EQ(inspector_.task(never)->attempt, 3) << "all that it has, and each is charged";
-  EXPECT_EQ(server.served(), 1);
+  const auto told = perform(options);
+  EXPECT_EQ(told.responses.at("soon").status, 200);
+  EXPECT_EQ(inspector_.task(id)->attempt, 1) << "only the one that was sent";
+  EXPECT_EQ(summary_.errors, 0);
+  ASSERT_EQ(events.size(), 3u) << "twice, and then it is well";
+  EXPECT_THAT(events[0], HasSubstr("'soon', which cannot be read: its file is empty"));
+  EXPECT_EQ(events[2], "resumed");
+}
+
+TEST_F(Secrets, OneThatCannotBeReadIsToldByTheWorkerAndDoesNotKeepOthersFromBeingSent) {
+  constexpr int bad = 3, good = 20;
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  const ClientOptions with_secret{.secret_headers = {{"Authorization", "never"}},
+                                  .persistence = {.attempts = 1}};
+  std::vector<TaskId> waiting;
+  for (int i = 0; i < bad; ++i) waiting.push_back(Client{engine_, with_secret}.get(server.url()));
+  for (int i = 0; i < good; ++i) client_.get(server.url());
+  auto options = lenient();
+  options.until_empty = false;
+  options.capacity = 4;
+  options.secrets = [&](const std::string&) -> Secret { throw Error{"Permission denied"}; };
+  Processor processor{engine_, options};
+  std::jthread running{[&] { processor.run(); }};
+  EXPECT_TRUE(test::eventually([&] { return server.served() == good; }, std::chrono::seconds{60}));
+  EXPECT_TRUE(test::eventually(
+      [&] {
+        const auto workers = inspector_.workers();
+        const auto& paused = workers.at(0).paused_kinds;
+        return paused.contains(request_kind) &&
+               paused.at(request_kind).find("Permission denied") != std::string::npos;
+      },
+      std::chrono::seconds{60}));
+  processor.stop();
+  running.join();
+  for (auto id : waiting) {
+    EXPECT_EQ(inspector_.task(id)->state, TaskState::pending);
+    EXPECT_EQ(inspector_.task(id)->attempt, 0);
+  }
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ Request full_request() {
   request.secret_headers = {{"authorization", "api-token"}};
   request.body = std::string{"\0\xff binary", 9};
   request.timeout = Millis{1'500};
+  request.host_patience = Millis{0};
   request.max_redirects = 2;
   request.raise_error_responses = true;
   request.on_ambiguous = OnAmbiguous::hold;

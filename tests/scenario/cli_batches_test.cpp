@@ -221,6 +221,30 @@ TEST_F(CliBatches, AProgramThatDiesOnARowFailsItWithHowItEnded) {
   EXPECT_EQ(rows[2].at("result"), 20);
 }
 
+TEST_F(CliBatches, RowsAreNotChargedForAProgramThatIsGone) {
+  const auto program = (store_.folder() / "price").string();
+  const auto install = [&] {
+    std::ofstream{program} << "#!/bin/sh\n" << processor << "\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  };
+  install();
+  auto sick = start({"batch", "run", "--app", "shop", "--op", "price", "--exec", program,
+                     "--attempts", "1", "--concurrency", "4"});
+  ASSERT_TRUE(eventually([&] { return !json({"worker", "list", "--state", "running"}).empty(); }));
+  std::filesystem::remove(program);
+  std::string rows;
+  for (int i = 0; i < 20; ++i) rows += fmt::format("{{\"n\": {}}}\n", 10 + i);
+  const auto id = submit(file("b.jsonl", rows));
+  ASSERT_TRUE(eventually([&] {
+    return sick.err().find("cannot run tasks of kind") != std::string::npos;
+  })) << sick.err();
+  EXPECT_NE(status(id).at("status"), "failed");
+  install();
+  ASSERT_TRUE(eventually([&] { return status(id).at("status") == "success"; })) << sick.err();
+  for (const auto& row : json({"batch", "rows", id})) EXPECT_EQ(row.at("status"), "success");
+  EXPECT_THAT(sick.err(), HasSubstr("can run tasks of kind"));
+}
+
 TEST_F(CliBatches, AnAnswerThatIsNoneFailsTheRow) {
   auto id = submit(file("a.jsonl", "{\"n\": 1}\n"));
   ok(run_words("while read line; do echo '{\"status\": \"perhaps\"}'; done"));

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <holdfast/worker.hpp>
+
 #include "server/embedded.hpp"
 #include "server/history.hpp"
 #include "server/server_under_test.hpp"
@@ -31,6 +33,41 @@ TEST(MetricsSamples, AreTakenWhileTheServerRuns) {
     const auto points = server.get("/v1/metrics/history").json().at("points").as_array();
     return points.size() >= 2 && points.back().at("pending").as_int64() == 1;
   }));
+}
+
+TEST(Health, NamesKindsThatCannotBeginAndWhetherOthersRunThem) {
+  Settings settings;
+  settings.heartbeat.interval = std::chrono::seconds{1};
+  ServerUnderTest server{{.settings = settings}};
+  server.enqueue("video");
+  Tasks sick{server.engine()}, well{server.engine()};
+  sick.on_json("video", [](Attempt&) -> Outcome { throw CannotBegin{"no ffmpeg"}; });
+  auto of_workers = [&] {
+    const auto health = server.get("/v1/health").json();
+    for (const auto& check : health.at("checks").as_array())
+      if (check.at("about") == "workers")
+        return std::pair{std::string{check.at("level").as_string()},
+                         std::string{check.at("sentence").as_string()}};
+    return std::pair{std::string{}, std::string{}};
+  };
+  Worker first{sick, {}};
+  std::jthread running_first{[&] { first.run(); }};
+  EXPECT_TRUE(eventually(
+      [&] {
+        const auto [level, sentence] = of_workers();
+        return level == "bad" && sentence.find("kind video cannot begin in any") != sentence.npos;
+      },
+      std::chrono::seconds{60}))
+      << of_workers().second;
+  EXPECT_THAT(of_workers().second, HasSubstr("no ffmpeg"));
+  EXPECT_EQ(server.get("/v1/health").json().at("level"), "bad");
+  well.on_json("video", [](Attempt&) { return done; });
+  Worker other{well, {}};
+  std::jthread running_other{[&] { other.run(); }};
+  EXPECT_TRUE(eventually([&] { return of_workers().first != "bad"; }, std::chrono::seconds{60}))
+      << of_workers().second;
+  first.drain();
+  other.drain();
 }
 
 TEST(EmbeddedFiles, AreServedAsTheyWere) {

@@ -126,7 +126,7 @@ TEST_F(SidekiqHold, RedirectedToAHostThatIsLeftAloneItIsNotSentFromTheStartAgain
   push({.url = server.url(), .method = "post"});
   ASSERT_TRUE(eventually([&] { return set("dead").size() == 1; }));
   EXPECT_THAT(std::string{set("dead")[0].at("error_message").as_string()},
-              HasSubstr("the host it led to is left alone"));
+              HasSubstr("the circuit breaker of the host it led to was open"));
   EXPECT_EQ(server.served(), 1);
   EXPECT_EQ(number({"ZCARD", "schedule"}), 0);
 }

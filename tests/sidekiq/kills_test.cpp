@@ -103,6 +103,40 @@ TEST_F(SidekiqKills, OnlyWhatHadAPlaceAtItsHostMayHaveBeenSent) {
   expect_each_told_once(posts - 1);
 }
 
+TEST_F(SidekiqKills, WhatTheGemPerformedMeanwhileIsNotSentOnceItsRegistryHasExpired) {
+  constexpr int many = 10;
+  HttpServer server{[&](const ServedRequest&) {
+    auto reply = answer(200);
+    reply.never = true;
+    return reply;
+  }};
+  for (int i = 0; i < many; ++i) push({.url = server.url(), .id = std::to_string(i)});
+  test::Process first{run_command()};
+  ASSERT_TRUE(test::eventually([&] { return server.served() == many; })) << first.err();
+  first.kill();
+  // The gem takes over what a dead process left, in one step for each, and performs it. An hour
+  // later there is nothing to be seen of that.
+  for (const auto& id : texts({"ZRANGE", key("inflight_index"), "0", "-1"})) {
+    redis_.call({"ZREM", key("inflight_index"), id});
+    redis_.call({"HDEL", key("inflight_jobs"), id});
+  }
+  redis_.call({"DEL", key("inflight_index")});
+  redis_.call({"DEL", key("inflight_jobs")});
+  auto second = run_program();
+  ASSERT_TRUE(second.ending.ok()) << second.err;
+  EXPECT_EQ(server.served(), many) << "none of them again";
+  EXPECT_TRUE(queue().empty()) << "and none is delivered";
+  const auto dead = set("dead");
+  ASSERT_EQ(dead.size(), static_cast<std::size_t>(many));
+  for (const auto& job : dead) {
+    EXPECT_EQ(job.at("error_class"), "Holdfast::NotSentAgain");
+    EXPECT_THAT(std::string{job.at("error_message").as_string()},
+                testing::HasSubstr("may have been sent by a Ruby process"));
+  }
+  EXPECT_THAT(second.err, testing::HasSubstr("is not sent again"));
+  expect_nothing_in_flight();
+}
+
 TEST_F(SidekiqKills, KilledInTheMiddleAnotherFinishesEveryOneSoon) {
   constexpr int many = 500;
   std::atomic<bool> slow = true;

@@ -43,13 +43,25 @@ class SidekiqLostRegistry : public SidekiqScenario {
   void lose(const std::vector<std::string>& keys) {
     for (const auto& name : keys) redis_.call({"DEL", key(name)});
   }
+  /// And the registry was there before.
   void heard_of_long_ago(const Hold& hold) {
     redis_.call({"ZADD", key("holdfast:beats"), "1000", hold.id});
+    redis_.call({"HSET", key("inflight_jobs"), "holdfast", "500"});
+  }
+  Recovery recovery() {
+    return {server_,
+            dialect_named("sidekiq_async_http"),
+            {.process = "host:2:b",
+             .heartbeat_interval = Millis{1},
+             .orphan_threshold = Millis{300'000},
+             .ttl_seconds = 3'600},
+            [this](Severity, const std::string& sentence) { said_.push_back(sentence); }};
   }
   std::vector<std::string> index() { return texts({"ZRANGE", key("inflight_index"), "0", "-1"}); }
 
   const std::vector<std::string> all_of_it{"inflight_index", "inflight_jobs"};
   redis::Server server_{redis::Address::parse(redis_.sidekiq_address())};
+  std::vector<std::string> said_;
 };
 
 TEST_F(SidekiqLostRegistry, WhatARubyProcessPutBackIsNotDeliveredAsWell) {
@@ -87,35 +99,61 @@ TEST_F(SidekiqLostRegistry, NorIsTheLastOneOfADeadProcessPutBackTwice) {
   auto hold = take(gone, "last");
   put_back_as_ruby_does(hold);
   heard_of_long_ago(hold);
-  std::vector<std::string> said;
-  Recovery recovery{server_,
-                    dialect_named("sidekiq_async_http"),
-                    {.process = "host:2:b",
-                     .heartbeat_interval = Millis{1},
-                     .orphan_threshold = Millis{300'000},
-                     .ttl_seconds = 3'600},
-                    [&](Severity, const std::string& sentence) { said.push_back(sentence); }};
-  EXPECT_EQ(recovery.run_once().again, 0);
-  EXPECT_THAT(said, ElementsAre(testing::HasSubstr("put back on its queue by another process")));
+  EXPECT_EQ(recovery().run_once().again, 0);
+  EXPECT_THAT(said_, ElementsAre(testing::HasSubstr("put back on its queue by another process")));
   EXPECT_THAT(queue(), SizeIs(1));
   redis_.call({"DEL", "queue:default"});
   expect_nothing_in_flight();
 }
 
-TEST_F(SidekiqLostRegistry, IsMadeAnewForAllThatIsHeldByWhoeverNoticesFirst) {
+TEST_F(SidekiqLostRegistry, IsFilledByThoseWhoSayThatTheyHoldSomething) {
   auto one = registry("host:1:a"), other = registry("host:2:b");
   auto first = take(one, "first"), second = take(one, "second"), third = take(other, "third");
   lose(all_of_it);
-  EXPECT_THAT(one.beat(std::array{first}), IsEmpty());
+  EXPECT_THAT(one.beat(std::array{first, second}), IsEmpty());
+  EXPECT_THAT(index(), UnorderedElementsAre(first.id, second.id))
+      << "the third was not vouched for";
+  EXPECT_THAT(other.beat(std::array{third}), IsEmpty());
   EXPECT_THAT(index(), UnorderedElementsAre(first.id, second.id, third.id));
   EXPECT_THAT(registered(), UnorderedElementsAre(first.id, second.id, third.id));
   EXPECT_GT(number({"TTL", key("inflight_index")}), 3'590);
   EXPECT_GT(number({"TTL", key("inflight_jobs")}), 3'590);
   put_back_as_ruby_does(third);
   EXPECT_THAT(other.beat(std::array{third}), ElementsAre(third.token))
-      << "what was made anew can be taken out like the rest";
+      << "what was registered again can be taken out like the rest";
   EXPECT_TRUE(deliver(one, first));
   EXPECT_TRUE(deliver(one, second));
+}
+
+TEST_F(SidekiqLostRegistry, MakesRequestsDeadThatARubyProcessMayHavePerformed) {
+  auto gone = registry("host:1:a");
+  auto lost = take(gone, "put back by Ruby, which cannot be seen any more");
+  heard_of_long_ago(lost);
+  lose(all_of_it);
+  auto seen = take(gone, "taken afterwards");
+  const auto recovered = recovery().run_once();
+  EXPECT_EQ(recovered.again, 0);
+  EXPECT_EQ(recovered.dead, 1);
+  EXPECT_THAT(queue(), IsEmpty());
+  ASSERT_THAT(set("dead"), SizeIs(1));
+  EXPECT_EQ(set("dead")[0].at("error_class"), "Holdfast::NotSentAgain");
+  EXPECT_THAT(std::string{set("dead")[0].at("error_message").as_string()},
+              testing::HasSubstr("may have been sent by a Ruby process: the gem's registry"));
+  EXPECT_THAT(said_, testing::Contains(testing::HasSubstr("is not sent again")));
+  EXPECT_FALSE(deliver(gone, lost)) << "nor is it delivered by a holder that slept";
+  EXPECT_TRUE(deliver(gone, seen));
+  expect_nothing_in_flight();
+}
+
+TEST_F(SidekiqLostRegistry, NamesOneWithoutAJobAndForgetsIt) {
+  auto gone = registry("host:1:a");
+  auto lost = take(gone, "x");
+  redis_.call({"HDEL", key("holdfast:jobs"), lost.id});
+  heard_of_long_ago(lost);
+  lose(all_of_it);
+  EXPECT_EQ(recovery().run_once().again, 0);
+  EXPECT_THAT(said_, ElementsAre(testing::HasSubstr("its job is not there any more")));
+  expect_nothing_in_flight();
 }
 
 TEST_F(SidekiqLostRegistry, DoesNotLoseARequestWhoseOwnerHearsOfItAfterOthers) {
@@ -148,15 +186,17 @@ TEST_F(SidekiqLostRegistry, OfWhichOneHalfIsLostIsMadeWhole) {
   }
 }
 
-TEST_F(SidekiqLostRegistry, OfManyIsMadeAnewAtOnce) {
-  for (int i = 0; i < 2'500; ++i) push({.id = std::to_string(i)});
+TEST_F(SidekiqLostRegistry, IsFilledAgainWithMany) {
+  constexpr int many = 2'500;
+  for (int i = 0; i < many; ++i) push({.id = std::to_string(i)});
   auto one = registry("host:1:a");
-  std::size_t taken = 0;
-  while (taken < 2'500) taken += one.take(500).size();
+  std::vector<Hold> holds;
+  while (std::ssize(holds) < many)
+    for (auto& job : one.take(500)) holds.push_back(std::move(job.hold));
   lose(all_of_it);
-  one.beat({});
-  EXPECT_THAT(index(), SizeIs(2'500));
-  EXPECT_THAT(registered(), SizeIs(2'500));
+  EXPECT_THAT(one.beat(holds), IsEmpty());
+  EXPECT_THAT(index(), SizeIs(many));
+  EXPECT_THAT(registered(), SizeIs(many));
 }
 
 /// Another version of the program at the same Redis.

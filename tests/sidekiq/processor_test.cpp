@@ -158,19 +158,6 @@ TEST_F(SidekiqProcessor, EndsWhenWhatItPutOffItselfIsDoneToo) {
   expect_nothing_in_flight();
 }
 
-TEST_F(SidekiqProcessor, EndsWhenAHostWasTriedAgainThatItLeftAlone) {
-  push({.id = "shows that it is down"});
-  push({.id = "has to wait"});
-  auto with = options();
-  with.retries = 0;
-  with.processor.capacity = 1;
-  with.processor.breaker = {.failures = 1, .pause = Millis{200}};
-  auto summary = perform(with);
-  EXPECT_GE(summary.given_back, 1) << "while the host was left alone";
-  EXPECT_EQ(summary.errors, 2) << "then it was tried again";
-  EXPECT_THAT(set("schedule"), IsEmpty());
-}
-
 TEST_F(SidekiqProcessor, RaisesErrorResponsesWhereTheRequestAsksForIt) {
   HttpServer server{[](const ServedRequest&) { return answer(503, "busy"); }};
   push({.url = server.url(), .id = "plain"});

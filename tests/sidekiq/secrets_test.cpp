@@ -7,6 +7,7 @@ using test::answer;
 using test::HttpServer;
 using test::ServedRequest;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
@@ -46,20 +47,51 @@ TEST_F(SidekiqSecrets, AreSentAndToldToNobodyElse) {
   EXPECT_EQ(told[0].at("args").at(0).at("url").as_string(), server.url("/here?a=1"));
 }
 
-TEST_F(SidekiqSecrets, ThatCannotBeReadNowAreLookedUpAgain) {
+TEST_F(SidekiqSecrets, ThatCannotBeReadNowAreLookedUpAgainWithoutACharge) {
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
   auto with = options();
   int asked = 0;
   with.processor.secrets = [&](const std::string&) -> http::Secret {
-    ++asked;
-    throw Error{"its file is empty"};
+    if (++asked < 3) throw Error{"its file is empty"};
+    return {"s3cret"};
   };
-  push_with_secrets("http://127.0.0.1:1/");
-  EXPECT_EQ(perform(with).retried, 1);
-  EXPECT_EQ(asked, 1);
-  ASSERT_THAT(set("retry"), SizeIs(1));
-  EXPECT_THAT(std::string{set("retry")[0].at("error_message").as_string()},
-              HasSubstr("cannot be read: its file is empty"));
+  push_with_secrets(server.url("/"));
+  const auto summary = perform(with);
+  EXPECT_EQ(summary.answered, 1);
+  EXPECT_EQ(summary.retried, 0);
+  EXPECT_EQ(summary.given_back, 2);
+  EXPECT_EQ(server.served(), 1);
+  EXPECT_THAT(set("retry"), IsEmpty());
+  ASSERT_THAT(errors_, SizeIs(2));
+  EXPECT_THAT(errors_[0], HasSubstr("requests cannot begin here"));
+  EXPECT_THAT(errors_[0], HasSubstr("cannot be read: its file is empty"));
+  EXPECT_THAT(infos_, testing::Contains("requests can begin here again"));
   expect_nothing_in_flight();
+}
+
+TEST_F(SidekiqSecrets, ThatCannotBeReadAreToldAndOthersAreSent) {
+  constexpr int bad = 3, good = 20;
+  HttpServer server{[](const ServedRequest&) { return answer(200); }};
+  auto with = options();
+  with.processor.until_empty = false;
+  with.processor.capacity = 4;
+  with.processor.secrets = [](const std::string&) -> http::Secret {
+    throw Error{"Permission denied"};
+  };
+  for (int i = 0; i < bad; ++i) push_with_secrets("http://127.0.0.1:1/");
+  for (int i = 0; i < good; ++i) push({.url = server.url(), .id = std::to_string(i)});
+  Running processor{address(), with};
+  EXPECT_TRUE(test::eventually([&] { return server.served() == good; }, std::chrono::seconds{60}));
+  EXPECT_TRUE(test::eventually(
+      [&] {
+        const auto status = http::sidekiq_status(address());
+        return !status.processes.empty() &&
+               status.processes[0].trouble.find("Permission denied") != std::string::npos;
+      },
+      std::chrono::seconds{60}));
+  processor.stop();
+  EXPECT_THAT(set("retry"), IsEmpty()) << "no failure is counted";
+  EXPECT_THAT(set("dead"), IsEmpty());
 }
 
 TEST_F(SidekiqSecrets, ThatAreBoundGoToTheirHostQueueAndClassOnly) {

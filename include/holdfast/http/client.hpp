@@ -40,6 +40,7 @@ struct Call {
   std::string callback_queue{};  ///< of that task; empty: the queue `default`
   boost::json::value context{};  ///< for the callback; `with` takes any described struct
   std::optional<Millis> timeout{};
+  std::optional<Millis> host_patience{};  ///< see `Request`
   std::optional<int> max_redirects{};
   std::optional<bool> raise_error_responses{};
   OnAmbiguous on_ambiguous = OnAmbiguous::retry;

@@ -22,12 +22,17 @@ struct EgressOptions {
   std::vector<std::string> allow{};
 };
 
-/// A host that fails again and again is left alone for a while; its requests wait, uncharged, but
-/// not for ever: then they fail as the last one did that was sent, until one gets through.
+/// A circuit breaker for each host. After several failures in a row it opens: nothing is sent to
+/// the host for the pause, then one request shows how the host is, and the next pause begins or the
+/// breaker closes. Requests wait for that, uncharged, but only as long as their patience lasts,
+/// which begins when the breaker opens: then they fail with `ErrorType::circuit_open`, and their
+/// callbacks hear of it.
 struct BreakerOptions {
-  int failures = 10;  ///< in a row, after which it is left alone; 0: never
+  int failures = 10;  ///< in a row, after which it opens; 0: never
   Millis pause{15'000};
-  Millis patience = std::chrono::minutes{10};
+  /// Where the request does not say; 0: it fails at once. Not given: a minute, and at once for
+  /// `SidekiqProcessor`.
+  std::optional<Millis> patience{};
 };
 
 /// `automatic`: HTTP/2 where a server offers it over TLS. Some proxies cannot bear that.
@@ -54,7 +59,9 @@ struct ProcessorOptions {
   PayloadOptions payloads{};
   /// A secret by its name; nothing: not known. A request that names one which is not known, or
   /// whose binding does not allow it, fails for good, with `ErrorType::missing_secret`. Throwing
-  /// fails the attempt, and the request with the last one.
+  /// says that there is one and that it cannot be read now: the request is given back, uncharged,
+  /// and the processor takes fewer or none for a while (see `CannotBegin`). So it must not throw
+  /// for names that were never configured: callers choose the names.
   ///
   ///     options.secrets = [](const std::string& name) -> std::optional<Secret> {
   ///       if (name != "token") return {};

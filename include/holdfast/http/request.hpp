@@ -36,8 +36,10 @@ struct Request {
   /// Header name to the name of a secret, which the processor looks up when it sends. The value is
   /// in no store and no log.
   std::map<std::string, std::string> secret_headers{};
-  std::string body{};                  ///< bytes; not for GET, DELETE and HEAD
-  std::optional<Millis> timeout{};     ///< for each hop, from connecting to the last byte
+  std::string body{};               ///< bytes; not for GET, DELETE and HEAD
+  std::optional<Millis> timeout{};  ///< for each hop, from connecting to the last byte
+  /// How long it waits at most for a host whose circuit breaker is open (`BreakerOptions`).
+  std::optional<Millis> host_patience{};
   std::optional<int> max_redirects{};  ///< 0: a redirect is an answer like any other
   /// An answer of 400 or more is an error (`ErrorType::http`).
   std::optional<bool> raise_error_responses{};

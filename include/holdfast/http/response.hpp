@@ -45,6 +45,7 @@ enum class ErrorType {
   recursive_redirect,
   blocked_address,  ///< where the processor may not connect to
   missing_secret,   ///< or signing key: the processor does not have it
+  circuit_open,     ///< the host failed again and again, and was not asked; the message says how
   unknown,
 };
 std::string_view to_string(ErrorType type);

@@ -108,6 +108,7 @@ struct SidekiqProcess {
   std::int64_t in_flight = 0;
   std::int64_t waiting = 0;  ///< in its hands, for a place at their host; not in flight
   std::string state{};       ///< see `ProcessorState`; empty: not one of ours
+  std::string trouble{};     ///< why requests cannot begin there now; empty: they can
 };
 
 /// How long requests took that processes of ours performed, in seconds. They are counted in

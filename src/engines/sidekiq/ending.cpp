@@ -16,6 +16,8 @@ using http::Answer;
 using http::RequestError;
 using http::Response;
 
+constexpr std::string_view turned_away = "the circuit breaker of the host it led to was open";
+
 std::string at(SystemTime now, double seconds) {
   auto since = std::chrono::duration<double>(now.time_since_epoch()).count();
   return fmt::format("{:.3f}", since + seconds);
@@ -50,6 +52,8 @@ class Deciding {
   }
 
   Ending operator()(const RequestError& error) const {
+    if (error.type == http::ErrorType::circuit_open && may_not_be_repeated())
+      return not_sent_again(turned_away);
     auto said = fmt::format("{}: {}", to_string(error.type), error.message);
     bool again = http::is_idempotent(job_.request.method) || !answer_.maybe_sent;
     bool passes = error.type == http::ErrorType::connection ||
@@ -68,15 +72,9 @@ class Deciding {
   }
 
   Ending operator()(const http::Postponed& postponed) const {
-    // After a redirect, to a host that is left alone.
-    if (may_not_be_repeated()) return not_sent_again("the host it led to is left alone");
-    auto delay = std::chrono::duration<double>(postponed.wait).count();
-    return {.kind = EndKind::postponed,
-            .effects = {{.what = "later",
-                         .where = "schedule",
-                         .when = at(now_, delay),
-                         .text = origin_.text}},
-            .back_in = delay};
+    // After a redirect.
+    if (may_not_be_repeated()) return not_sent_again(turned_away);
+    return postpone(origin_, postponed.wait, now_);
   }
 
   Ending operator()(const http::Cancelled&) const {
@@ -176,6 +174,14 @@ Ending bury(const Origin& origin, const std::string& why) {
 Ending give_back(const Origin& origin) {
   return {.kind = EndKind::given_back,
           .effects = {{.what = "return", .where = origin.queue, .text = origin.text}}};
+}
+
+Ending postpone(const Origin& origin, Millis wait, SystemTime now) {
+  const auto delay = std::chrono::duration<double>(wait).count();
+  return {.kind = EndKind::postponed,
+          .effects =
+              {{.what = "later", .where = "schedule", .when = at(now, delay), .text = origin.text}},
+          .back_in = delay};
 }
 
 }  // namespace holdfast::sidekiq

@@ -42,5 +42,7 @@ Ending bury(const Origin& origin, const std::string& why);
 
 /// Not performed, and not the job's fault.
 Ending give_back(const Origin& origin);
+/// The same, and it comes back after a while only.
+Ending postpone(const Origin& origin, Millis wait, SystemTime now);
 
 }  // namespace holdfast::sidekiq

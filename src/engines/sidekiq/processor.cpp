@@ -12,6 +12,7 @@
 #include "http/phase.hpp"
 #include "recovery/kill_point.hpp"
 #include "recovery/plain_text.hpp"
+#include "recovery/time_text.hpp"
 
 namespace holdfast::http {
 
@@ -23,7 +24,10 @@ constexpr int looks_until_nobody_is_dead = 3;
 
 SidekiqOptions completed(SidekiqOptions options) {
   validate(options);
-  if (options.processor.queues.empty()) options.processor.queues = {"default"};
+  auto& processor = options.processor;
+  if (processor.queues.empty()) processor.queues = {"default"};
+  // The gem's applications expect to hear at once that a host is down.
+  if (!processor.breaker.patience) processor.breaker.patience = Millis{0};
   if (!options.log) options.log = [](Severity, const std::string&) {};
   return options;
 }
@@ -84,6 +88,9 @@ SidekiqSummary SidekiqProcessor::State::run() {
   run.started();
   take_jobs();
   wind_down();
+  if (is_hopeless())
+    throw CannotBegin{fmt::format("no request could be begun for {}: {}",
+                                  duration_text(KindBreaker::patience), standing().trouble)};
   summary_.recovered = recovered_;
   summary_.died += unreadable_;
   return summary_;
@@ -91,20 +98,22 @@ SidekiqSummary SidekiqProcessor::State::run() {
 
 void SidekiqProcessor::State::take_jobs() {
   bool found = false;
-  while (!life_.ends()) {
-    bool trouble = false;
+  while (!life_.ends() && !is_hopeless()) {
+    bool trouble = false, looked = true;
     const auto back = all_back();
     try {
       auto look = life_.rests() ? Look::nothing : take_some();
       found = found || look == Look::found;
-      if (look != Look::nothing) continue;
+      looked = look != Look::not_now;
+      if (look == Look::found || look == Look::not_at_the_end) continue;
     } catch (const StoreError& error) {
       trouble = an_answer_was_lost_ = true;
       log_trouble(fmt::format("cannot take requests: {}", error.what()));
     }
-    if (options_.processor.until_empty && !trouble && nothing_is_left(back)) return;
+    if (options_.processor.until_empty && !trouble && looked && nothing_is_left(back)) return;
     auto wait = trouble || options_.processor.until_empty ? trouble_pause : look_again;
     if (auto rest = registry_.rests_for(); rest > Millis{0}) wait = std::min(wait, rest);
+    if (auto next = next_try()) wait = std::min(wait, *next);
     watch_.wait(wait, std::exchange(found, false));
   }
 }
@@ -123,7 +132,10 @@ SidekiqProcessor::State::Look SidekiqProcessor::State::take_some() {
   }();
   auto room = options_.processor.capacity - in_hand.in_flight();
   if (room <= 0) return Look::nothing;
-  auto jobs = registry_.take(std::min(room, 500), in_hand);
+  room = room_to_begin(std::min(room, 500));
+  if (room == 0) return Look::not_now;
+  auto jobs = registry_.take(room, in_hand);
+  tried(!jobs.empty());
   for (const auto& [queue, jid] : registry_.buried()) {
     ++unreadable_;
     log(Severity::error, fmt::format("job {} of queue {} is not valid JSON, and is in the dead set "
@@ -163,8 +175,12 @@ void SidekiqProcessor::State::begin(sidekiq::TakenJob taken) {
   try {
     read(*held);
     auto job = job_for(held);
+    has_begun();
     std::lock_guard lock{mutex_};
     held->ticket = loop_->perform(std::move(job));
+  } catch (const SecretUnreadable& error) {
+    could_not_begin(*held, error.what());
+    put_on_desk(held);
   } catch (const InvalidRequest& error) {
     held->ending = held->job.job.empty()
                        ? sidekiq::bury(held->origin, error.what())

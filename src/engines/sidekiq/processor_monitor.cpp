@@ -84,9 +84,11 @@ void SidekiqProcessor::State::be_seen() {
 
 Standing SidekiqProcessor::State::standing() const {
   std::lock_guard lock{mutex_};
+  const auto reasons = breaker_.reasons();
   return {.state = std::string{to_string(state())},
           .per_host = options_.processor.per_host,
-          .left_alone = loop_ ? loop_->left_alone() : std::vector<LeftAlone>{}};
+          .left_alone = loop_ ? loop_->left_alone() : std::vector<LeftAlone>{},
+          .trouble = reasons.empty() ? std::string{} : reasons.begin()->second};
 }
 
 void SidekiqProcessor::State::beat() {

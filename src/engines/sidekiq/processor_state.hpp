@@ -17,6 +17,7 @@
 #include "http/lifecycle.hpp"
 #include "http/loop.hpp"
 #include "recovery/patient.hpp"
+#include "tasks/kind_breaker.hpp"
 
 namespace holdfast::http {
 
@@ -69,7 +70,8 @@ class SidekiqProcessor::State {
   enum class Look {
     found,
     not_at_the_end,  ///< what was seen is for others, and there is more
-    nothing          ///< or no room for it
+    nothing,         ///< or no room for it
+    not_now          ///< requests cannot begin here, and the next one is tried later
   };
   void take_jobs();
   Look take_some();
@@ -77,6 +79,16 @@ class SidekiqProcessor::State {
   /// Nothing: some that this processor put off are not due yet. Otherwise when the last one was.
   std::optional<Steady::time_point> all_back() const;
   void begin(sidekiq::TakenJob taken);
+  /// A secret that is there cannot be read. The request comes back, and fewer are taken until one
+  /// begins.
+  void could_not_begin(Held& held, const std::string& why);
+  void has_begun();
+  /// How many may be taken now, of `room`.
+  int room_to_begin(int room) const;
+  /// Until the next one is tried; nothing: all is fine.
+  std::optional<Millis> next_try() const;
+  void tried(bool got_one);
+  bool is_hopeless() const;
   void read(Held& held);
   Job job_for(const HeldPtr& held);
   void wind_down();
@@ -135,6 +147,7 @@ class SidekiqProcessor::State {
   Steady::time_point put_back_until_{};  // what was due then is on its queue
   std::deque<HeldPtr> desk_;
   std::deque<AboutToSend> about_to_send_;
+  KindBreaker breaker_;
 
   std::unique_ptr<Loop> loop_;
   std::jthread desk_thread_;

@@ -18,6 +18,8 @@ constexpr const char* last_look = "holdfast:last_look";
 
 SystemTime now() { return std::chrono::system_clock::now(); }
 
+constexpr std::string_view unknown = "unknown";  // see recover.lua
+
 /// What becomes of the job of a request whose process died, and why if it is the end of it.
 struct Verdict {
   Effect effect;
@@ -35,8 +37,12 @@ Verdict judge(const std::string& text, const std::string& phase, int max_recover
   auto recoveries = recoveries_of(job) + 1;
   set_recoveries(job, recoveries);
   std::string why;
+  if (phase == unknown)
+    why =
+        "it may have been sent by a Ruby process: the gem's registry, which would tell, expired or "
+        "was cleared after the process that held it was last heard of";
   // Empty: of a Ruby process, which does not say. What a later version may call it is not known.
-  if (!phase.empty() && phase != "taken")
+  else if (!phase.empty() && phase != "taken")
     why = "it may have been sent when its process died, and is not sent again by itself";
   else if (recoveries > max_recoveries)
     why = fmt::format("its process has died {} times while it was in flight", recoveries);
@@ -137,8 +143,13 @@ bool Recovery::recover(const Orphan& orphan, const std::map<std::string, std::st
                        Recovered& all) {
   try {
     auto verdict = judge(orphan.text, orphan.phase, options_.max_recoveries);
-    auto life = dead.find(orphan.process);
-    auto what = take_over(orphan, life == dead.end() ? "" : life->second, verdict.effect);
+    auto at = dead.find(orphan.process);
+    const auto life = at == dead.end() ? std::string{} : at->second;
+    auto what = take_over(orphan, life, verdict.effect);
+    if (what == unknown) {
+      verdict = judge(orphan.text, what, options_.max_recoveries);
+      what = take_over(orphan, life, verdict.effect);
+    }
     if (what == "elsewhere")
       log_(Severity::info,
            fmt::format("request {} was put back on its queue by another process", orphan.id));

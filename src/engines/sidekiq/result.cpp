@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <curl/curl.h>
 #include <fmt/format.h>
 #include <boost/json/value_from.hpp>
 
@@ -22,10 +23,18 @@ bool is_redirect(const RequestError& error) {
 
 double nine_digits(double seconds) { return std::round(seconds * 1e9) / 1e9; }
 
+/// A host that failed again and again is not asked any more. The gem knows no such thing, and would
+/// have told how its own request failed: as the last one did.
+ErrorType type_as_told(const RequestError& error) {
+  if (error.type != ErrorType::circuit_open) return error.type;
+  const bool timed_out = error.message.ends_with(curl_easy_strerror(CURLE_OPERATION_TIMEDOUT));
+  return timed_out ? ErrorType::timeout : ErrorType::connection;
+}
+
 /// Constants that a Ruby program knows, so that it can tell them apart as it always did.
 std::string class_of(const RequestError& error, const Dialect& dialect) {
   auto says = [&](std::string_view word) { return error.message.find(word) != std::string::npos; };
-  switch (error.type) {
+  switch (type_as_told(error)) {
     case ErrorType::timeout:
       return "Async::TimeoutError";
     case ErrorType::ssl:
@@ -43,7 +52,7 @@ std::string class_of(const RequestError& error, const Dialect& dialect) {
   }
   if (says("resolve")) return "SocketError";
   if (says("reset")) return "Errno::ECONNRESET";
-  return says("connect") ? "Errno::ECONNREFUSED" : "EOFError";
+  return says("connect") || says("Connection refused") ? "Errno::ECONNREFUSED" : "EOFError";
 }
 
 std::string_view type_of(ErrorType type) {
@@ -99,7 +108,7 @@ boost::json::value error_data(const RequestError& error, const std::string& loca
           {"message", is_utf8(error.message) ? error.message : plain(error.message)},
           {"backtrace", boost::json::array{}},
           {"request_id", error.request_id},
-          {"error_type", type_of(error.type)},
+          {"error_type", type_of(type_as_told(error))},
           {"duration", nine_digits(error.duration)},
           {"url", error.url},
           {"http_method", http::lower(to_string(error.method))},
@@ -108,7 +117,7 @@ boost::json::value error_data(const RequestError& error, const std::string& loca
 
 std::string_view error_type(const RequestError& error) {
   if (error.response) return "http_error";
-  return is_redirect(error) ? "redirect" : type_of(error.type);
+  return is_redirect(error) ? "redirect" : type_of(type_as_told(error));
 }
 
 }  // namespace holdfast::sidekiq

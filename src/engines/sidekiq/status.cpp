@@ -115,8 +115,10 @@ std::vector<SidekiqProcess> processes(redis::Server& server, const std::string& 
   for (const auto& [process, standing] : told) {
     auto capacity =
         server.call({"GET", fmt::format("{}:processes:{}:max_connections", prefix, process)});
-    all.push_back(
-        {.id = process, .capacity = static_cast<int>(capacity.number()), .state = standing.state});
+    all.push_back({.id = process,
+                   .capacity = static_cast<int>(capacity.number()),
+                   .state = standing.state,
+                   .trouble = standing.trouble});
   }
   return all;
 }

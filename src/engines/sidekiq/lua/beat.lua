@@ -12,7 +12,7 @@ for _ = 1, take_number() do
   local id, token = take(), take()
   if holds(id, token) then
     call('ZADD', INDEX, 'XX', now_text, id)
-    call('ZADD', BEATS, now_text, id)
+    call('ZADD', BEATS, heard(), id)
   else
     lost[#lost + 1] = token
   end

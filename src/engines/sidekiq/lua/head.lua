@@ -78,24 +78,27 @@ local function token_of(id)
 end
 
 -- The gem's registry may be lost: it expires, and it can be cleared. Among its jobs is a mark of
--- ours, which nobody else asks for, and which is lost with it. Then all that we hold is registered
--- again, each as long ago as it was heard of. So while the mark is there, what is missing was taken
--- out by somebody.
+-- ours, which only our scripts ask for, and which is lost with it: since when the registry is there,
+-- later than all that was heard before. While the mark is there, what is missing was taken out by
+-- a Ruby process. Whether a request that was not heard of since was taken out before cannot be known:
+-- only its holder can say that it still has it.
 local MARK = 'holdfast'
+local begun, lifetime
 local function keep_registry(ttl)
-  if call('HEXISTS', JOBS, MARK) == 1 then return end
-  local beats = call('ZRANGE', BEATS, 0, -1, 'WITHSCORES')
-  local scores, texts = {}, {MARK, now_text}
-  for place = 1, #beats, 2 do
-    local id, beat = beats[place], beats[place + 1]
-    local text = call('HGET', OURS, id)
-    if text then
-      scores[#scores + 1], scores[#scores + 2] = beat, id
-      texts[#texts + 1], texts[#texts + 2] = id, text
-    end
-  end
-  register_all(scores, texts, ttl)
+  lifetime = ttl
+  begun = tonumber(call('HGET', JOBS, MARK) or '')
+  if begun then return end
+  local last = call('ZRANGE', BEATS, -1, -1, 'WITHSCORES')[2]
+  begun = math.max(now, math.floor(tonumber(last or '0')) + 1)
+  call('HSET', JOBS, MARK, digits(begun))
+  call('EXPIRE', JOBS, ttl)
 end
+local function is_from_before(id)
+  local beat = call('ZSCORE', BEATS, id)
+  return beat and tonumber(beat) < begun
+end
+-- The time of what is heard of a request.
+local function heard() return digits(math.max(now, begun)) end
 
 -- A Ruby process has put its job back on its queue: the gem takes such an entry out of both. To be
 -- asked after `keep_registry`.
@@ -106,6 +109,13 @@ end
 -- Whether a holder still holds a request. One that was taken out is nobody's here.
 local function holds(id, token)
   if token_of(id) ~= token then return false end
+  if is_from_before(id) then
+    call('HSET', JOBS, id, call('HGET', OURS, id) or '')
+    call('ZADD', INDEX, now_text, id)
+    call('ZADD', BEATS, heard(), id)
+    call('EXPIRE', INDEX, lifetime)
+    return true
+  end
   if call('ZSCORE', INDEX, id) then return true end
   if was_taken_out(id) then
     forget(id)

@@ -4,8 +4,9 @@
 -- ARGV    the request's id, the text that its job had, the orphan threshold in milliseconds, the
 --         registry's time to live in seconds, the life that its process is known to have lost (empty:
 --         age decides), and one effect.
--- Result  recovered, alive (it was heard of), changed (another one was quicker), or elsewhere (a Ruby
---         process has put it back on its queue).
+-- Result  recovered, alive (it was heard of), changed (another one was quicker), elsewhere (a Ruby
+--         process has put it back on its queue), or unknown (whether one has, because the registry
+--         was lost since it was heard of: such a one is not pushed).
 local id, text, threshold, ttl, life = take(), take(), take_number(), take(), take()
 local effect = take_effect()
 local process = process_of(id)
@@ -18,7 +19,9 @@ local proven = life ~= '' and call('HGET', LIVES, process) == life
 if not proven and (is_alive(process) or math.max(score, beat) >= now - threshold) then
   return 'alive'
 end
-if was_taken_out(id) then
+local unknown = is_from_before(id)
+if unknown and effect[1] == 'push' then return 'unknown' end
+if not unknown and was_taken_out(id) then
   forget(id)
   return 'elsewhere'
 end

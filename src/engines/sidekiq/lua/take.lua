@@ -82,7 +82,7 @@ local function register_found()
     known[id] = token
     local place = 2 * number
     leases[place - 1], leases[place] = id, token .. (host == '' and '' or ' ' .. host) .. ' taken'
-    scores[place - 1], scores[place] = now_text, id
+    scores[place - 1], scores[place] = heard(), id
     texts[place - 1], texts[place] = id, text
     for _, value in ipairs({id, token, queue, text, host}) do jobs[#jobs + 1] = value end
   end
