@@ -1,5 +1,8 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "results/leave_queue.hpp"
 #include "results/rounds.hpp"
 #include "results/tally.hpp"
 
@@ -33,6 +36,13 @@ std::optional<int> next_round(TransactionInspector& inspector, BlobStore& blobs,
   return round;
 }
 
+bool remove_queue(Broker& broker, const std::string& queue, const TransactionRecord& ended) {
+  if (!broker.exists(queue)) return false;
+  auto why = fmt::format("its transaction is {}", to_string(ended.task.state));
+  return leave_queue(
+      broker, queue, [&](Delivery&) { return std::optional{why}; }, false);
+}
+
 }  // namespace
 
 CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs) {
@@ -50,7 +60,7 @@ CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs) {
       done.blobs += remove_rounds_before(blobs, ended.id, *round);
       // If somebody retries it right now, his transaction finds its queues gone and asks again.
       for (const auto& queue : {header_queue(ended.id), payload_queue(ended.id)})
-        done.queues += broker.remove(queue);
+        done.queues += remove_queue(broker, queue, ended);
     }
     if (std::ssize(page) < a_page) return done;
   }

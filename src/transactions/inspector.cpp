@@ -77,8 +77,10 @@ bool TransactionInspector::start_over(std::string_view id, const std::string& da
   auto row = store.find(ids).front();
   if (!row) return false;
   auto moves = store.moves(task);
+  auto record = tasks_.task(task);
+  auto ended = record ? std::string{to_string(record->state)} : std::string{"removed"};
   return store.put_back(task, {.to = moves.empty() ? row->state : moves.front().from,
-                               .reason = "it starts over: what it had is gone",
+                               .reason = ended + ": what it had is gone, and a retry starts over",
                                .data = data_json,
                                .forget_ledger = true});
 }

@@ -121,7 +121,7 @@ TEST_F(ResultTrouble, ALedgerThatIsLostAfterTheNoticeTakesNoBlobsAlong) {
   auto command = command_of(HOLDFAST_PROGRAM, {"--until-empty"});
   auto died = test::run(command, {{"HOLDFAST_KILL_AT", "outbox_after_publish:2"}});
   ASSERT_EQ(died.ending.signal, SIGKILL) << died.err;
-  ASSERT_EQ(inspector_.find("tx")->state, "cleaning");
+  ASSERT_EQ(inspector_.find("tx")->state, "sending_completion");
   shared_lasting_redis().call({"FLUSHALL"});
   auto finished = test::run(command);
   ASSERT_TRUE(finished.ending.ok()) << finished.err;
