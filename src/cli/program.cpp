@@ -88,6 +88,8 @@ void add_commands(CLI::App& app, Context& context) {
   add_tx_cleanup(tx, context);
   CLI::App& results = add_group(app, "results", "Collect large results that arrive in parts");
   add_results_run(results, context);
+  add_results_send(results, context);
+  add_results_receive(results, context);
   CLI::App& batch = add_group(app, "batch", "Process many rows in many workers, with one result");
   add_batch_submit(batch, context);
   add_batch_append(batch, context);
