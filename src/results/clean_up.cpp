@@ -36,11 +36,18 @@ std::optional<int> next_round(TransactionInspector& inspector, BlobStore& blobs,
   return round;
 }
 
-bool remove_queue(Broker& broker, const std::string& queue, const TransactionRecord& ended) {
+/// One that cannot be read now must not keep the others.
+bool remove_queue(Broker& broker, const std::string& queue, const TransactionRecord& ended,
+                  std::string& trouble) {
   if (!broker.exists(queue)) return false;
   auto why = fmt::format("its transaction is {}", to_string(ended.task.state));
-  return leave_queue(
-      broker, queue, [&](Delivery&) { return std::optional{why}; }, false);
+  try {
+    return leave_queue(
+        broker, queue, [&](Delivery&) { return std::optional{why}; }, false);
+  } catch (const BrokerError& error) {
+    trouble = error.what();
+    return false;
+  }
 }
 
 }  // namespace
@@ -48,6 +55,7 @@ bool remove_queue(Broker& broker, const std::string& queue, const TransactionRec
 CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs) {
   TransactionInspector inspector{engine, "system/clean-up"};
   CleanUp done;
+  std::string trouble;
   blobs.remove_unfinished(until_abandoned);
   inspector.remove_stray_ledgers();
   const TransactionFilter unwanted{.machine = machine_name,
@@ -60,10 +68,12 @@ CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs) {
       done.blobs += remove_rounds_before(blobs, ended.id, *round);
       // If somebody retries it right now, his transaction finds its queues gone and asks again.
       for (const auto& queue : {header_queue(ended.id), payload_queue(ended.id)})
-        done.queues += remove_queue(broker, queue, ended);
+        done.queues += remove_queue(broker, queue, ended, trouble);
     }
-    if (std::ssize(page) < a_page) return done;
+    if (std::ssize(page) < a_page) break;
   }
+  if (!trouble.empty()) throw BrokerError{trouble};
+  return done;
 }
 
 }  // namespace holdfast::results

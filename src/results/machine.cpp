@@ -38,7 +38,8 @@ class Handlers {
     }
     declare_queues(transaction);
     auto known = knowledge_of(transaction.data_json());
-    if (known.asked) return go(State::awaiting_results);
+    // Unless an operator sent it back here, which is to ask again.
+    if (known.asked && transaction.reason().empty()) return go(State::awaiting_results);
     known.asked = true;
     known.ended = false;
     known.silent_ms = 0;

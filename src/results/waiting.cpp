@@ -14,10 +14,7 @@ constexpr Millis longest_slice{std::chrono::minutes{5}};
 Waiting::Waiting(Tally parts, Millis abandon_after)
     : tally{std::move(parts)},
       slice{std::clamp(abandon_after / 10, shortest_slice, longest_slice)},
-      ends{Clock::now() + slice} {
-  // Written with the next step: whoever sends it back to where it asks wants it to ask again.
-  tally.known.asked = false;
-}
+      ends{Clock::now() + slice} {}
 
 void Waiting::begin_anew() {
   tally.known.silent_ms = 0;

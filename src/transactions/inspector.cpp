@@ -94,7 +94,7 @@ bool TransactionInspector::retry(std::string_view id, const std::string& state) 
     auto moves = store.moves(task);
     // It failed its way to where it is, so there is nothing to go on with there.
     if (state.empty() && !row->reason.empty() && !moves.empty()) to = moves.front().from;
-    store.put_back(task, {.to = to});
+    store.put_back(task, {.to = to, .reason = state.empty() ? "" : "an operator sent it here"});
   }
   return tasks_.retry({.kind = transaction_kind, .ids = {task}}) > 0;
 }

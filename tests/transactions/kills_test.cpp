@@ -209,9 +209,12 @@ TEST_F(ResultKills, CrashDuringDatabaseWrite) {
 TEST_F(ResultKills, DyingWhileItFailsKeepsCopiesAndTellsTheClient) {
   start_transaction(engine_, results::machine_name, "tx", R"({"notifyQueue":"not-allowed"})");
   produce("tx");
-  for (const auto* where : {"step_before_commit:2", "step_after_commit:2", "step_after_commit:2",
-                            "outbox_before_publish", "outbox_after_publish"})
-    ASSERT_NO_FATAL_FAILURE(die(where)) << where;
+  // Before and after the step that ends its round, and around the notice.
+  for (const auto* where : {"step_before_commit:3", "step_after_commit", "outbox_before_publish",
+                            "outbox_after_publish"}) {
+    ASSERT_NO_FATAL_FAILURE(die(where));
+    EXPECT_EQ(inspector_.find("tx")->state, "cleaning") << where;
+  }
   finish();
   EXPECT_EQ(inspector_.find("tx")->task.state, TaskState::failed);
   EXPECT_GE(messages_in(dead_letter_queue), 2 * parts + 2);

@@ -164,21 +164,41 @@ TEST_F(ResultsWaiting, ARetriedOneAsksUnderAnIdOfItsOwn) {
 
 TEST_F(ResultsWaiting, OneThatIsSentBackToAskKeepsItsPartsAndAsksUnderAnotherId) {
   start("tx");
-  {
-    auto running = run();
+  auto running = run();
+  for (const std::string number : {"0", "1", "2"}) {
     ASSERT_TRUE(gets_to("tx", "awaiting_results"));
-    broker_->publish(header_message("tx", R"([{"name":"A","count":2}])"));
-    broker_->publish(part_message("tx", "A", 1, "x"));
-    ASSERT_TRUE(eventually([&] { return progress("tx").announced && blobs_->list().size() == 1; }));
+    EXPECT_EQ(take("requests", 1).at(0)->id(), "tx-request-" + number);
+    if (number == "1") broker_->publish(part_message("tx", "A", 1, "x"));
+    if (number == "1") {
+      ASSERT_TRUE(eventually([&] { return !inspector_.ledger("tx").empty(); }));
+    }
+    if (number == "2") break;
     ASSERT_TRUE(inspector_.cancel("tx"));
     ASSERT_TRUE(
         eventually([&] { return inspector_.find("tx")->task.state == TaskState::cancelled; }));
+    ASSERT_TRUE(inspector_.retry("tx", "request_forwarding"));
+    ASSERT_TRUE(eventually([&] { return messages_in("requests") == 1; }));
   }
-  EXPECT_EQ(take("requests", 1).at(0)->id(), "tx-request-0");
-  ASSERT_TRUE(inspector_.retry("tx", "request_forwarding"));
-  auto running = run();
-  EXPECT_EQ(take("requests", 1).at(0)->id(), "tx-request-1");
-  broker_->publish(part_message("tx", "A", 2, "x"));
+  broker_->publish(header_message("tx", R"([{"name":"A","count":1}])"));
+  EXPECT_TRUE(completes("tx"));
+}
+
+/// Somebody else has it, or the queue is sick.
+TEST_F(ResultsWaiting, AMessageThatIsNotDeliveredIsNoSilence) {
+  auto other = broker_->consume({});
+  start("tx");
+  broker_->declare(results::payload_queue("tx"));
+  broker_->publish(part_message("tx", "A", 1, "x"));
+  other->listen(results::payload_queue("tx"));
+  ASSERT_TRUE(eventually([&] { return !other->receive(Millis{100}).deliveries.empty(); }));
+  auto running = run(impatient());
+  ASSERT_TRUE(eventually(
+      [&] { return inspector_.find("tx")->error.find("not delivered") != std::string::npos; }));
+  ASSERT_TRUE(much_later(*inspector_.find("tx")->entered_at));
+  EXPECT_EQ(inspector_.find("tx")->state, "awaiting_results");
+  other.reset();
+  ASSERT_TRUE(eventually([&] { return inspector_.ledger("tx").size() == 1; }));
+  broker_->publish(header_message("tx", R"([{"name":"A","count":1}])"));
   EXPECT_TRUE(completes("tx"));
 }
 
