@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include <holdfast/blobs.hpp>
 #include <holdfast/broker.hpp>
+#include <holdfast/events.hpp>
 #include <holdfast/transactions.hpp>
 
 /// Large results that arrive in parts over queues: each part is stored once as a blob, and when all
@@ -33,15 +35,20 @@ struct Options {
   std::shared_ptr<BlobStore> blobs{};
   std::string request_queue{};  ///< the producer's
   std::string notify_queue{};  ///< told that a result is complete, unless its request names another
+  std::string failure_queue{};  ///< told that a result failed; empty: the queue for its notice
   /// Queues that a request may name (`notifyQueue`), and beginnings of such queues. Whatever they
   /// say, a request never names a reserved queue (`holdfast.`, `holdfast-`, `transaction-`,
   /// `amq.`), the request queue or the intake queue.
   std::vector<std::string> notify_queues{};
   std::vector<std::string> notify_prefixes{};
   std::string intake_queue{};  ///< requests of clients come here; see `Intake`
-  /// Without a new part for so long, the producer is taken for dead, and the transaction fails.
+  /// When it has listened for so long without anything new, the producer is taken for dead, and the
+  /// transaction fails. While the store, the broker or the blobs are away, or messages wait, this
+  /// time stands still.
   Millis abandon_after{std::chrono::minutes{30}};
-  Millis timeout{0};          ///< for a whole transaction; 0: none
+  Millis timeout{0};  ///< for a whole transaction; 0: none
+  /// Told what becomes of parts, and that one was abandoned; `Engine::events` is meant for it.
+  std::function<void(const Event&)> tell{};
   int max_resends = 5;        ///< so often the producer is asked again
   int max_series = 100;       ///< that a header may announce
   int max_ordinal = 100'000;  ///< and so many parts of each
@@ -73,6 +80,7 @@ struct SeriesProgress {
 struct Progress {
   bool announced = false;  ///< the header has come
   int resends = 0;
+  Millis silent{0};  ///< so long it has listened since anything new came, in whole slices
   std::vector<SeriesProgress> series{};
   bool complete() const;
 };
@@ -87,8 +95,8 @@ struct CleanUp {
   std::int64_t blobs = 0;
 };
 /// Removes the queues and blobs of transactions that were cancelled or failed. (Those that complete
-/// remove their queues themselves.) What belongs to no transaction of the store is left alone. Safe
-/// beside running ones.
+/// remove their queues themselves.) Messages that are still in a queue become dead letters first.
+/// What belongs to no transaction of the store is left alone. Safe beside running ones.
 CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs);
 
 /// Takes requests of clients from `Options::intake_queue` and starts a transaction for each. A

@@ -16,7 +16,8 @@ namespace holdfast {
 
 /// Runs when a state is entered, and anew whenever the transaction is resumed in it: after a crash,
 /// a `Wait`, a failure. So it must be able to begin from the beginning; `once` keeps it from doing
-/// things again.
+/// things again. After a `Listen` for `at_most` it runs with the `memory` that it had, which is
+/// empty else.
 using EnterHandler = std::function<Next(Transaction&)>;
 /// Runs when messages have come for a transaction that listens; several at once if they are there.
 /// `Listen` goes on listening.
@@ -32,6 +33,9 @@ struct StateRules {
   Backoff backoff{};         ///< between failures
   /// Where it goes when a queue that it is to listen to is not there; empty: that is a failure.
   std::string on_missing_queue{};
+  /// It is left when the broker has confirmed what was sent in it, which is durable before. Until
+  /// then time limits hold as in any state. Else messages are sent in the next state.
+  bool leave_when_sent = false;
 };
 
 /// States by name, and what happens in them. `Transactions` makes one from an enum.

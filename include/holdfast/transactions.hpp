@@ -25,6 +25,15 @@ Next go(State state, std::string reason = {}) {
 inline Next stay(Millis delay) { return Wait{delay}; }
 inline Next listen(Millis at_most = std::chrono::hours{1}) { return Listen{at_most}; }
 
+/// `Transaction::once` for an effect whose result is a value rather than a text: the ledger has it
+/// as JSON, and every call returns what was recorded first.
+template <class T, class Effect>
+T once(Transaction& transaction, const std::string& key, Effect&& effect) {
+  auto recorded =
+      transaction.once(key, [&](const std::string& name) { return to_payload(T(effect(name))); });
+  return from_payload<T>(recorded, "ledger entry '" + key + "'");
+}
+
 /// Makes a `StateMachine` of an enum that is described by `BOOST_DESCRIBE_ENUM`. Its enumerators
 /// are what stores keep, so they must not be renamed while transactions are in them.
 template <class State>
@@ -37,6 +46,7 @@ class States {
     std::optional<State> on_failure{};
     Backoff backoff{};
     std::optional<State> on_missing_queue{};
+    bool leave_when_sent = false;
   };
 
   explicit States(std::string name) { machine_.name = std::move(name); }
@@ -53,7 +63,8 @@ class States {
                    .max_failures = rules.max_failures,
                    .on_failure = name_of(rules.on_failure),
                    .backoff = rules.backoff,
-                   .on_missing_queue = name_of(rules.on_missing_queue)};
+                   .on_missing_queue = name_of(rules.on_missing_queue),
+                   .leave_when_sent = rules.leave_when_sent};
     return *this;
   }
   /// Says what happens to messages while a transaction listens in a state.

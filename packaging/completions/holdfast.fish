@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'serve' 'user' 'user add' 'user list' 'user remove' 'token' 'token add' 'token list' 'token revoke' 'top' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'results send' 'results receive' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'serve' 'user' 'user add' 'user list' 'user remove' 'token' 'token add' 'token list' 'token revoke' 'top' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -429,6 +429,8 @@ complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l broker -d 'Where messa
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l blobs -d 'Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l ledger -d 'Where ledgers are kept: redis://HOST:PORT; default: in the store' -x
 complete -c holdfast -n '__holdfast_at \'results\'' -a run -d 'Collect results that arrive in parts'
+complete -c holdfast -n '__holdfast_at \'results\'' -a send -d 'Send a header, a part or any other message to a queue'
+complete -c holdfast -n '__holdfast_at \'results\'' -a receive -d 'Take messages from a queue and print their bodies'
 complete -c holdfast -n '__holdfast_at \'results\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'results run\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'results run\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
@@ -438,13 +440,27 @@ complete -c holdfast -n '__holdfast_at \'results run\'' -l request-queue -d 'The
 complete -c holdfast -n '__holdfast_at \'results run\'' -l notify-queue -d 'Queue that is told that a result is complete; repeatable: requests may name one of the others instead' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l notify-prefix -d 'Requests may also name queues that begin with this; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l intake-queue -d 'Start a result for each message here, too' -x
-complete -c holdfast -n '__holdfast_at \'results run\'' -l abandon-after -d 'Without a new part for so long, a result fails; default: 30m' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l failure-queue -d 'Queue that is told that a result failed; default: the queue for its notice' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l abandon-after -d 'Fail a result that has listened for this time without a new part; default: 30m' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l timeout -d 'For a whole result; default: none' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l capacity -d 'Results in progress; default: 1000' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l threads -d 'Default: one for each core' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l prefetch -d 'Megabytes of messages taken ahead; a larger one comes alone; default: 64' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l metrics-file -d 'Keep this file up to date with what this instance counts, for Prometheus' -r -F
 complete -c holdfast -n '__holdfast_at \'results run\'' -l until-empty -d 'End when no result is left'
 complete -c holdfast -n '__holdfast_at \'results run\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
+complete -c holdfast -n '__holdfast_at \'results send\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'results send\'' -l id -d 'The transaction that it is for; with --queue the id of the message' -x
+complete -c holdfast -n '__holdfast_at \'results send\'' -l header -d 'Send the header of a result with SERIES=COUNT, such as Files=3; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'results send\'' -l series -d 'Send a part of this series' -x
+complete -c holdfast -n '__holdfast_at \'results send\'' -l ordinal -d 'Which part it is; parts begin with 1' -x
+complete -c holdfast -n '__holdfast_at \'results send\'' -l queue -d 'Send the bytes as they are to this queue' -x
+complete -c holdfast -n '__holdfast_at \'results send\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
+complete -c holdfast -n '__holdfast_at \'results receive\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'results receive\'' -l count -d 'At most this many; default: 1' -x
+complete -c holdfast -n '__holdfast_at \'results receive\'' -l wait -d 'How long to wait for them; default: 10s' -x
+complete -c holdfast -n '__holdfast_at \'results receive\'' -l declare -d 'Create the queue if it does not exist'
+complete -c holdfast -n '__holdfast_at \'results receive\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
 complete -c holdfast -n '__holdfast_at \'batch\'' -a submit -d 'Submit the rows of a file as a batch; prints its id'
 complete -c holdfast -n '__holdfast_at \'batch\'' -a append -d 'Add rows to a batch that waits'
 complete -c holdfast -n '__holdfast_at \'batch\'' -a watch -d 'Submit every file that comes into a folder as a batch'

@@ -61,6 +61,8 @@ _holdfast() {
       "tx cleanup") path_=$next ;;
       "results") path_=$next ;;
       "results run") path_=$next ;;
+      "results send") path_=$next ;;
+      "results receive") path_=$next ;;
       "batch") path_=$next ;;
       "batch submit") path_=$next ;;
       "batch append") path_=$next ;;
@@ -362,12 +364,23 @@ _holdfast() {
     "results run --notify-queue") return ;;
     "results run --notify-prefix") return ;;
     "results run --intake-queue") return ;;
+    "results run --failure-queue") return ;;
     "results run --abandon-after") return ;;
     "results run --timeout") return ;;
     "results run --capacity") return ;;
     "results run --threads") return ;;
     "results run --prefetch") return ;;
+    "results run --metrics-file") _files; return ;;
     "results run --log-format") compadd -- text json; return ;;
+    "results send --id") return ;;
+    "results send --header") return ;;
+    "results send --series") return ;;
+    "results send --ordinal") return ;;
+    "results send --queue") return ;;
+    "results send --broker") return ;;
+    "results receive --count") return ;;
+    "results receive --wait") return ;;
+    "results receive --broker") return ;;
     "batch submit --app") return ;;
     "batch submit --op") return ;;
     "batch submit --context") return ;;
@@ -1047,7 +1060,9 @@ _holdfast() {
       ;;
     "results")
       commands=(
-        'run:Collect results that arrive in parts')
+        'run:Collect results that arrive in parts'
+        'send:Send a header, a part or any other message to a queue'
+        'receive:Take messages from a queue and print their bodies')
       options=(
         '--help:Print this help message and exit')
       ;;
@@ -1062,13 +1077,35 @@ _holdfast() {
         '--notify-queue:Queue that is told that a result is complete; repeatable\: requests may name one of the others instead'
         '--notify-prefix:Requests may also name queues that begin with this; repeatable'
         '--intake-queue:Start a result for each message here, too'
-        '--abandon-after:Without a new part for so long, a result fails; default\: 30m'
+        '--failure-queue:Queue that is told that a result failed; default\: the queue for its notice'
+        '--abandon-after:Fail a result that has listened for this time without a new part; default\: 30m'
         '--timeout:For a whole result; default\: none'
         '--capacity:Results in progress; default\: 1000'
         '--threads:Default\: one for each core'
         '--prefetch:Megabytes of messages taken ahead; a larger one comes alone; default\: 64'
+        '--metrics-file:Keep this file up to date with what this instance counts, for Prometheus'
         '--until-empty:End when no result is left'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
+      ;;
+    "results send")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--id:The transaction that it is for; with --queue the id of the message'
+        '--header:Send the header of a result with SERIES=COUNT, such as Files=3; repeatable'
+        '--series:Send a part of this series'
+        '--ordinal:Which part it is; parts begin with 1'
+        '--queue:Send the bytes as they are to this queue'
+        '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file')
+      ;;
+    "results receive")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--count:At most this many; default\: 1'
+        '--wait:How long to wait for them; default\: 10s'
+        '--declare:Create the queue if it does not exist'
+        '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file')
       ;;
     "batch")
       commands=(

@@ -51,6 +51,8 @@ void add_tx_cancel(CLI::App& parent, Context& context);
 void add_tx_retry(CLI::App& parent, Context& context);
 void add_tx_cleanup(CLI::App& parent, Context& context);
 void add_results_run(CLI::App& parent, Context& context);
+void add_results_send(CLI::App& parent, Context& context);
+void add_results_receive(CLI::App& parent, Context& context);
 
 void add_serve(CLI::App& parent, Context& context);
 void add_user_add(CLI::App& parent, Context& context);

@@ -44,6 +44,20 @@ void add_server_commands(CLI::App& app, Context& context) {
   add_token_revoke(token, context);
 }
 
+void add_transaction_commands(CLI::App& app, Context& context) {
+  CLI::App& tx = add_group(app, "tx", "Transactions: state machines that survive kill -9");
+  add_tx_start(tx, context);
+  add_tx_list(tx, context);
+  add_tx_show(tx, context);
+  add_tx_cancel(tx, context);
+  add_tx_retry(tx, context);
+  add_tx_cleanup(tx, context);
+  CLI::App& results = add_group(app, "results", "Collect large results that arrive in parts");
+  add_results_run(results, context);
+  add_results_send(results, context);
+  add_results_receive(results, context);
+}
+
 void add_commands(CLI::App& app, Context& context) {
   CLI::App& task = add_group(app, "task", "Enqueue tasks, look at them, act on them");
   add_task_add(task, context);
@@ -79,15 +93,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_http_run(web, context);
   add_http_list(web, context);
   add_http_stats(web, context);
-  CLI::App& tx = add_group(app, "tx", "Transactions: state machines that survive kill -9");
-  add_tx_start(tx, context);
-  add_tx_list(tx, context);
-  add_tx_show(tx, context);
-  add_tx_cancel(tx, context);
-  add_tx_retry(tx, context);
-  add_tx_cleanup(tx, context);
-  CLI::App& results = add_group(app, "results", "Collect large results that arrive in parts");
-  add_results_run(results, context);
+  add_transaction_commands(app, context);
   CLI::App& batch = add_group(app, "batch", "Process many rows in many workers, with one result");
   add_batch_submit(batch, context);
   add_batch_append(batch, context);

@@ -4,12 +4,16 @@
 
 namespace holdfast::cli {
 
-void add_result_places(CLI::App& command, ResultPlaces& places) {
+void add_broker_option(CLI::App& command, std::string& broker) {
   command
       .add_option(
-          "--broker", places.broker,
+          "--broker", broker,
           "Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store's file")
       ->type_name("URL");
+}
+
+void add_result_places(CLI::App& command, ResultPlaces& places) {
+  add_broker_option(command, places.broker);
   command
       .add_option("--blobs", places.blobs,
                   "Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET")

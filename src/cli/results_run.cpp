@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/metrics.hpp>
+
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/interrupts.hpp"
@@ -24,7 +26,7 @@ struct Options {
   ResultPlaces places;
   results::Options results{};
   TransactionOptions running{};
-  std::string abandon_after, timeout;
+  std::string abandon_after, timeout, metrics_file;
   std::uint64_t memory = 64;
   LogOptions log;
 };
@@ -79,6 +81,18 @@ void wind_down(TransactionRunner& runner, const Context& context, int count) {
   count == 1 ? runner.drain() : runner.hurry();
 }
 
+/// A container that does not exist, or a key that is wrong, is not going to be right later. A
+/// server that is away is waited for.
+void check_blobs(const Context& context, BlobStore& blobs) {
+  try {
+    blobs.list("holdfast-check/");
+  } catch (const BlobRefused& error) {
+    throw ConfigError{error.what()};
+  } catch (const BlobError& error) {
+    log_line(context, Severity::warning, "blobs_away", error.what());
+  }
+}
+
 Exit run(Context& context, const Options& given) {
   auto options = given;
   begin_log(context, options.log);
@@ -97,12 +111,14 @@ Exit run(Context& context, const Options& given) {
   if (auto warning = options.results.broker->warning(); !warning.empty())
     log_line(context, Severity::warning, "store_warning", warning);
   options.results.blobs = open_blobs(options.places.blobs);
+  check_blobs(context, *options.results.blobs);
+  options.results.tell = [engine](const Event& event) { engine.events().emit(event); };
+  std::optional<MetricsFile> metrics;
+  if (!options.metrics_file.empty()) metrics.emplace(engine, options.metrics_file);
   options.running.broker = options.results.broker;
   options.running.consumer.prefetch_bytes = options.memory << 20;
   TransactionRunner runner{engine, results::machine(options.results), options.running};
   const InterruptWatch watch{interrupts, [&](int count) { wind_down(runner, context, count); }};
-  // What others left behind comes before what is new.
-  Inspector{engine}.recover();
   std::optional<results::Intake> intake;
   if (!options.results.intake_queue.empty()) intake.emplace(engine, options.results);
   const Sweeper sweeper{engine, options.results};
@@ -113,7 +129,7 @@ Exit run(Context& context, const Options& given) {
 void add_limits(CLI::App& command, Options& options) {
   command
       .add_option("--abandon-after", options.abandon_after,
-                  "Without a new part for so long, a result fails; default: 30m")
+                  "Fail a result that has listened for this time without a new part; default: 30m")
       ->type_name("TIME");
   command.add_option("--timeout", options.timeout, "For a whole result; default: none")
       ->type_name("TIME");
@@ -152,7 +168,15 @@ void add_results_run(CLI::App& parent, Context& context) {
       ->add_option("--intake-queue", options->results.intake_queue,
                    "Start a result for each message here, too")
       ->type_name("QUEUE");
+  command
+      ->add_option("--failure-queue", options->results.failure_queue,
+                   "Queue that is told that a result failed; default: the queue for its notice")
+      ->type_name("QUEUE");
   add_limits(*command, *options);
+  command
+      ->add_option("--metrics-file", options->metrics_file,
+                   "Keep this file up to date with what this instance counts, for Prometheus")
+      ->type_name("FILE");
   command->add_flag("--until-empty", options->running.until_empty, "End when no result is left");
   add_log_options(*command, options->log);
   chosen(*command, context, options, run);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
@@ -39,11 +41,12 @@ void print_sheet(const Context& context, const TransactionSight& sight) {
   line("finished", time(task.finished_at));
   if (task.worker)
     line(task.state == TaskState::running ? "owner" : "last owner", task.worker->text());
-  if (task.recoveries > 0) line("recovered", fmt::format("{} times", task.recoveries));
+  if (task.recoveries > 0)
+    line("recovered", fmt::format("{} time{}", task.recoveries, task.recoveries == 1 ? "" : "s"));
   if (transaction.failures > 0)
     line("failures", fmt::format("{}, last: {}", transaction.failures, transaction.error));
   else
-    line("last trouble", transaction.error);
+    line("waits for", transaction.error);
   line("error", task.error);
   line("cause", task.cause);
   if (!sight.outbox.empty()) line("unsent", fmt::format("{} messages", sight.outbox.size()));
@@ -53,7 +56,20 @@ void print_sheet(const Context& context, const TransactionSight& sight) {
   line("data", transaction.data);
 }
 
+/// Why it was taken back from its last worker, from the history of its task.
+void print_last_recovery(const Context& context, const Inspector& inspector, TaskId task) {
+  const auto history = inspector.history(task);
+  const auto last =
+      std::ranges::find(history.rbegin(), history.rend(), "system/recovery", &Transition::actor);
+  if (last == history.rend()) return;
+  context.say(fmt::format("{:<12} {} ({}): {}", "recovery", iso8601(last->at),
+                          age_text(last->at, wall_now()), last->reason));
+}
+
 void print_gaps(const Context& context, const results::Progress& progress) {
+  if (progress.silent > Millis{0})
+    context.say(fmt::format("{:<12} {} of listening without anything new", "silent",
+                            duration_text(progress.silent)));
   if (!progress.announced)
     context.print("\nno header yet: how many parts there will be is not known\n");
   if (progress.series.empty()) return;
@@ -84,12 +100,15 @@ void print_ledger(const Context& context, const std::vector<LedgerEntry>& ledger
 }
 
 Exit run(Context& context, const Options& options) {
-  const TransactionInspector inspector{context.existing_engine()};
+  const Engine engine = context.existing_engine();
+  const TransactionInspector inspector{engine};
   return print_and_watch(context, options.watch, [&] {
     require_transaction(inspector, options.id);
     const auto sight = look_at(inspector, options.id).value();
     if (context.json) return context.print_json(transaction_json(sight));
     print_sheet(context, sight);
+    if (sight.transaction.task.recoveries > 0)
+      print_last_recovery(context, Inspector{engine}, sight.transaction.task.id);
     if (sight.is_result() && sight.ledger_error.empty()) print_gaps(context, sight.progress());
     print_moves(context, sight.moves);
     if (options.ledger) print_ledger(context, sight.ledger);

@@ -18,7 +18,7 @@ TransactionRecord require_transaction(const TransactionInspector& inspector,
 std::string remark(const TransactionRecord& transaction) {
   if (transaction.failures > 0)
     return fmt::format("{} failures, last: {}", transaction.failures, transaction.error);
-  if (!transaction.error.empty()) return "last trouble: " + transaction.error;
+  if (!transaction.error.empty()) return "waits for: " + transaction.error;
   if (!transaction.reason.empty()) return transaction.reason;
   return transaction.task.cause.empty() ? transaction.task.error : transaction.task.cause;
 }

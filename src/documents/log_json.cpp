@@ -3,6 +3,7 @@
 #include <holdfast/log.hpp>
 
 #include "recovery/time_text.hpp"
+#include "recovery/transaction_notes.hpp"
 
 namespace holdfast {
 
@@ -30,7 +31,9 @@ struct NameOf {
   std::string_view operator()(const ScheduleBroken&) const { return "schedule_broken"; }
   std::string_view operator()(const TransactionResumed&) const { return "transaction_resumed"; }
   std::string_view operator()(const TransactionMoved&) const { return "transaction_moved"; }
-  std::string_view operator()(const TransactionNoted&) const { return "transaction_noted"; }
+  std::string_view operator()(const TransactionNoted& event) const {
+    return name_of(note_of(event));
+  }
 };
 
 /// Adds to a line what its event is about.

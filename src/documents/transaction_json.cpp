@@ -28,6 +28,7 @@ std::string progress_json(const results::Progress& progress) {
       .flag("announced", progress.announced)
       .flag("complete", progress.complete())
       .number("resends", progress.resends)
+      .number("silent_ms", progress.silent.count())
       .json("series", json_list(series))
       .str();
 }

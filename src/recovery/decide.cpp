@@ -1,10 +1,12 @@
 #include "recovery/decide.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "recovery/backoff.hpp"
+#include "recovery/time_text.hpp"
 
 namespace holdfast {
 
@@ -14,11 +16,21 @@ namespace {
 /// of them alone after a crash would take days, and it is hardly ever a request that ends a
 /// process. Transactions that wait for messages are held by the thousand too, for hours. One that
 /// has been there too often is a suspect all the same.
-constexpr std::string_view kinds_in_company[] = {"holdfast.http", "holdfast.tx"};
+constexpr std::string_view transactions = "holdfast.tx";
+constexpr std::string_view kinds_in_company[] = {"holdfast.http", transactions};
 constexpr int most_recoveries_in_company = 10;
+/// A transaction is a client's only way to its result, and goes through many workers: where it
+/// would be held, it rests, and then it is tried again.
+constexpr Millis rest_of_a_transaction = std::chrono::minutes{15};
 
 bool runs_in_company(const Orphan& orphan) {
   return std::ranges::find(kinds_in_company, orphan.kind) != std::end(kinds_in_company);
+}
+
+/// What a handler can do to its process leaves a fatal signal on the board, or a note that memory
+/// ran out. A worker that ended without either was killed by somebody else.
+bool was_ended_from_outside(const Remains* remains) {
+  return !remains || !remains->readable || remains->machine_restarted || remains->evidence.empty();
 }
 
 /// What we know about the part that a task played in the end of its worker.
@@ -28,6 +40,7 @@ enum class Part {
   bystander,              ///< was not in a handler when the worker died
   elsewhere,              ///< only the server ended through which the worker reached us
   in_company,             ///< one of very many: not worth a suspicion
+  survivor,               ///< a transaction whose worker was ended from outside
   suspect,                ///< may or may not have caused it
   culprit,                ///< nothing else was running
   /// Was to run alone, and everything that could tell more is gone, as it was often before.
@@ -39,11 +52,21 @@ int max_uncharged_of(const Orphan& orphan, const Settings::Recovery& settings) {
   return std::max(settings.max_uncharged_recoveries, most_recoveries_in_company);
 }
 
+/// However often a transaction loses its worker from outside, it goes on from where it is.
+bool is_spared(const Orphan& orphan, const Remains* remains) {
+  return orphan.kind == transactions && (orphan.expired || was_ended_from_outside(remains));
+}
+
 Part part_of(const Orphan& orphan, const Remains* remains, int max_uncharged) {
   bool restarted = remains && remains->machine_restarted;
   bool recorded = remains && remains->readable && !restarted && !orphan.expired;
   if (recorded && std::ranges::count(remains->running, orphan.lease) == 0) return Part::bystander;
   bool known = recorded && !remains->elsewhere();
+  if (is_spared(orphan, remains)) {
+    if (orphan.expired) return Part::unknown_worker_silent;
+    if (restarted) return Part::swept_away;
+    return recorded && !known ? Part::elsewhere : Part::survivor;
+  }
   bool once_too_often = orphan.suspect && orphan.recoveries >= max_uncharged;
   if (!known && once_too_often) return Part::culprit_without_record;
   if (orphan.expired) return Part::unknown_worker_silent;
@@ -72,6 +95,8 @@ std::string what_happened(const Orphan& orphan, const Remains* remains, Part par
                          worker, evidence);
     case Part::in_company:
       return fmt::format("Worker {} died{} while it had this and others at once", worker, evidence);
+    case Part::survivor:
+      return fmt::format("Worker {} was ended from outside while it had this transaction", worker);
     case Part::culprit:
       return fmt::format("Worker {} died{} while running this task and nothing else", worker,
                          evidence);
@@ -100,6 +125,7 @@ class Judge {
       : orphan_{orphan},
         settings_{settings},
         max_uncharged_{max_uncharged_of(orphan, settings)},
+        spared_{is_spared(orphan, remains)},
         part_{part_of(orphan, remains, max_uncharged_)},
         happened_{what_happened(orphan, remains, part_)},
         random01_{random01} {
@@ -124,11 +150,13 @@ class Judge {
     }
     if (is_culprit()) {
       ++verdict_.crashes;
-      if (verdict_.crashes >= settings_.max_recovery_attempts) return hold();
+      if (verdict_.crashes >= settings_.max_recovery_attempts)
+        return orphan_.kind == transactions && !ends ? rest() : hold();
     }
     if (ends)
       return end(TaskState::failed, "the recovery action is `fail`, so it is a dead letter");
-    if (part_ == Part::in_company)
+    if (part_ == Part::survivor) verdict_.suspect = orphan_.suspect;
+    if (part_ == Part::in_company || part_ == Part::survivor)
       return run_again_uncharged("it runs again at once and no attempt is charged");
     verdict_.suspect = true;
     if (part_ == Part::suspect)
@@ -146,7 +174,7 @@ class Judge {
   /// A task that takes the whole machine with it, or keeps its worker from everything else, leaves
   /// no trace but that it was there each time.
   Verdict sweep() {
-    bool again = orphan_.recoveries + 1 >= max_uncharged_;
+    bool again = !spared_ && orphan_.recoveries + 1 >= max_uncharged_;
     verdict_.suspect = orphan_.suspect || again;
     // A worker that is too slow to renew will not be quicker in a moment.
     if (part_ == Part::unknown_worker_silent && settings_.action == RecoveryAction::retry &&
@@ -183,6 +211,16 @@ class Judge {
     return verdict_;
   }
 
+  Verdict rest() {
+    verdict_.suspect = true;
+    verdict_.delay = rest_of_a_transaction;
+    const int ended = std::exchange(verdict_.crashes, 0);
+    return run_again_uncharged(
+        fmt::format("it has ended {} {} while running alone, so it rests for {} and runs again, "
+                    "alone",
+                    ended, ended == 1 ? "worker" : "workers", duration_text(verdict_.delay)));
+  }
+
   Verdict hold() {
     verdict_.cause = fmt::format("{}. It has now ended {} {} while running alone.", happened_,
                                  verdict_.crashes, verdict_.crashes == 1 ? "worker" : "workers");
@@ -194,6 +232,7 @@ class Judge {
   const Orphan& orphan_;
   const Settings::Recovery& settings_;
   int max_uncharged_;
+  bool spared_;
   Part part_;
   std::string happened_;
   double random01_;

@@ -20,6 +20,10 @@ namespace holdfast {
 /// taken back `max_uncharged_recoveries` times runs alone from then on, and is charged if it
 /// happens once more.
 ///
+/// A transaction is charged only where its worker ended itself: by a fatal signal, or for want of
+/// memory. Where it would be held, it rests for a quarter of an hour, and its crashes are
+/// forgotten.
+///
 /// `random01` in [0, 1) spreads the back-off.
 Verdict decide(const Orphan& orphan, const Remains* remains, const Settings::Recovery& settings,
                double random01);

@@ -49,7 +49,7 @@ struct SeverityOf {
     return event.reason.empty() ? Severity::debug : Severity::warning;
   }
   Severity operator()(const TransactionNoted& event) const {
-    return event.trouble ? Severity::warning : Severity::debug;
+    return event.trouble ? Severity::warning : Severity::info;
   }
 };
 
@@ -174,6 +174,7 @@ struct TextOf {
                        event.to, event.reason.empty() ? "" : ": ", event.reason);
   }
   std::string operator()(const TransactionNoted& event) const {
+    if (event.id.empty()) return fmt::format("transactions ({}): {}", event.machine, event.what);
     return fmt::format("transaction {} ({}): {}", event.id, event.machine, event.what);
   }
 };

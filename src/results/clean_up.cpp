@@ -1,5 +1,8 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "results/leave_queue.hpp"
 #include "results/rounds.hpp"
 #include "results/tally.hpp"
 
@@ -33,11 +36,26 @@ std::optional<int> next_round(TransactionInspector& inspector, BlobStore& blobs,
   return round;
 }
 
+/// One that cannot be read now must not keep the others.
+bool remove_queue(Broker& broker, const std::string& queue, const TransactionRecord& ended,
+                  std::string& trouble) {
+  if (!broker.exists(queue)) return false;
+  auto why = fmt::format("its transaction is {}", to_string(ended.task.state));
+  try {
+    return leave_queue(
+        broker, queue, [&](Delivery&) { return std::optional{why}; }, false);
+  } catch (const BrokerError& error) {
+    trouble = error.what();
+    return false;
+  }
+}
+
 }  // namespace
 
 CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs) {
   TransactionInspector inspector{engine, "system/clean-up"};
   CleanUp done;
+  std::string trouble;
   blobs.remove_unfinished(until_abandoned);
   inspector.remove_stray_ledgers();
   const TransactionFilter unwanted{.machine = machine_name,
@@ -50,10 +68,12 @@ CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs) {
       done.blobs += remove_rounds_before(blobs, ended.id, *round);
       // If somebody retries it right now, his transaction finds its queues gone and asks again.
       for (const auto& queue : {header_queue(ended.id), payload_queue(ended.id)})
-        done.queues += broker.remove(queue);
+        done.queues += remove_queue(broker, queue, ended, trouble);
     }
-    if (std::ssize(page) < a_page) return done;
+    if (std::ssize(page) < a_page) break;
   }
+  if (!trouble.empty()) throw BrokerError{trouble};
+  return done;
 }
 
 }  // namespace holdfast::results

@@ -4,15 +4,21 @@
 #include <fmt/format.h>
 
 #include "recovery/time_text.hpp"
+#include "recovery/transaction_notes.hpp"
+#include "results/leave_queue.hpp"
 #include "results/lost_ledger.hpp"
 #include "results/notice.hpp"
 #include "results/notify_queue.hpp"
 #include "results/rounds.hpp"
 #include "results/store_part.hpp"
+#include "results/waiting.hpp"
+#include "tasks/names.hpp"
 
 namespace holdfast::results {
 
 namespace {
+
+constexpr std::string_view was_abandoned = "abandoned: ";
 
 WallTime wall_now() {
   return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
@@ -31,39 +37,51 @@ class Handlers {
       return fail(error.what());
     }
     declare_queues(transaction);
-    transaction.send(request_for(transaction, options_, nullptr));
+    auto known = knowledge_of(transaction.data_json());
+    // Unless an operator sent it back here, which is to ask again.
+    if (known.asked && transaction.reason().empty()) return go(State::awaiting_results);
+    known.asked = true;
+    known.ended = false;
+    known.silent_ms = 0;
+    transaction.send(request_for(transaction, options_, known, nullptr));
+    transaction.keep(known);
     return go(State::awaiting_results);
   }
 
   Next await(Transaction& transaction) const {
-    auto tally = std::make_shared<Tally>(transaction.data_json(), ledger(transaction));
-    transaction.memory() = tally;
-    if (tally->complete()) return go(State::sending_completion);
-    auto silent = wall_now() - transaction.progressed_at();
-    if (silent >= options_.abandon_after)
-      return go(State::cleaning, fmt::format("abandoned: nothing came for {}{}",
-                                             duration_text(options_.abandon_after),
-                                             tally->known.announced ? "" : ", not even a header"));
-    return listen(options_.abandon_after - silent);
+    if (transaction.memory()) return after_silence(transaction);
+    auto waiting = std::make_shared<Waiting>(Tally{transaction.data_json(), ledger(transaction)},
+                                             options_.abandon_after);
+    transaction.memory() = waiting;
+    if (waiting->tally.complete()) return go(State::sending_completion);
+    return listen(waiting->slice);
   }
 
   Next take(Transaction& transaction, std::span<Incoming> messages) const {
-    auto& tally = *static_cast<Tally*>(transaction.memory().get());
+    auto& waiting = *static_cast<Waiting*>(transaction.memory().get());
+    auto& tally = waiting.tally;
+    const bool announced = tally.known.announced;
     std::vector<LedgerEntry> entries;
+    std::vector<Event> repeated;
     for (auto& message : messages) {
       try {
-        auto read = read_message(message.delivery(), transaction.id(), options_);
-        if (auto* header = std::get_if<HeaderMessage>(&read))
-          announce(transaction, tally, *header);
-        else
-          take_part(transaction, tally, message.delivery(), std::get<PartMessage>(read), entries);
+        auto again = take_message(transaction, tally, message.delivery(), entries);
+        if (again) repeated.push_back(note(transaction, TransactionNote::ordinal_repeated, *again));
       } catch (const Malformed& error) {
         message.reject(error.what());
       }
     }
+    const bool progressed = !entries.empty() || tally.known.announced != announced;
+    if (progressed && std::exchange(tally.known.silent_ms, 0) > 0) transaction.keep(tally.known);
+    std::vector<Event> stored;
+    for (const auto& entry : entries)
+      stored.push_back(note(transaction, TransactionNote::ordinal_stored, place(entry)));
     if (!entries.empty()) transaction.record(std::move(entries));
+    for (const auto& event : stored) tell(event);
+    for (const auto& event : repeated) tell(event);
     if (tally.complete()) return go(State::sending_completion);
-    return listen(options_.abandon_after);
+    if (progressed) waiting.begin_anew();
+    return listen(waiting.left());
   }
 
   Next ask_again(Transaction& transaction) const {
@@ -72,36 +90,118 @@ class Handlers {
     if (++tally.known.resends > options_.max_resends)
       return fail(fmt::format("a queue of it was gone {} times", tally.known.resends));
     declare_queues(transaction);
+    tally.known.silent_ms = 0;
+    transaction.send(request_for(transaction, options_, tally.known, &tally));
     transaction.keep(tally.known);
-    transaction.send(request_for(transaction, options_, &tally));
     return go(State::awaiting_results);
   }
 
   Next send_completion(Transaction& transaction) const {
+    if (knowledge_of(transaction.data_json()).notified) return go(State::cleaning);
     auto lines = ledger(transaction);
     Tally tally{transaction.data_json(), lines};
     if (!tally.complete()) return go(State::needs_resend, "parts of it are gone");
     transaction.send(completion_of(transaction, options_, tally, lines, wall_now()));
+    tally.known.notified = true;
+    transaction.keep(tally.known);
     return go(State::cleaning);
   }
 
   Next clean(Transaction& transaction) const {
-    options_.broker->remove(header_queue(transaction.id()));
-    options_.broker->remove(payload_queue(transaction.id()));
     if (!transaction.reason().empty()) return remove_everything(transaction);
+    std::optional<Tally> tally;
+    std::vector<LedgerEntry> none;
+    auto why_left = [&](Delivery& delivery) -> std::optional<std::string> {
+      if (!tally) tally.emplace(transaction.data_json(), ledger(transaction));
+      try {
+        take_message(transaction, *tally, delivery, none);
+        return {};
+      } catch (const Malformed& error) {
+        return error.what();
+      }
+    };
+    if (!leave_queues(transaction, why_left, true)) return stay(Millis{0});
     remove_unwanted(transaction);
     return go(State::completed);
   }
 
  private:
-  // Before its parts go, the transaction knows that they do. Whoever was taken for dead here and
-  // goes on removing them later, when it was retried, finds parts of another round.
+  /// A slice of waiting is over.
+  Next after_silence(Transaction& transaction) const {
+    auto& waiting = *static_cast<Waiting*>(transaction.memory().get());
+    for (const auto& queue : {header_queue(transaction.id()), payload_queue(transaction.id())}) {
+      const auto count = options_.broker->messages(queue);
+      if (!count) return go(State::needs_resend, fmt::format("queue '{}' is gone", queue));
+      if (*count == 0) continue;
+      // They may be on their way to us.
+      if (!std::exchange(waiting.undelivered, true)) return listen(waiting.slice);
+      throw BrokerError{fmt::format("{} message{} in queue '{}' and not delivered to this instance",
+                                    *count, *count == 1 ? " is" : "s are", queue)};
+    }
+    waiting.count_silence();
+    const auto& known = waiting.tally.known;
+    if (waiting.silent() >= options_.abandon_after)
+      return go(State::cleaning, fmt::format("{}nothing came for {}{}", was_abandoned,
+                                             duration_text(options_.abandon_after),
+                                             known.announced ? "" : ", not even a header"));
+    transaction.keep(known);
+    return listen(waiting.slice);
+  }
+
   Next remove_everything(Transaction& transaction) const {
-    auto round = knowledge_of(transaction.data_json()).round + 1;
-    transaction.keep(Knowledge{.round = round});
-    transaction.forget_ledger();
-    remove_rounds_before(*options_.blobs, transaction.id(), round);
+    end_round(transaction);
+    const auto why = fmt::format("its result failed: {}", transaction.reason());
+    if (!leave_queues(
+            transaction, [&](Delivery&) { return std::optional{why}; }, false))
+      return stay(Millis{0});
+    remove_rounds_before(*options_.blobs, transaction.id(),
+                         knowledge_of(transaction.data_json()).round);
     return go(State::failed, transaction.reason());
+  }
+
+  // Before its parts go, the transaction knows that they do, and its client is told. Whoever was
+  // taken for dead here and goes on removing them later, when it was retried, finds parts of
+  // another round.
+  void end_round(Transaction& transaction) const {
+    if (knowledge_of(transaction.data_json()).ended) return;
+    const Tally tally{transaction.data_json(), ledger(transaction)};
+    transaction.send(failure_of(transaction, options_, tally, wall_now()));
+    transaction.keep(Knowledge{.round = tally.known.round + 1, .ended = true});
+    transaction.forget_ledger();
+    if (transaction.reason().starts_with(was_abandoned))
+      tell(note(transaction, TransactionNote::abandoned,
+                transaction.reason().substr(was_abandoned.size())));
+  }
+
+  bool leave_queues(const Transaction& transaction, const WhyLeft& why, bool hurried) const {
+    return leave_queue(*options_.broker, header_queue(transaction.id()), why, hurried) &&
+           leave_queue(*options_.broker, payload_queue(transaction.id()), why, hurried);
+  }
+
+  void tell(const Event& event) const {
+    if (options_.tell) options_.tell(event);
+  }
+  static Event note(const Transaction& transaction, TransactionNote note, const std::string& what) {
+    return transaction_note(transaction.id(), machine_name, note, what);
+  }
+  static std::string place(const LedgerEntry& entry) {
+    return fmt::format("{} of series '{}'", entry.ordinal, entry.series);
+  }
+
+  /// Returns which part it was if it was there already. Throws `Malformed`.
+  std::optional<std::string> take_message(Transaction& transaction, Tally& tally,
+                                          Delivery& delivery,
+                                          std::vector<LedgerEntry>& entries) const {
+    auto read = read_message(delivery, transaction.id(), options_);
+    if (auto* header = std::get_if<HeaderMessage>(&read)) {
+      announce(transaction, tally, *header);
+      return {};
+    }
+    const auto& part = std::get<PartMessage>(read);
+    const auto before = entries.size();
+    take_part(transaction, tally, delivery, part, entries);
+    if (entries.size() > before) return {};
+    return place({part.series, part.ordinal});
   }
 
   void declare_queues(const Transaction& transaction) const {
@@ -175,6 +275,14 @@ class Handlers {
   Options options_;
 };
 
+void check_queue_name(const std::string& queue) {
+  try {
+    if (!queue.empty()) check_name("queue name", queue, longest_name);
+  } catch (const InvalidRequest& error) {
+    throw ConfigError{error.what()};
+  }
+}
+
 void check(const Options& options) {
   if (!options.broker || !options.blobs)
     throw ConfigError{"results need a broker for messages and a store of blobs for parts"};
@@ -183,6 +291,10 @@ void check(const Options& options) {
   if (options.abandon_after <= Millis{0} || options.timeout < Millis{0})
     throw ConfigError{"the times of results must be positive"};
   check_notify_queues(options);
+  for (const auto* queue : {&options.request_queue, &options.notify_queue, &options.failure_queue,
+                            &options.intake_queue})
+    check_queue_name(*queue);
+  for (const auto& queue : options.notify_queues) check_queue_name(queue);
 }
 
 }  // namespace
@@ -205,6 +317,7 @@ StateMachine machine(const Options& options) {
   check(options);
   options.broker->declare(options.request_queue);
   options.broker->declare(options.notify_queue);
+  if (!options.failure_queue.empty()) options.broker->declare(options.failure_queue);
   for (const auto& queue : options.notify_queues) options.broker->declare(queue);
   auto handlers = std::make_shared<const Handlers>(options);
   auto queues = [](const Transaction& transaction) {
@@ -212,6 +325,7 @@ StateMachine machine(const Options& options) {
   };
   using Rules = States<State>::Rules;
   const Rules rules{.on_failure = State::cleaning};
+  const Rules telling{.on_failure = State::cleaning, .leave_when_sent = true};
   const Rules waiting{.on_failure = State::cleaning, .on_missing_queue = State::needs_resend};
   auto state = [handlers](Next (Handlers::*handler)(Transaction&) const) {
     return [handlers, handler](Transaction& transaction) {
@@ -222,12 +336,12 @@ StateMachine machine(const Options& options) {
     return handlers->take(transaction, incoming);
   };
   States<State> states{machine_name};
-  states.on(State::request_forwarding, state(&Handlers::forward_request), rules)
+  states.on(State::request_forwarding, state(&Handlers::forward_request), telling)
       .on(State::awaiting_results, state(&Handlers::await), waiting)
       .on_messages(State::awaiting_results, queues, messages)
       .on(State::needs_resend, state(&Handlers::ask_again), rules)
-      .on(State::sending_completion, state(&Handlers::send_completion), rules)
-      .on(State::cleaning, state(&Handlers::clean))
+      .on(State::sending_completion, state(&Handlers::send_completion), telling)
+      .on(State::cleaning, state(&Handlers::clean), {.leave_when_sent = true})
       .completes(State::completed)
       .fails(State::failed);
   states.send_timeout(options.abandon_after, State::cleaning);

@@ -1,5 +1,7 @@
 #include "results/notice.hpp"
 
+#include <algorithm>
+
 #include <boost/json.hpp>
 
 #include <fmt/format.h>
@@ -25,14 +27,19 @@ std::string queue_for(const Transaction& transaction, const Options& options) {
   }
 }
 
+/// A retry is not what was asked, or told, before: it has ids of its own.
+std::string in_round(int round) { return round == 0 ? std::string{} : fmt::format("-r{}", round); }
+
 }  // namespace
 
-Message request_for(const Transaction& transaction, const Options& options, const Tally* missing) {
+Message request_for(const Transaction& transaction, const Options& options, Knowledge& known,
+                    const Tally* missing) {
   // The request goes out as it came in, so it is put in as text.
   object envelope{{"type", "request"},
                   {"transactionId", transaction.id()},
                   {"headerQueueName", header_queue(transaction.id())},
                   {"payloadQueueName", payload_queue(transaction.id())},
+                  {"round", known.round},
                   {"resend", missing != nullptr}};
   if (missing) {
     envelope["headerReceived"] = missing->known.announced;
@@ -41,12 +48,13 @@ Message request_for(const Transaction& transaction, const Options& options, cons
       series.push_back(object{{"name", each.series}, {"missing", gaps_text(each.missing)}});
     envelope["series"] = std::move(series);
   }
+  const int number = std::max(known.asks, known.resends);
+  known.asks = number + 1;
   auto text = boost::json::serialize(envelope);
   text.pop_back();
-  return {
-      .queue = options.request_queue,
-      .body = fmt::format("{},\"request\":{}}}", text, transaction.input_json()),
-      .id = fmt::format("{}-request-{}", transaction.id(), missing ? missing->known.resends : 0)};
+  return {.queue = options.request_queue,
+          .body = fmt::format("{},\"request\":{}}}", text, transaction.input_json()),
+          .id = fmt::format("{}-request-{}{}", transaction.id(), number, in_round(known.round))};
 }
 
 Message completion_of(const Transaction& transaction, const Options& options, const Tally& tally,
@@ -71,6 +79,7 @@ Message completion_of(const Transaction& transaction, const Options& options, co
                                 {"isComplete", true},
                                 {"blobReferences", std::move(references[name])}});
   object notice{{"transactionId", transaction.id()},
+                {"status", "completed"},
                 {"completionTimestamp", iso8601(now)},
                 {"totalBlobCount", blobs},
                 {"totalDataSize", bytes},
@@ -78,6 +87,25 @@ Message completion_of(const Transaction& transaction, const Options& options, co
   return {.queue = queue_for(transaction, options),
           .body = boost::json::serialize(notice),
           .id = transaction.id()};
+}
+
+Message failure_of(const Transaction& transaction, const Options& options, const Tally& tally,
+                   WallTime now) {
+  array series;
+  for (const auto& each : tally.progress().series) {
+    object one{{"seriesType", each.series}, {"received", each.received}};
+    if (each.expected >= 0) one["totalCount"] = each.expected;
+    one["missing"] = gaps_text(each.missing);
+    series.push_back(std::move(one));
+  }
+  object notice{{"transactionId", transaction.id()}, {"status", "failed"},
+                {"reason", transaction.reason()},    {"failureTimestamp", iso8601(now)},
+                {"round", tally.known.round},        {"headerReceived", tally.known.announced},
+                {"series", std::move(series)}};
+  return {.queue = options.failure_queue.empty() ? queue_for(transaction, options)
+                                                 : options.failure_queue,
+          .body = boost::json::serialize(notice),
+          .id = fmt::format("{}-failed{}", transaction.id(), in_round(tally.known.round))};
 }
 
 }  // namespace holdfast::results

@@ -59,6 +59,7 @@ std::string notify_queue_of(const std::string& request_json, const Options& opti
 
 void check_notify_queues(const Options& options) {
   check_not_reserved("notify queue", options.notify_queue);
+  check_not_reserved("failure queue", options.failure_queue);
   for (const auto& queue : options.notify_queues) {
     if (queue.empty()) throw ConfigError{"a notify queue has no name"};
     check_not_reserved("notify queue", queue);

@@ -70,7 +70,8 @@ bool Tally::expects(const std::string& series, std::int64_t ordinal) const {
 }
 
 Progress Tally::progress() const {
-  Progress progress{.announced = known.announced, .resends = known.resends};
+  Progress progress{
+      .announced = known.announced, .resends = known.resends, .silent = Millis{known.silent_ms}};
   std::map<std::string, std::int64_t> expected = known.series;
   for (const auto& [name, ordinals] : received) expected.emplace(name, known.announced ? 0 : -1);
   for (const auto& [name, count] : expected) {

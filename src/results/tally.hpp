@@ -11,9 +11,15 @@ struct Knowledge {
   bool announced = false;
   std::map<std::string, std::int64_t> series{};  ///< how many parts each is to have
   int resends = 0;
-  int round = 0;  ///< see `blob_key`
+  int round = 0;               ///< see `blob_key`
+  int asks = 0;                ///< requests to the producer in this round
+  std::int64_t silent_ms = 0;  ///< so long it has listened since anything new came
+  bool asked = false;          ///< in this round: the request is in the outbox, or was
+  bool notified = false;       ///< the notice that it is complete is in the outbox, or was
+  bool ended = false;          ///< its last round failed: the client is told, the ledger forgotten
 };
-BOOST_DESCRIBE_STRUCT(Knowledge, (), (announced, series, resends, round))
+BOOST_DESCRIBE_STRUCT(Knowledge, (),
+                      (announced, series, resends, round, asks, silent_ms, asked, notified, ended))
 /// Of one that has just begun there is nothing yet.
 Knowledge knowledge_of(const std::string& data_json);
 

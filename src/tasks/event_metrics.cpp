@@ -1,5 +1,6 @@
 #include <holdfast/metrics.hpp>
 
+#include "recovery/transaction_notes.hpp"
 #include "tasks/engine_parts.hpp"
 
 namespace holdfast {
@@ -15,6 +16,7 @@ class EventCounts {
       orphans(to_string(to));
     orphans("not_taken");
     for (auto result : {"passed", "failed"}) checks(result);
+    count_notes();
     for (int to = 0; to < task_state_count; ++to)
       ended_[to] = &transitions(TaskState::running, static_cast<TaskState>(to));
   }
@@ -58,9 +60,32 @@ class EventCounts {
   void operator()(const ScheduleBroken&) { broken_.add(); }
   void operator()(const TransactionResumed&) { resumed_.add(); }
   void operator()(const TransactionMoved&) { moved_.add(); }
-  void operator()(const TransactionNoted&) {}
+  void operator()(const TransactionNoted& event) {
+    if (auto* counter = notes_[static_cast<int>(note_of(event))]) counter->add();
+  }
 
  private:
+  void count_notes() {
+    auto count = [&](TransactionNote note, Counter& counter) {
+      notes_[static_cast<int>(note)] = &counter;
+    };
+    count(TransactionNote::recovered,
+          metrics_->counter("holdfast_transactions_recovered_total",
+                            "Transactions that went on here after their worker died."));
+    auto parts = [&](const char* result) -> Counter& {
+      return metrics_->counter("holdfast_result_parts_total",
+                               "Parts of results that came to this process.", {{"result", result}});
+    };
+    count(TransactionNote::ordinal_stored, parts("stored"));
+    count(TransactionNote::ordinal_repeated, parts("already_processed"));
+    auto ended = [&](const char* how) -> Counter& {
+      return metrics_->counter("holdfast_transactions_ended_total",
+                               "Transactions that came to their end in this process.",
+                               {{"how", how}});
+    };
+    count(TransactionNote::completed, ended("complete"));
+    count(TransactionNote::abandoned, ended("abandoned"));
+  }
   void count(const IntegrityResult& result) { checks(result.passed ? "passed" : "failed").add(); }
   Counter& recoveries(const std::string& trigger) {
     return metrics_->counter("holdfast_recoveries_total",
@@ -86,6 +111,7 @@ class EventCounts {
 
   std::shared_ptr<Metrics> metrics_;
   Counter* ended_[task_state_count] = {};
+  Counter* notes_[static_cast<int>(TransactionNote::other) + 1] = {};
   Counter& claimed_ = transitions(TaskState::pending, TaskState::running);
   Histogram& duration_ = metrics_->histogram(
       "holdfast_recovery_duration_seconds", "How long runs of recovery took.",

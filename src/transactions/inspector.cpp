@@ -77,8 +77,10 @@ bool TransactionInspector::start_over(std::string_view id, const std::string& da
   auto row = store.find(ids).front();
   if (!row) return false;
   auto moves = store.moves(task);
+  auto record = tasks_.task(task);
+  auto ended = record ? std::string{to_string(record->state)} : std::string{"removed"};
   return store.put_back(task, {.to = moves.empty() ? row->state : moves.front().from,
-                               .reason = "it starts over: what it had is gone",
+                               .reason = ended + ": what it had is gone, and a retry starts over",
                                .data = data_json,
                                .forget_ledger = true});
 }
@@ -92,7 +94,7 @@ bool TransactionInspector::retry(std::string_view id, const std::string& state) 
     auto moves = store.moves(task);
     // It failed its way to where it is, so there is nothing to go on with there.
     if (state.empty() && !row->reason.empty() && !moves.empty()) to = moves.front().from;
-    store.put_back(task, {.to = to});
+    store.put_back(task, {.to = to, .reason = state.empty() ? "" : "an operator sent it here"});
   }
   return tasks_.retry({.kind = transaction_kind, .ids = {task}}) > 0;
 }

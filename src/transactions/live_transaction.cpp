@@ -41,7 +41,7 @@ Step LiveTransaction::filled(Step step) const {
   step.from = row_.state;
   step.data = kept_;
   step.send = out_;
-  step.sent.insert(step.sent.end(), abandoned_.begin(), abandoned_.end());
+  step.sent.insert(step.sent.end(), taken_out_.begin(), taken_out_.end());
   return step;
 }
 
@@ -53,7 +53,7 @@ LeaseLost LiveTransaction::lost() const {
 void LiveTransaction::wrote() {
   begun_ = true;
   unsent_ = unsent_ || !out_.empty();
-  abandoned_.clear();
+  taken_out_.clear();
   if (kept_) row_.data = std::move(*kept_);
   kept_.reset();
   out_.clear();
@@ -141,7 +141,7 @@ void LiveTransaction::settle_down() {
   if (kept_ || !out_.empty() || !begun_) write({});
 }
 
-void LiveTransaction::send_outbox(Broker* broker) {
+void LiveTransaction::send_outbox(Broker* broker, TakeOut when) {
   if (!unsent_) return;
   auto entries = store_.outbox(attempt_->task());
   if (entries.empty()) {
@@ -160,14 +160,16 @@ void LiveTransaction::send_outbox(Broker* broker) {
   kill_point(KillPoint::outbox_before_publish);
   broker->publish(messages);
   kill_point(KillPoint::outbox_after_publish);
-  write({.sent = std::move(numbers)});
+  taken_out_ = std::move(numbers);
+  if (when == TakeOut::now) write({});
   unsent_ = false;
 }
 
 std::size_t LiveTransaction::abandon_outbox() {
-  abandoned_.clear();
-  for (const auto& entry : store_.outbox(attempt_->task())) abandoned_.push_back(entry.number);
-  return abandoned_.size();
+  taken_out_.clear();
+  for (const auto& entry : store_.outbox(attempt_->task())) taken_out_.push_back(entry.number);
+  unsent_ = false;
+  return taken_out_.size();
 }
 
 }  // namespace holdfast

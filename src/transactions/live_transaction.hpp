@@ -59,8 +59,10 @@ class LiveTransaction final : public Transaction {
   void trouble_is_over();
   /// Makes what was kept and sent durable, if anything was, or if it has no row yet.
   void settle_down();
-  /// Publishes what is in the outbox and takes it out when that is confirmed.
-  void send_outbox(Broker* broker);
+  /// Publishes what is in the outbox and takes it out when that is confirmed: now, or with the next
+  /// step.
+  enum class TakeOut { now, with_next_step };
+  void send_outbox(Broker* broker, TakeOut when = TakeOut::now);
   /// Gives up what is in the outbox: the next step takes it out unsent. Returns how many.
   std::size_t abandon_outbox();
 
@@ -82,7 +84,7 @@ class LiveTransaction final : public Transaction {
   bool unsent_ = true;  ///< there may be something in the outbox
   std::optional<std::string> kept_{};
   std::vector<Message> out_{};
-  std::vector<std::int64_t> abandoned_{};  ///< of the outbox
+  std::vector<std::int64_t> taken_out_{};  ///< of the outbox, by the next step
   std::shared_ptr<void> memory_{};
 };
 

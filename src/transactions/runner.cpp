@@ -40,6 +40,7 @@ Tasks TransactionRunner::Impl::handlers() {
 
 WorkerSummary TransactionRunner::Impl::run() {
   if (ran_.exchange(true)) throw InvalidRequest{"a runner runs once; make another one"};
+  look_for_recoverable();
   if (options_.broker) consumer_ = options_.broker->consume(options_.consumer);
   std::vector<std::jthread> threads;
   for (int i = 0; i < thread_count(options_); ++i)

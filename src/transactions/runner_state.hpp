@@ -38,6 +38,7 @@ class TransactionRunner::Impl {
     explicit Held(LiveTransaction live) : transaction{std::move(live)} {}
     LiveTransaction transaction;        ///< of the turn
     bool entered = false;               ///< of the turn
+    int recoveries = 0;                 ///< of the turn: how often it was taken back
     std::vector<std::string> queues{};  ///< of the turn: those listened to
     /// Where it goes when its turn is over. The next turn begins there when that is written, or
     /// with what went wrong.
@@ -69,6 +70,13 @@ class TransactionRunner::Impl {
   void schedule(const HeldPtr& held);  ///< with the mutex held
   void ask_to_stop(const HeldPtr& held);
 
+  // What was taken back from others.
+  /// Takes back what dead workers had, before anything else, and says how many there were.
+  void look_for_recoverable();
+  void note_recoveries(std::span<const HeldPtr> some, const std::vector<TaskId>& ids);
+  /// Once for each time that it was taken back, wherever it goes on.
+  void tell_if_recovered(Held& held);
+
   // Handlers.
   void work(std::stop_token stop);
   /// Reads where those stand that wait for their first turn, all with one question.
@@ -76,7 +84,8 @@ class TransactionRunner::Impl {
   void turn(const HeldPtr& held);
   void take_turn(const HeldPtr& held, News news);
   Next first_step(Held& held);
-  Next enter(Held& held);
+  /// With what its handlers remember where it has only listened for long enough.
+  Next enter(Held& held, bool remembers = false);
   Next hand_over(Held& held, const std::vector<DeliveryPtr>& deliveries);
   Next call(Held& held, const std::function<Next()>& handler);
   /// Where to go if it has taken too long.
@@ -85,7 +94,8 @@ class TransactionRunner::Impl {
   /// Sends what the outbox has; throws where that cannot be done now. Where it cannot and time is
   /// over, the messages are given up, and it goes where its time limit says: a queue that does not
   /// exist must not keep a transaction for ever.
-  std::optional<Next> flush(Held& held);
+  using TakeOut = LiveTransaction::TakeOut;
+  std::optional<Next> flush(Held& held, TakeOut when = TakeOut::now);
   /// Where to go if the queue of a message has been missing for too long.
   std::optional<Next> unsent_for_too_long(const Held& held) const;
   /// How long to wait for a queue that does not exist: longer each time.
@@ -100,6 +110,9 @@ class TransactionRunner::Impl {
   std::optional<Next> fail_for_good(Held& held, const std::string& reason);
   std::optional<Next> listen(const HeldPtr& held, Millis at_most);
   void end(Held& held, Outcome outcome);
+  bool knows_state(const Held& held) const {
+    return machine_.states.contains(held.transaction.state());
+  }
   const StateMachine::State& state_of(const Held& held) const;
   WallTime now() const { return engine_.parts().clock().wall(); }
 
@@ -134,6 +147,7 @@ class TransactionRunner::Impl {
   std::unordered_map<std::string, HeldPtr> by_queue_;
   std::multimap<Clock::time_point, std::weak_ptr<Held>> wakes_;
   std::unordered_map<TaskId, int> queue_missed_;  ///< how often in a row it could not send
+  std::unordered_map<TaskId, int> recoveries_told_;
   bool draining_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include "recovery/backoff.hpp"
 #include "recovery/kill_point.hpp"
 #include "recovery/time_text.hpp"
+#include "recovery/transaction_notes.hpp"
 #include "transactions/runner_state.hpp"
 
 namespace holdfast {
@@ -15,10 +16,6 @@ namespace {
 
 /// Where a store, a broker or blobs are away, it is nobody's fault, and no failure is counted.
 constexpr Millis while_something_is_away{1'000};
-/// A queue that does not exist is asked for ever more seldom.
-constexpr Millis longest_pause{60'000};
-/// So many transactions' missing queues are remembered; more begin again with a short pause.
-constexpr std::size_t most_missed = 100'000;
 /// Another version of the program may know a state that this one does not.
 constexpr Millis for_another_version{10'000};
 /// So many are read from the store at once.
@@ -66,6 +63,7 @@ void TransactionRunner::Impl::read_ahead(const HeldPtr& first) {
   std::vector<TaskId> ids;
   for (const auto& held : some) ids.push_back(held->transaction.attempt().task());
   try {
+    note_recoveries(some, ids);
     auto rows = store_.find(ids);
     for (std::size_t i = 0; i < some.size(); ++i) some[i]->transaction.set_row(std::move(rows[i]));
   } catch (const std::exception&) {
@@ -143,7 +141,7 @@ void TransactionRunner::Impl::take_turn(const HeldPtr& held, News news) {
     return go_on(held, Go{to, "a queue of it was gone"});
   }
   if (!news.messages.empty()) return go_on(held, hand_over(*held, news.messages));
-  if (news.wake) go_on(held, enter(*held));
+  if (news.wake) go_on(held, enter(*held, true));
 }
 
 Next TransactionRunner::Impl::arrive(Held& held) {
@@ -170,6 +168,7 @@ Next TransactionRunner::Impl::first_step(Held& held) {
   auto& transaction = held.transaction;
   bool begun = transaction.load(now());
   held.entered = true;
+  tell_if_recovered(held);
   if (begun)
     engine_.events().emit(TransactionResumed{transaction.id(), machine_.name, transaction.state()});
   if (!machine_.states.contains(transaction.state())) {
@@ -181,54 +180,6 @@ Next TransactionRunner::Impl::first_step(Held& held) {
   }
   if (auto late = flush(held)) return *late;
   return enter(held);
-}
-
-std::optional<Next> TransactionRunner::Impl::flush(Held& held) {
-  auto& transaction = held.transaction;
-  std::optional<Next> late;
-  std::string trouble;
-  try {
-    transaction.send_outbox(options_.broker.get());
-    std::lock_guard lock{mutex_};
-    queue_missed_.erase(transaction.attempt().task());
-    return {};
-  } catch (const QueueMissing& error) {
-    late = overdue(held);
-    if (!late) late = unsent_for_too_long(held);
-    if (!late) throw;
-    trouble = error.what();
-  } catch (const BrokerError& error) {
-    late = overdue(held);
-    if (!late) throw;
-    trouble = error.what();
-  }
-  auto lost = fmt::format("; messages that could not be sent: {} ({})",
-                          transaction.abandon_outbox(), trouble);
-  if (auto* go = std::get_if<Go>(&*late)) go->reason += lost;
-  if (auto* fails = std::get_if<Fail>(&*late)) fails->reason += lost;
-  return late;
-}
-
-std::optional<Next> TransactionRunner::Impl::unsent_for_too_long(const Held& held) const {
-  const auto limit = machine_.send_timeout;
-  if (limit == Millis{0} || now() < held.transaction.entered_at() + limit) return {};
-  auto why = too_long("sending its messages", limit);
-  if (machine_.on_send_timeout.empty()) return Fail{why};
-  return Go{machine_.on_send_timeout, why};
-}
-
-Millis TransactionRunner::Impl::until_the_queue_is_there(const Held& held) {
-  std::lock_guard lock{mutex_};
-  if (queue_missed_.size() > most_missed) queue_missed_.clear();
-  int& missed = queue_missed_[held.transaction.attempt().task()];
-  auto delay = std::min(while_something_is_away * (1 << std::min(missed++, 10)), longest_pause);
-  if (!held.transaction.has_row() || !machine_.states.contains(held.transaction.state()))
-    return delay;
-  if (machine_.send_timeout > Millis{0}) {
-    auto left = held.transaction.entered_at() + machine_.send_timeout - now();
-    delay = std::min(delay, std::max(left, Millis{0}));
-  }
-  return std::min(delay, time_left(held));
 }
 
 std::optional<Next> TransactionRunner::Impl::overdue(const Held& held) const {
@@ -260,12 +211,12 @@ Millis TransactionRunner::Impl::time_left(const Held& held) const {
   return std::max(left, Millis{0});
 }
 
-Next TransactionRunner::Impl::enter(Held& held) {
+Next TransactionRunner::Impl::enter(Held& held, bool remembers) {
   const auto& state = state_of(held);
   if (state.role == StateMachine::Role::completes) return Wait{Millis{0}};
   if (state.role == StateMachine::Role::fails) return Fail{held.transaction.reason()};
   if (auto too_late = overdue(held)) return *too_late;
-  held.transaction.memory().reset();
+  if (!remembers) held.transaction.memory().reset();
   return call(held, [&] { return state.enter(held.transaction); });
 }
 
@@ -300,7 +251,8 @@ Next TransactionRunner::Impl::hand_over(Held& held, const std::vector<DeliveryPt
   // What the messages led to is durable before they are gone.
   auto* go = std::get_if<Go>(&next);
   if (go && !machine_.states.contains(go->state)) return no_such_state(go->state);
-  if (go) {
+  const bool first_sent = state_of(held).rules.leave_when_sent;
+  if (go && !first_sent) {
     record_move(held, *go);
   } else {
     held.transaction.settle_down();
@@ -319,7 +271,7 @@ Next TransactionRunner::Impl::hand_over(Held& held, const std::vector<DeliveryPt
   }
   consumer_->acknowledge(good);
   kill_point(KillPoint::message_after_acknowledge);
-  if (!go) return next;
+  if (!go || first_sent) return next;
   stop_listening(held);
   if (auto late = flush(held)) return *late;
   return enter(held);
@@ -334,19 +286,29 @@ std::optional<Next> TransactionRunner::Impl::follow(const HeldPtr& held, const N
   auto& transaction = held->transaction;
   if (auto* go = std::get_if<Go>(&next)) {
     if (!machine_.states.contains(go->state)) return no_such_state(go->state);
+    if (knows_state(*held) && state_of(*held).rules.leave_when_sent) {
+      transaction.settle_down();
+      if (auto late = flush(*held, TakeOut::with_next_step)) return late;
+    }
     held->going = *go;
     return {};
   }
   if (auto* again = std::get_if<Retry>(&next)) return fail_once(*held, *again);
   if (auto* fails = std::get_if<Fail>(&next)) return fail_for_good(*held, fails->reason);
-  bool known = machine_.states.contains(transaction.state());
+  const bool known = knows_state(*held);
   if (known && state_of(*held).role == StateMachine::Role::completes) {
+    engine_.events().emit(
+        transaction_note(transaction.id(), machine_.name, TransactionNote::completed));
     end(*held, done);
     return {};
   }
   transaction.settle_down();
   if (auto late = flush(*held)) return late;
-  if (auto* listens = std::get_if<Listen>(&next)) return listen(held, listens->at_most);
+  if (auto* listens = std::get_if<Listen>(&next)) {
+    // Nothing was in its way while it listened until now.
+    if (!held->queues.empty()) transaction.trouble_is_over();
+    return listen(held, listens->at_most);
+  }
   transaction.trouble_is_over();
   auto delay = std::get<Wait>(next).delay;
   end(*held, snooze(known ? std::min(delay, time_left(*held)) : delay));

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <holdfast/state_machine.hpp>
+
 namespace holdfast::test {
 
 using testing::ElementsAre;
@@ -243,6 +245,26 @@ TEST_P(TransactionStoreContract, StepsOfOneTransactionAreTakenInTheirOrder) {
   EXPECT_THAT(answers[1].recorded, ElementsAre("x"));
   EXPECT_EQ(row(id)->state, "third");
   EXPECT_EQ(transactions().moves(id).size(), 2u);
+}
+
+TEST_P(TransactionStoreContract, ListsAreNewestFirstWhateverTheirIdsAre) {
+  std::vector<TaskId> expected;
+  for (const auto* id : {"b", "c", "a", "d", "0"}) {
+    expected.insert(expected.begin(), insert(transaction_kind, {.id = transaction_task(id)}));
+    clock().advance(Millis{5});
+  }
+  auto listed = [&](TaskPage page) {
+    std::vector<TaskId> ids;
+    for (const auto& task : engine().admin().search({.kind = transaction_kind}, page))
+      ids.push_back(task.id);
+    return ids;
+  };
+  EXPECT_EQ(listed({}), expected);
+  EXPECT_THAT(listed({.limit = 2, .offset = 1}), ElementsAre(expected[1], expected[2]));
+  EXPECT_THAT(listed({.limit = 2, .after = expected[2]}), ElementsAre(expected[3], expected[4]));
+  EXPECT_THAT(listed({.limit = 1, .newest_first = false, .after = expected[2]}),
+              ElementsAre(expected[1]));
+  EXPECT_THAT(listed({.limit = 1, .offset = 3, .after = TaskId::make()}), ElementsAre(expected[3]));
 }
 
 TEST_P(TransactionStoreContract, GoesWithItsTask) {

@@ -1,4 +1,5 @@
 #include <csignal>
+#include <filesystem>
 
 #include "transactions/results_scenario.hpp"
 
@@ -84,6 +85,76 @@ TEST_F(TransactionCommands, StartShowAndEndResults) {
   EXPECT_EQ(cleaned.at("blobs").as_int64(), 42);
   ok({"tx", "retry", "scan"});
   EXPECT_EQ(inspector_.find("scan")->task.state, TaskState::pending);
+}
+
+/// The first example of the guide: a shell is client and producer.
+TEST_F(TransactionCommands, AShellAloneFeedsAResult) {
+  Process program{command(run_words())};
+  ok({"tx", "start", "results", R"({"rule":7})", "--id", "scan"});
+  auto request = boost::json::parse(ok({"results", "receive", "requests", "--wait", "40s"}));
+  EXPECT_EQ(request.at("transactionId").as_string(), "scan");
+  EXPECT_THAT(refusal({"results", "receive", "requests", "--wait", "10ms"}),
+              HasSubstr("no message came to queue 'requests' within 10ms"));
+  ok({"results", "send", "--id", "scan", "--header", "Files=2", "--header", "a=b=0"});
+  for (const std::string ordinal : {"1", "2"}) {
+    auto sent = test::run(
+        command({"results", "send", "--id", "scan", "--series", "Files", "--ordinal", ordinal}), {},
+        "bytes of " + ordinal);
+    EXPECT_TRUE(sent.ending.ok()) << sent.err;
+  }
+  auto received = json({"results", "receive", "notices", "--wait", "40s"});
+  EXPECT_EQ(received.at("id").as_string(), "scan");
+  auto notice = boost::json::parse(std::string{received.at("body").as_string()});
+  EXPECT_EQ(notice.at("status").as_string(), "completed");
+  EXPECT_EQ(notice.at("totalBlobCount").as_int64(), 2);
+  EXPECT_EQ(blobs_->get("scan/Files/2.blob"), "bytes of 2");
+  EXPECT_TRUE(completes("scan"));
+}
+
+TEST_F(TransactionCommands, MessagesThatMakeNoSenseAreNotSent) {
+  broker_->declare("wishes");
+  ok({"results", "send", "--queue", "wishes", "--id", "one", "/dev/null"});
+  EXPECT_EQ(messages_in("wishes"), 1);
+  EXPECT_THAT(refusal({"results", "send", "--id", "x"}), HasSubstr("say what is sent"));
+  EXPECT_THAT(refusal({"results", "send", "--header", "A=1"}), HasSubstr("--id is missing"));
+  EXPECT_THAT(refusal({"results", "send", "--id", "x", "--header", "A"}),
+              HasSubstr("--header 'A' is not SERIES=COUNT"));
+  EXPECT_THAT(refusal({"results", "send", "--id", "x", "--series", "A", "/dev/null"}),
+              HasSubstr("--ordinal is missing"));
+  auto nowhere = test::run(command({"results", "send", "--id", "x", "--header", "A=1"}));
+  EXPECT_FALSE(nowhere.ending.ok());
+  EXPECT_THAT(nowhere.err, HasSubstr("no queue 'transaction-x-header'"));
+}
+
+TEST_F(TransactionCommands, ShowWhatAResultWaitsForAndSinceWhen) {
+  auto words = run_words();
+  words.insert(words.end(), {"--abandon-after", "20s", "--metrics-file",
+                             (store_.folder() / "numbers.prom").string()});
+  start("scan");
+  {
+    Process program{command(words)};
+    ASSERT_TRUE(gets_to("scan", "awaiting_results")) << program.err();
+    ASSERT_TRUE(eventually([&] { return progress("scan").silent > Millis{0}; }));
+  }
+  Process program{command(words)};
+  ASSERT_TRUE(eventually([&] {
+    return ok({"tx", "show", "scan"}).find("\nrecovered    1 time\n") != std::string::npos;
+  }));
+  auto shown = ok({"tx", "show", "scan"});
+  EXPECT_THAT(shown, testing::ContainsRegex("silent +[0-9.]+ s of listening without anything new"));
+  EXPECT_THAT(shown, testing::ContainsRegex("recovery +20.*Worker .* died"));
+  EXPECT_GE(json({"tx", "show", "scan"}).at("result").at("silent_ms").as_int64(), 2'000);
+  EXPECT_TRUE(eventually([&] {
+    return program.err().find("recovered in state awaiting_results") != std::string::npos;
+  })) << program.err();
+  EXPECT_TRUE(std::filesystem::exists(store_.folder() / "numbers.prom"));
+}
+
+TEST_F(TransactionCommands, AreListedNewestFirst) {
+  for (const auto* id : {"b", "c", "a"}) ok({"tx", "start", "results", "{}", "--id", id});
+  const auto all = ok({"tx", "list"});
+  EXPECT_LT(all.find("\na "), all.find("\nc "));
+  EXPECT_LT(all.find("\nc "), all.find("\nb "));
 }
 
 TEST_F(TransactionCommands, RefuseWhatMakesNoSense) {

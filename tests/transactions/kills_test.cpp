@@ -86,6 +86,11 @@ class ResultKills : public ResultsScenario {
     }
     EXPECT_LE(messages_in(dead_letter_queue), 0);
   }
+  static int times(const std::string& text, const std::string& part) {
+    int count = 0;
+    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+    return count;
+  }
   std::size_t notices_of(const std::string& id) const {
     std::size_t count = 0;
     for (const auto& notice : take("notices", 1)) count += notice->id() == id;
@@ -131,6 +136,7 @@ TEST_F(ResultKills, CrashInState0BeforeProducerRequest) {
   produce("tx");
   ASSERT_NO_FATAL_FAILURE(die("outbox_before_publish"));
   EXPECT_EQ(messages_in("requests"), 0);
+  EXPECT_EQ(inspector_.find("tx")->state, "request_forwarding");
   EXPECT_EQ(inspector_.outbox("tx").size(), 1u) << "decided, and not sent";
   finish();
   EXPECT_EQ(messages_in("requests"), 1);
@@ -142,6 +148,11 @@ TEST_F(ResultKills, CrashInState1AfterPartialMessageProcessing) {
   produce("tx");
   ASSERT_NO_FATAL_FAILURE(die(after_part() + ":4"));
   EXPECT_EQ(inspector_.find("tx")->state, "awaiting_results");
+  auto finished = test::run(command());
+  ASSERT_TRUE(finished.ending.ok()) << finished.err;
+  EXPECT_THAT(finished.err, testing::HasSubstr("checking for recoverable transactions"));
+  EXPECT_THAT(finished.err, testing::HasSubstr("transactions to recover: 1"));
+  EXPECT_EQ(times(finished.err, "recovered in state awaiting_results"), 1) << finished.err;
   finish();
   expect_whole({"tx"});
   EXPECT_GE(inspector_.find("tx")->task.recoveries, 1);
@@ -151,6 +162,7 @@ TEST_F(ResultKills, CrashDuringMessageProcessing) {
   start("tx");
   produce_parts("tx");
   ASSERT_NO_FATAL_FAILURE(die("message_before_acknowledge"));
+  EXPECT_EQ(inspector_.find("tx")->state, "awaiting_results");
   EXPECT_GT(inspector_.ledger("tx").size(), 0u) << "recorded, and not acknowledged";
   produce_header("tx");
   finish();
@@ -162,7 +174,7 @@ TEST_F(ResultKills, CrashInState2BeforeNotificationSent) {
   produce("tx");
   ASSERT_NO_FATAL_FAILURE(die("outbox_before_publish:2"));
   EXPECT_EQ(messages_in("notices"), 0);
-  EXPECT_EQ(inspector_.find("tx")->state, "cleaning");
+  EXPECT_EQ(inspector_.find("tx")->state, "sending_completion");
   EXPECT_NE(inspector_.find("tx")->task.state, TaskState::completed);
   finish();
   expect_whole({"tx"});
@@ -173,6 +185,7 @@ TEST_F(ResultKills, CrashAfterCompletionNotificationSent) {
   produce("tx");
   ASSERT_NO_FATAL_FAILURE(die("outbox_after_publish:2"));
   EXPECT_EQ(messages_in("notices"), 1);
+  EXPECT_EQ(inspector_.find("tx")->state, "sending_completion");
   finish();
   EXPECT_EQ(messages_in("notices"), 2) << "at least once";
   expect_whole({"tx"});
@@ -181,10 +194,35 @@ TEST_F(ResultKills, CrashAfterCompletionNotificationSent) {
 TEST_F(ResultKills, CrashDuringDatabaseWrite) {
   start("tx");
   produce("tx");
-  for (int visit = 1; visit <= 3; ++visit)
+  // Whatever was being written is not there: not the row, not the move, not the parts.
+  const std::vector<std::string> states{"", "request_forwarding", "awaiting_results"};
+  for (int visit = 1; visit <= 3; ++visit) {
     ASSERT_NO_FATAL_FAILURE(die(fmt::format("step_before_commit:{}", visit)));
+    EXPECT_EQ(inspector_.find("tx")->state, states[static_cast<std::size_t>(visit) - 1]) << visit;
+    EXPECT_THAT(inspector_.ledger("tx"), testing::IsEmpty());
+  }
   finish();
   expect_whole({"tx"});
+}
+
+/// It fails before it takes anything, with everything in its queues.
+TEST_F(ResultKills, DyingWhileItFailsKeepsCopiesAndTellsTheClient) {
+  start_transaction(engine_, results::machine_name, "tx", R"({"notifyQueue":"not-allowed"})");
+  produce("tx");
+  // Before and after the step that ends its round, and around the notice.
+  for (const auto* where : {"step_before_commit:3", "step_after_commit", "outbox_before_publish",
+                            "outbox_after_publish"}) {
+    ASSERT_NO_FATAL_FAILURE(die(where));
+    EXPECT_EQ(inspector_.find("tx")->state, "cleaning") << where;
+  }
+  finish();
+  EXPECT_EQ(inspector_.find("tx")->task.state, TaskState::failed);
+  EXPECT_GE(messages_in(dead_letter_queue), 2 * parts + 2);
+  EXPECT_FALSE(broker_->exists(results::payload_queue("tx")));
+  std::set<std::string> ids;
+  for (const auto& notice : take("notices", 1)) ids.insert(notice->id());
+  EXPECT_THAT(ids, testing::ElementsAre("tx-failed"));
+  EXPECT_THAT(inspector_.outbox("tx"), testing::IsEmpty());
 }
 
 TEST_F(ResultKills, MultipleCrashesDuringSameTransaction) {
@@ -193,6 +231,16 @@ TEST_F(ResultKills, MultipleCrashesDuringSameTransaction) {
   const std::vector<std::string> places{"step_after_commit", before_part(), after_part(),
                                         "message_before_acknowledge", "outbox_after_publish"};
   for (const auto& where : places) ASSERT_NO_FATAL_FAILURE(die(where));
+  finish();
+  expect_whole({"tx"});
+}
+
+/// More often than any limit on crashes: they came from outside, so none of them is charged.
+TEST_F(ResultKills, AnyNumberOfKillsDuringAnUploadHoldsNothing) {
+  start("tx");
+  produce("tx");
+  for (int kill = 0; kill < 15; ++kill) ASSERT_NO_FATAL_FAILURE(die(before_part())) << kill;
+  EXPECT_GE(inspector_.find("tx")->task.recoveries, 14);
   finish();
   expect_whole({"tx"});
 }

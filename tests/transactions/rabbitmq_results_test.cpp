@@ -121,7 +121,7 @@ TEST_F(ResultTrouble, ALedgerThatIsLostAfterTheNoticeTakesNoBlobsAlong) {
   auto command = command_of(HOLDFAST_PROGRAM, {"--until-empty"});
   auto died = test::run(command, {{"HOLDFAST_KILL_AT", "outbox_after_publish:2"}});
   ASSERT_EQ(died.ending.signal, SIGKILL) << died.err;
-  ASSERT_EQ(inspector_.find("tx")->state, "cleaning");
+  ASSERT_EQ(inspector_.find("tx")->state, "sending_completion");
   shared_lasting_redis().call({"FLUSHALL"});
   auto finished = test::run(command);
   ASSERT_TRUE(finished.ending.ok()) << finished.err;
@@ -172,6 +172,44 @@ TEST_F(ResultTrouble, WhileTheBlobsAreAwayPartsWait) {
   EXPECT_EQ(inspector_.ledger("tx").size(), 3u);
   EXPECT_EQ(blobs_->list("tx/").size(), 3u);
   EXPECT_LE(messages_in(dead_letter_queue), 0) << "it was nobody's fault";
+}
+
+TEST_F(ResultTrouble, BlobsThatAreAwayForLongCostNoParts) {
+  auto impatient = options();
+  impatient.abandon_after = Millis{3'000};
+  auto running = run(impatient);
+  start("tx");
+  ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  part("tx", 1);
+  ASSERT_TRUE(has("tx", 1));
+  shared_azurite().stop();
+  for (int i = 2; i <= 5; ++i) part("tx", i);
+  const auto since = *inspector_.find("tx")->progressed_at;
+  ASSERT_TRUE(eventually(
+      [&] { return std::chrono::system_clock::now() > since + 3 * impatient.abandon_after; },
+      std::chrono::seconds{40}));
+  EXPECT_EQ(inspector_.find("tx")->state, "awaiting_results");
+  shared_azurite().start();
+  header("tx", 5);
+  EXPECT_TRUE(completes("tx"));
+  EXPECT_LE(messages_in(dead_letter_queue), 0);
+}
+
+TEST_F(ResultTrouble, WhatIsLeftInTheQueuesOfAFailedOneIsADeadLetter) {
+  auto limited = options();
+  limited.timeout = Millis{8'000};
+  auto running = run(limited);
+  start("tx");
+  ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  shared_azurite().stop();
+  for (int i = 1; i <= 5; ++i) part("tx", i);
+  ASSERT_TRUE(gets_to("tx", "cleaning"));
+  EXPECT_TRUE(eventually([&] { return messages_in(dead_letter_queue) == 5; }));
+  shared_azurite().start();
+  ASSERT_TRUE(fails("tx"));
+  for (const auto& reason : reasons_of_dead_letters(5))
+    EXPECT_THAT(reason, testing::HasSubstr("its result failed: the transaction took longer"));
+  EXPECT_EQ(messages_in("notices"), 1);
 }
 
 TEST_F(ResultTrouble, MemoryStaysBoundedWhileMuchComes) {

@@ -192,6 +192,42 @@ TEST(Decide, ARequestIsSentAgainBesideOthersUntilItHasBeenThereTooOften) {
   EXPECT_TRUE(decide(request, &in_company, RecoveryAction::retry, max_crashes, middle).suspect);
 }
 
+TEST(Decide, ATransactionIsNeverChargedForDeathsFromOutside) {
+  auto transaction = orphan();
+  transaction.kind = "holdfast.tx";
+  Remains restarted;
+  restarted.machine_restarted = true;
+  const Remains* ways[] = {&alone, &in_company, &elsewhere, &unreadable, &restarted, nullptr};
+  for (bool expired : {false, true})
+    for (const auto* remains : ways)
+      for (int recoveries : {0, 9, 10, 13, 1'000}) {
+        transaction.expired = expired;
+        transaction.recoveries = recoveries;
+        auto verdict = decide(transaction, remains, RecoveryAction::retry, max_crashes, middle);
+        EXPECT_EQ(verdict.to, TaskState::pending);
+        EXPECT_EQ(verdict.attempt, transaction.attempt - 1) << "not charged";
+        EXPECT_EQ(verdict.crashes, 0);
+        EXPECT_FALSE(verdict.suspect) << recoveries;
+      }
+}
+
+TEST(Decide, ATransactionThatEndsItsWorkersRestsAndIsTriedAgain) {
+  auto transaction = orphan();
+  transaction.kind = "holdfast.tx";
+  transaction.recoveries = 12;
+  transaction.crashes = max_crashes - 1;
+  const auto crashed = board({mine}, "ended by signal 11 (Segmentation fault)");
+  auto verdict = decide(transaction, &crashed, RecoveryAction::retry, max_crashes, middle);
+  EXPECT_EQ(verdict.to, TaskState::pending);
+  EXPECT_EQ(verdict.delay, std::chrono::minutes{15});
+  EXPECT_TRUE(verdict.suspect);
+  EXPECT_EQ(verdict.crashes, 0) << "it is released by itself";
+  EXPECT_THAT(verdict.reason, HasSubstr("ended 3 workers while running alone, so it rests for 15"));
+  transaction.kind = "report";
+  EXPECT_EQ(decide(transaction, &crashed, RecoveryAction::retry, max_crashes, middle).to,
+            TaskState::held);
+}
+
 TEST(Decide, ASuspectOnItsLastAttemptStillRunsAgain) {
   auto last = orphan();
   last.attempt = last.max_attempts = 1;

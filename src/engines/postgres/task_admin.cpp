@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <holdfast/state_machine.hpp>
+
 #include "engines/postgres/ready_groups.hpp"
 #include "engines/postgres/task_filter.hpp"
 
@@ -58,15 +60,32 @@ constexpr std::int64_t first_window = 2'000, largest_window = 20'000;
 /// Up to so many tasks of the wanted states, the server is quicker by their index.
 constexpr std::int64_t few_rows = 10'000;
 
+/// The id of the task of a transaction is made of the name that a client gave it, and says nothing
+/// about when that was.
+bool in_order_of_time(const TaskFilter& filter) { return filter.kind == transaction_kind; }
+
+bool exists(Connection& db, TaskId id) {
+  auto found = db.run_once("SELECT 1 FROM hf.tasks WHERE id = $1", {to_value(id)});
+  return found.next();
+}
+
+/// The condition that a task comes after that one.
+std::string behind(const TaskFilter& filter, const TaskPage& page, Condition& condition) {
+  const auto last = condition.name(to_value(*page.after));
+  const char* than = page.newest_first ? "<" : ">";
+  if (!in_order_of_time(filter)) return fmt::format(" AND t.id {} {}", than, last);
+  return fmt::format(
+      " AND (t.created_at, t.id) {} (SELECT l.created_at, l.id FROM hf.tasks l WHERE l.id = {})",
+      than, last);
+}
+
 /// Ids made later sort later, and there is an index on them. Where few tasks fit, the planner is
 /// kept from walking along that index in search of them: they are found by their states, then
 /// sorted.
 std::vector<TaskRecord> read_page(Connection& db, const TaskFilter& filter, const TaskPage& page,
                                   std::optional<TaskId> no_further_than, bool few_fit = false) {
   Condition condition{filter};
-  if (page.after)
-    condition.sql += (page.newest_first ? " AND t.id < " : " AND t.id > ") +
-                     condition.name(to_value(*page.after));
+  if (page.after) condition.sql += behind(filter, page, condition);
   if (no_further_than)
     condition.sql += (page.newest_first ? " AND t.id >= " : " AND t.id <= ") +
                      condition.name(to_value(*no_further_than));
@@ -75,6 +94,7 @@ std::vector<TaskRecord> read_page(Connection& db, const TaskFilter& filter, cons
   auto longest = condition.name(
       to_value(static_cast<std::int64_t>(std::min<std::size_t>(page.longest_text, INT_MAX))));
   auto tasks = "hf.tasks t WHERE " + condition.sql;
+  const char* direction = page.newest_first ? "DESC" : "ASC";
   if (few_fit) tasks = "(SELECT * FROM " + tasks + " OFFSET 0) t";
   auto sql = fmt::format(
       "SELECT t.id, t.queue, t.kind, t.state, t.priority, left(t.payload, {4}::int), t.tags,"
@@ -85,9 +105,10 @@ std::vector<TaskRecord> read_page(Connection& db, const TaskFilter& filter, cons
       " p.fraction, p.text,"
       " ARRAY(SELECT b.on_task FROM hf.blocks b WHERE b.task = t.id ORDER BY b.on_task),"
       " t.limit_key, octet_length(t.payload), coalesce(octet_length(t.result), 0)"
-      " FROM (SELECT * FROM {0} ORDER BY t.id {1} LIMIT {2} OFFSET {3}) t"
-      " LEFT JOIN hf.progress p ON p.task = t.id ORDER BY t.id {1}",
-      tasks, page.newest_first ? "DESC" : "ASC", limit, offset, longest);
+      " FROM (SELECT * FROM {0} ORDER BY {5} t.id {1} LIMIT {2} OFFSET {3}) t"
+      " LEFT JOIN hf.progress p ON p.task = t.id ORDER BY {5} t.id {1}",
+      tasks, direction, limit, offset, longest,
+      in_order_of_time(filter) ? fmt::format("t.created_at {},", direction) : "");
   std::vector<TaskRecord> records;
   auto rows = db.run_once(sql, condition.values);
   while (rows.next()) {
@@ -183,6 +204,11 @@ std::int64_t count_in_windows(Connection& db, const TaskFilter& filter,
 
 std::vector<TaskRecord> PostgresTaskAdmin::search(const TaskFilter& filter, const TaskPage& page) {
   return store_.reader.answer([&](Connection& db) {
+    if (in_order_of_time(filter)) {
+      auto from = page;
+      if (from.after && !exists(db, *from.after)) from.after.reset();
+      return read_page(db, filter, from, {}, filter.ids.empty() && few(db, filter.states));
+    }
     const bool few_fit = filter.ids.empty() && few(db, filter.states);
     const bool in_windows =
         page.go_on && filter.ids.empty() && (page.after || page.offset <= 0) && !few_fit;
