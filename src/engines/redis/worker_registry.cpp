@@ -78,6 +78,9 @@ bool missing(const Living& living, const WorkerRow& row) {
 
 bool any_missing(const Living& living, const std::vector<WorkerRow>& rows) {
   return std::ranges::any_of(
+  seen.lease_until = row.lease_until;
+  // As in the scripts.
+  seen.ahead = row.lease_until > now + 2 * row.status.stale_after;
       rows, [&](const WorkerRow& row) { return !row.buried && missing(living, row); });
 }
 
@@ -94,13 +97,11 @@ Sighting judge(Store& store, const WorkerRow& row, const Living& living, Millis 
   if (!seen.buried && seen.proven_dead) {
     seen.status.state = WorkerState::dead;
     seen.status.cause = "its connection to the server is closed";
-  } else if (!seen.buried && row.lease_until < now) {
+  } else if (!seen.buried && (seen.ahead || row.lease_until < now)) {
     seen.stale = true;
-    auto silent = std::chrono::duration_cast<std::chrono::seconds>(now - row.lease_until +
-                                                                   row.status.stale_after);
-    seen.status.cause = fmt::format("silent for {} s; {}", silent.count(),
-                                    known ? "its connection is still open: stopped or hung"
-                                          : "it has no connection that would prove life");
+    seen.status.cause = silence_text(now - row.lease_until + row.status.stale_after, seen.ahead,
+                                     known ? "its connection is still open: stopped or hung"
+                                           : "it has no connection that would prove life");
   }
   if (seen.proven_dead) seen.remains = remains_of(store, row);
   return seen;
@@ -180,7 +181,7 @@ bool RedisWorkerRegistry::bury(const Sighting& sighting, const ReportHead& repor
   if (sighting.proven_dead && proof.ends_with(proven))
     life = proof.substr(0, proof.size() - proven.size());
   auto arguments = store_.arguments();
-  arguments.add(report).add(sighting.status.id.text()).add(life);
+  arguments.add(report).add(sighting.status.id.text()).add(life).add(sighting.lease_until);
   arguments.add(sighting.status.cause).add(sighting.remains.evidence);
   return store_
              .run({KillPoint::bury_before_commit, KillPoint::bury_after_commit}, scripts::bury,

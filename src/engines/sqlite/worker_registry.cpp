@@ -137,10 +137,10 @@ bool SqliteWorkerRegistry::bury(const Sighting& sighting, const ReportHead& repo
         db.use(
               "UPDATE holdfast_workers SET died_at = ?2, cause = ?3, evidence = ?4 WHERE id = ?1"
               " AND died_at IS NULL AND stopped_at IS NULL"
-              " AND (?5 OR (clock = ?6 AND lease_until < ?7))")
+              " AND (?5 OR (clock = ?6 AND lease_until < ?7 AND lease_until = ?8))")
             .bind(sighting.status.id, store_.clock.wall(), sighting.status.cause,
                   sighting.remains.evidence, sighting.proven_dead, store_.clock_domain,
-                  store_.clock.steady())
+                  store_.clock.steady(), sighting.lease_until)
             .run();
         if (db.changes() != 1) return false;
         ReportEntries entries{db, report, store_.clock.wall()};
