@@ -11,6 +11,7 @@
 #include <holdfast/inspector.hpp>
 #include <holdfast/report.hpp>
 
+#include "recovery/host_files.hpp"
 #include "recovery/leases.hpp"
 
 namespace holdfast {
@@ -39,9 +40,8 @@ class Enlistment {
   /// Notes that handlers from before this enlistment still run in this process, so that a crash is
   /// not blamed on the only one that is on this board.
   virtual void not_alone(bool others) = 0;
-  /// See `Attempt::child_lock`. Opens and locks; the caller closes with `release_child_lock`.
-  virtual int take_child_lock(const Lease& lease) = 0;
-  virtual void release_child_lock(const Lease& lease, int fd) = 0;
+  /// Where the locks of its attempts' processes are; see child_lock.hpp.
+  virtual const HostFiles& files() const = 0;
 };
 
 /// Stands among what was running where all of it ran in another process, which may well be alive.

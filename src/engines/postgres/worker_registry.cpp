@@ -12,7 +12,6 @@
 #include "engines/postgres/report_entries.hpp"
 #include "engines/postgres/worker_rows.hpp"
 #include "recovery/board.hpp"
-#include "recovery/child_lock.hpp"
 
 namespace holdfast::postgres {
 
@@ -47,14 +46,7 @@ class PostgresEnlistment final : public Enlistment {
   void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
   void finished(int slot) override { board_.finished(slot); }
   void not_alone(bool others) override { board_.not_alone(others); }
-
-  int take_child_lock(const Lease& lease) override {
-    return holdfast::take_child_lock(store_.files, lease.id).release();
-  }
-  void release_child_lock(const Lease& lease, int fd) override {
-    FileDescriptor closing{fd};
-    drop_child_lock(store_.files, lease.id, fd);
-  }
+  const HostFiles& files() const override { return store_.files; }
 
  private:
   Store& store_;

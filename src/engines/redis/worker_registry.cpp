@@ -13,7 +13,6 @@
 #include "engines/redis/life_line.hpp"
 #include "engines/redis/server_check.hpp"
 #include "recovery/board.hpp"
-#include "recovery/child_lock.hpp"
 
 namespace holdfast::redis {
 
@@ -37,13 +36,7 @@ class RedisEnlistment final : public Enlistment {
   void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
   void finished(int slot) override { board_.finished(slot); }
   void not_alone(bool others) override { board_.not_alone(others); }
-  int take_child_lock(const Lease& lease) override {
-    return holdfast::take_child_lock(files_, lease.id).release();
-  }
-  void release_child_lock(const Lease& lease, int fd) override {
-    FileDescriptor closing{fd};
-    drop_child_lock(files_, lease.id, fd);
-  }
+  const HostFiles& files() const override { return files_; }
   LifeLine& life_line() { return life_line_; }
 
  private:
@@ -78,9 +71,6 @@ bool missing(const Living& living, const WorkerRow& row) {
 
 bool any_missing(const Living& living, const std::vector<WorkerRow>& rows) {
   return std::ranges::any_of(
-  seen.lease_until = row.lease_until;
-  // As in the scripts.
-  seen.ahead = row.lease_until > now + 2 * row.status.stale_after;
       rows, [&](const WorkerRow& row) { return !row.buried && missing(living, row); });
 }
 
@@ -88,6 +78,9 @@ Sighting judge(Store& store, const WorkerRow& row, const Living& living, Millis 
   Sighting seen;
   seen.status = row.status;
   seen.buried = row.buried;
+  seen.lease_until = row.lease_until;
+  // As in the scripts.
+  seen.ahead = row.lease_until > now + 2 * row.status.stale_after;
   bool known = living.knows(row.life);
   seen.proven_dead = row.proven || missing(living, row);
   seen.status.proof = seen.proven_dead   ? row.life + " is gone"

@@ -7,7 +7,6 @@
 #include "engines/sqlite/report_rows.hpp"
 #include "engines/sqlite/worker_rows.hpp"
 #include "recovery/board.hpp"
-#include "recovery/child_lock.hpp"
 
 namespace holdfast::sqlite {
 
@@ -32,14 +31,7 @@ class SqliteEnlistment final : public Enlistment {
   void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
   void finished(int slot) override { board_.finished(slot); }
   void not_alone(bool others) override { board_.not_alone(others); }
-
-  int take_child_lock(const Lease& lease) override {
-    return holdfast::take_child_lock(files_, lease.id).release();
-  }
-  void release_child_lock(const Lease& lease, int fd) override {
-    FileDescriptor closing{fd};
-    drop_child_lock(files_, lease.id, fd);
-  }
+  const HostFiles& files() const override { return files_; }
 
  private:
   SideFiles files_;
