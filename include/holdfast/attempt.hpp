@@ -59,6 +59,12 @@ class Attempt {
   /// `EarlierAttemptRuns` while a process of an earlier attempt has it, and `LeaseLost` if this
   /// worker no longer holds the task.
   virtual int child_lock() = 0;
+  /// For handlers whose processes serve one attempt after the other. Opens a lock that such a
+  /// process inherits in place of `child_lock`; the caller closes it when the process is gone.
+  virtual int open_shared_lock() { return -1; }
+  /// The process that inherited `lock` serves this attempt from now on: as long as it has the lock
+  /// open, that is one of this attempt's. Throws as `child_lock` does.
+  virtual void share_lock([[maybe_unused]] int lock) {}
   /// For handlers whose set-up can fail with `CannotBegin`: it is done, and the work begins. Where
   /// the worker had stopped claiming this kind, it claims again. Returning says the same, later.
   virtual void begun() {}

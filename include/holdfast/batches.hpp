@@ -35,6 +35,11 @@ struct RowAttempt {
   /// the row is not its any more.
   std::stop_token stop{};
   std::any state{};  ///< what the initialiser of the application made
+  /// For processors that keep a process running from row to row: `Attempt::open_shared_lock` and
+  /// `Attempt::share_lock`, by which nobody runs the row again beside what a worker that is gone
+  /// left. Empty outside of a worker.
+  std::function<int()> open_shared_lock{};
+  std::function<void(int lock)> share_lock{};
 };
 
 /// What a processor returns.

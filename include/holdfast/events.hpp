@@ -30,6 +30,13 @@ struct RecoveryStarted {
 struct RecoveryCompleted {
   RecoveryReport report;
 };
+/// Most workers of a store seem to have stopped renewing at once, as after a step of the server's
+/// clock. What is not renewed is taken back more slowly. Told by each process that sees it begin.
+struct MassExpiry {
+  std::size_t workers = 0;
+  std::size_t of = 0;  ///< that are not known to be dead
+  std::string what;    ///< a sentence
+};
 /// Somebody asked for a check, or the quiet check of a running worker has been through everything.
 struct IntegrityChecked {
   IntegrityResult result;
@@ -130,7 +137,7 @@ struct TransactionNoted {
 };
 
 using Event =
-    std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, IntegrityChecked, StoreRepaired,
+    std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, MassExpiry, IntegrityChecked, StoreRepaired,
                  WorkerEnlisted, WorkerDied, WorkerCleared, StaleWriteRefused, HeartbeatFailed,
                  LeasesAbandoned, StoreTrouble, StoreWarning, DamageFound, HandlerIgnoresStop,
                  KindPaused, KindResumed, ScheduleFired, ScheduleBroken, TransactionResumed,

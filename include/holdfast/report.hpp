@@ -108,6 +108,10 @@ struct RecoveryReport {
   std::vector<std::string> errors{};           ///< what did not work, besides single tasks
   int stale_writes_refused = 0;                ///< in this store, since the report before
   std::int64_t stale_writes_refused_ever = 0;  ///< since the store was made
+  /// Workers and leases that are past their time by the server's clock, which may have been set: a
+  /// run that is at least `look_again` later takes back those that were not renewed. Not stored.
+  std::int64_t waiting = 0;
+  Millis look_again{0};
 
   bool found_anything() const;
   /// Adds an orphan, and counts it.

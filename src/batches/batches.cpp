@@ -204,8 +204,15 @@ BatchRecord Batches::wait(BatchId id, const std::function<void(const BatchRecord
 RecoveryReport Batches::recover(std::stop_token stop) {
   require_writable(engine_.parts());
   UnitEngine units{engine_, options_};
-  Recovery recovery{units.tasks(),  units.workers(), units.reports(),
-                    units.events(), units.clock(),   engine_.settings().recovery};
+  Recovery recovery{units.tasks(),
+                    units.workers(),
+                    units.reports(),
+                    units.events(),
+                    units.clock(),
+                    engine_.settings().recovery,
+                    {},
+                    {},
+                    &units.recovery_memory()};
   return recovery.run_once("operator", std::move(stop));
 }
 

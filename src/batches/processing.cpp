@@ -62,7 +62,9 @@ Outcome Processing::process_row(const std::string& app, const std::string& op, A
       .idempotency_key = fmt::format("{}/{}", unit.batch.text(), *row_of(attempt.task())),
       .number = attempt.number(),
       .stop = attempt.stop_token(),
-      .state = state_of(app)};
+      .state = state_of(app),
+      .open_shared_lock = [&] { return attempt.open_shared_lock(); },
+      .share_lock = [&](int lock) { attempt.share_lock(lock); }};
   auto result = ask(processors_.at({app, op}), row);
   // Not the row's fault: a worker that was started as it should be can do it.
   if (!result.output.empty() && !options_.blobs) return leave_to_others(row);
@@ -80,6 +82,8 @@ RowResult Processing::ask(const RowProcessor& processor, const RowAttempt& row) 
   try {
     return processor(row);
   } catch (const EarlierAttemptRuns&) {
+    throw;
+  } catch (const LeaseLost&) {
     throw;
   } catch (const CannotBegin&) {
     throw;

@@ -25,6 +25,7 @@ class UnitEngine final : public EngineParts {
   const Clock& clock() const override { return inner().clock(); }
   std::string name() const override { return inner().name(); }
   Events& events() override { return inner().events(); }
+  RecoveryMemory& recovery_memory() override { return inner().row_recovery_memory(); }
   RunLevel run_level() const override { return inner().run_level(); }
   std::string why_read_only() const override { return inner().why_read_only(); }
   std::optional<StartUp> standing_trouble() const override { return inner().standing_trouble(); }

@@ -35,6 +35,7 @@ class UnitStore final : public TaskStore {
   using Leases::orphans;
   std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override;
   std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override;
+  bool clock_may_be_set() const override { return batches_.clock_may_be_set(); }
 
  private:
   BatchStore& batches_;

@@ -84,7 +84,8 @@ Exit recover(Context& context, const RecoverOptions& options) {
   BatchOptions how;
   set_others(options.others, how);
   Batches batches{context.existing_engine(Stay::thorough), std::move(how)};
-  print_report(context, batches.recover(stop.get_token()));
+  recover_and_print(
+      context, [&] { return batches.recover(stop.get_token()); }, stop.get_token());
   return stop.stop_requested() ? Exit::interrupted : Exit::ok;
 }
 

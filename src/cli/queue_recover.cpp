@@ -19,9 +19,12 @@ Exit run(Context& context, const Options& options) {
   const InterruptWatch watch{interrupts, [&](int) { stop.request_stop(); }};
   // Somebody who only looks leaves the start-up to those who act on what it finds.
   Inspector inspector = context.inspector(options.dry_run ? Stay::brief : Stay::thorough);
-  const auto report = options.dry_run ? inspector.plan_recovery(action)
-                                      : inspector.recover(action, stop.get_token());
-  print_report(context, report);
+  if (options.dry_run) {
+    print_report(context, inspector.plan_recovery(action));
+    return Exit::ok;
+  }
+  const auto report = recover_and_print(
+      context, [&] { return inspector.recover(action, stop.get_token()); }, stop.get_token());
   if (stop.stop_requested()) return Exit::interrupted;
   return report.orphans.not_taken > 0 ? Exit::system : Exit::ok;
 }

@@ -42,6 +42,7 @@ Exit run(Context& context, const Options&) {
   }
   context.say(fmt::format("run level: {}{}{}", status.level, status.reason.empty() ? "" : ": ",
                           status.reason));
+  if (!status.alarm.empty()) context.say(status.alarm);
   context.say(waiting_text(status));
   if (status.at_work) context.say("a recovery is at work now");
   context.say(fmt::format("workers: {} running, {} stopped, {} dead",

@@ -50,8 +50,11 @@ bool pass_on_errors(int from) {
 /// One running program.
 class RowProgram::Conversation {
  public:
-  Conversation(const Program& program, const GroupGuard& guard)
-      : Conversation{make_pipe(), program, guard} {}
+  /// `lock` is -1 or the lock that the program inherits; see `Attempt::open_shared_lock`.
+  Conversation(const Program& program, const GroupGuard& guard, Descriptor lock)
+      : Conversation{make_pipe(), program, guard, std::move(lock)} {}
+
+  int lock() const { return lock_.get(); }
 
   /// It said something that it was not asked for: what comes next cannot be told from an answer.
   bool is_out_of_step() {
@@ -84,8 +87,9 @@ class RowProgram::Conversation {
   std::optional<int> exit_code() const { return exit_code_; }
 
  private:
-  Conversation(Pipe pipe, const Program& program, const GroupGuard& guard)
-      : child_{ChildProcess::start(program, pipe.reader.get(), -1, &guard)},
+  Conversation(Pipe pipe, const Program& program, const GroupGuard& guard, Descriptor lock)
+      : lock_{std::move(lock)},
+        child_{ChildProcess::start(program, pipe.reader.get(), lock_.get(), &guard)},
         input_{std::move(pipe.writer)} {
     ::fcntl(input_.get(), F_SETFL, O_NONBLOCK);
   }
@@ -129,6 +133,7 @@ class RowProgram::Conversation {
     return false;
   }
 
+  Descriptor lock_;
   ChildProcess child_;
   Descriptor input_;
   std::string heard_;
@@ -146,7 +151,7 @@ RowProgram::RowProgram(const std::string& line, const std::vector<std::string>& 
 
 RowProgram::~RowProgram() = default;
 
-RowProgram::Conversation& RowProgram::conversation() {
+RowProgram::Conversation& RowProgram::conversation(const RowAttempt& row) {
   std::lock_guard lock{mutex_};
   auto& own = conversations_[std::this_thread::get_id()];
   if (own && own->is_out_of_step()) {
@@ -155,8 +160,13 @@ RowProgram::Conversation& RowProgram::conversation() {
     own.reset();
   }
   try {
-    if (!own) own = std::make_unique<Conversation>(program_, guard_);
+    if (!own) {
+      Descriptor lock{row.open_shared_lock ? row.open_shared_lock() : -1};
+      own = std::make_unique<Conversation>(program_, guard_, std::move(lock));
+    }
   } catch (const std::system_error& error) {
+    throw CannotBegin{error.what()};
+  } catch (const StoreError& error) {
     throw CannotBegin{error.what()};
   }
   return *own;
@@ -169,7 +179,13 @@ void RowProgram::end_conversation() {
 
 RowResult RowProgram::process(const RowAttempt& row) {
   std::string why;
-  auto& talk = conversation();
+  auto& talk = conversation(row);
+  try {
+    // From now on nobody runs this row as long as the program is there.
+    if (row.share_lock && talk.lock() >= 0) row.share_lock(talk.lock());
+  } catch (const StoreError& error) {
+    throw CannotBegin{error.what()};
+  }
   auto answer = talk.ask(line_for(row), row.stop, why);
   if (!answer) {
     const auto ended = talk.exit_code();

@@ -33,7 +33,7 @@ class RowProgram {
  private:
   class Conversation;
 
-  Conversation& conversation();
+  Conversation& conversation(const RowAttempt& row);
   void end_conversation();
 
   Program program_;

@@ -13,6 +13,7 @@ struct NameOf {
   std::string_view operator()(const TaskChanged&) const { return "task_changed"; }
   std::string_view operator()(const RecoveryStarted&) const { return "recovery_started"; }
   std::string_view operator()(const RecoveryCompleted&) const { return "recovery_completed"; }
+  std::string_view operator()(const MassExpiry&) const { return "mass_expiry"; }
   std::string_view operator()(const IntegrityChecked&) const { return "integrity_checked"; }
   std::string_view operator()(const StoreRepaired&) const { return "store_repaired"; }
   std::string_view operator()(const WorkerEnlisted&) const { return "worker_started"; }
@@ -57,6 +58,9 @@ class Fields {
     line_.number("not_taken", report.orphans.not_taken);
     line_.number("dead_workers", report.dead_workers.size());
     line_.number("duration_ms", report.duration.count());
+  }
+  void operator()(const MassExpiry& event) const {
+    line_.number("workers", event.workers).number("of", event.of);
   }
   void operator()(const IntegrityChecked& event) const {
     const auto& result = event.result;

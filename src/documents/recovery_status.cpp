@@ -1,7 +1,9 @@
 #include "documents/recovery_status.hpp"
 
 #include "documents/json.hpp"
+#include "recovery/expiry_gate.hpp"
 #include "recovery/time_text.hpp"
+#include "tasks/engine_parts.hpp"
 
 namespace holdfast {
 
@@ -39,6 +41,8 @@ RecoveryStatus recovery_status(const Engine& engine) {
       status.last = std::move(report);
   }
   status.totals = inspector.recovery_totals();
+  if (const auto mass = engine.parts().recovery_memory().expiry.mass())
+    status.alarm = to_text(*mass);
   status.level = to_string(inspector.run_level());
   status.reason = inspector.why_read_only();
   return status;
@@ -50,6 +54,7 @@ std::string recovery_status_json(const RecoveryStatus& status) {
       .text("run_level", status.level)
       .text("reason", status.reason)
       .flag("recovery_running", status.at_work)
+      .text("alarm", status.alarm)
       .number("waiting", status.waiting)
       .number("workers_running", status.count(WorkerState::running))
       .number("workers_stopped", status.count(WorkerState::stopped))

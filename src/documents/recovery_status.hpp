@@ -14,6 +14,7 @@ struct RecoveryStatus {
   std::size_t dead_workers = 0;  ///< not declared dead yet
   int workers[3] = {};           ///< by state
   bool at_work = false;          ///< a recovery is running now
+  std::string alarm{};           ///< a mass expiry that this process sees; mostly empty
   std::optional<RecoveryReport> last{};
   RecoveryTotals totals{};
   std::string_view level{};

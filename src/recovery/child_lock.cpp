@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -25,6 +27,9 @@ namespace fs = std::filesystem;
 
 constexpr auto patience = std::chrono::seconds{2};
 constexpr std::chrono::milliseconds time_to_die{500};
+constexpr int between_tries = 5;
+/// Hidden, because they are no attempt's.
+constexpr std::string_view shared_prefix = ".shared-";
 constexpr long the_attempt = 0;
 /// Held for a moment by whoever takes the attempt's lock or removes its file, so that nobody
 /// removes a file that has just been taken.
@@ -45,6 +50,32 @@ int read_number(int fd, off_t at) {
   int number = 0;
   if (got > 0) std::from_chars(text, text + got, number);
   return number;
+}
+
+/// Opens the file and has both its locks; nothing: somebody has one, or the name is another file's
+/// by now.
+FileDescriptor open_and_lock(const std::string& path) {
+  auto file = open_private(path, O_RDWR | O_CREAT);
+  if (!try_lock(file.get(), the_file) || !same_file(file.get(), path)) return {};
+  if (!try_lock(file.get(), the_attempt)) return {};
+  auto pid = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(file.get(), 0) != 0 ||
+      ::pwrite(file.get(), pid.data(), pid.size(), worker_pid_at) < 0)
+    throw StoreError{"cannot write " + path};
+  unlock(file.get(), the_file);
+  return file;
+}
+
+/// Removes a name whose file no process has locked.
+void remove_unlocked(const std::string& path) {
+  FileDescriptor file{::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
+  if (!file || !try_lock(file.get(), the_file)) return;
+  if (!is_locked(file.get(), the_attempt) && same_file(file.get(), path)) ::unlink(path.c_str());
+}
+
+[[noreturn]] void throw_still_running(TaskId task) {
+  throw EarlierAttemptRuns{
+      fmt::format("a process of an earlier attempt at task {} is still running", task.text())};
 }
 
 struct Process {
@@ -123,22 +154,34 @@ FileDescriptor take_child_lock(const HostFiles& files, TaskId task) {
   auto path = files.attempt(task);
   auto give_up = std::chrono::steady_clock::now() + patience;
   while (std::chrono::steady_clock::now() < give_up) {
-    auto file = open_private(path, O_RDWR | O_CREAT);
-    bool alone = try_lock(file.get(), the_file);
-    if (alone && !same_file(file.get(), path)) continue;
-    if (alone && try_lock(file.get(), the_attempt)) {
-      auto pid = fmt::format("{}\n", ::getpid());
-      if (::ftruncate(file.get(), 0) != 0 ||
-          ::pwrite(file.get(), pid.data(), pid.size(), worker_pid_at) < 0)
-        throw StoreError{"cannot write " + path};
-      unlock(file.get(), the_file);
-      return file;
-    }
-    file = FileDescriptor{};
-    ::poll(nullptr, 0, 5);
+    if (auto file = open_and_lock(path)) return file;
+    ::poll(nullptr, 0, between_tries);
   }
-  throw EarlierAttemptRuns{
-      fmt::format("a process of an earlier attempt at task {} is still running", task.text())};
+  throw_still_running(task);
+}
+
+FileDescriptor make_shared_child_lock(const HostFiles& files) {
+  std::error_code trouble;
+  for (const auto& entry : fs::directory_iterator{files.attempts(), trouble})
+    if (entry.path().filename().string().starts_with(shared_prefix)) remove_unlocked(entry.path());
+  while (true) {
+    // Somebody who looks for what is left may remove it before it is locked.
+    auto path = fmt::format("{}/{}{}", files.attempts(), shared_prefix, TaskId::make().text());
+    if (auto file = open_and_lock(path)) return file;
+  }
+}
+
+void share_child_lock(const HostFiles& files, TaskId task, int lock) {
+  auto path = files.attempt(task);
+  auto own = fmt::format("/proc/self/fd/{}", lock);
+  auto give_up = std::chrono::steady_clock::now() + patience;
+  while (::linkat(AT_FDCWD, own.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    if (errno != EEXIST)
+      throw StoreError{fmt::format("cannot make {}: {}", path, std::strerror(errno))};
+    if (std::chrono::steady_clock::now() >= give_up) throw_still_running(task);
+    remove_unlocked(path);
+    ::poll(nullptr, 0, between_tries);
+  }
 }
 
 void drop_child_lock(const HostFiles& files, TaskId task, int fd) {

@@ -19,6 +19,13 @@ FileDescriptor take_child_lock(const HostFiles& files, TaskId task);
 /// Removes the file if it still is the one of `fd`.
 void drop_child_lock(const HostFiles& files, TaskId task, int fd);
 
+/// The lock of a process that serves one attempt after the other, under no attempt's name yet: the
+/// process inherits it. Removes what those left that are gone.
+FileDescriptor make_shared_child_lock(const HostFiles& files);
+/// Makes `lock` the lock of an attempt, too, by another name for its file. Throws as
+/// `take_child_lock`.
+void share_child_lock(const HostFiles& files, TaskId task, int lock);
+
 /// Whether a process of an attempt at `task` outlived its worker. If so, it is killed (with its
 /// process group), which takes a moment: ask again. To be asked about orphans only.
 bool child_still_running(const HostFiles& files, TaskId task);

@@ -131,6 +131,7 @@ class Judge {
         random01_{random01} {
     verdict_.lease = orphan.lease;
     verdict_.expired = orphan.expired;
+    verdict_.lease_until = orphan.lease_until;
     verdict_.cancel_requested = orphan.cancel_requested;
     verdict_.attempt = orphan.attempt;
     verdict_.crashes = orphan.crashes;

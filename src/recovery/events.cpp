@@ -24,6 +24,7 @@ struct SeverityOf {
     if (damaged || report.orphans.not_taken > 0) return Severity::warning;
     return report.found_anything() ? Severity::info : Severity::debug;
   }
+  Severity operator()(const MassExpiry&) const { return Severity::error; }
   Severity operator()(const IntegrityChecked& event) const {
     return event.result.passed ? Severity::info : Severity::error;
   }
@@ -92,6 +93,7 @@ struct TextOf {
                        report.dead_workers.size() == 1 ? "" : "s", duration_text(report.duration),
                        missed == 0 ? "" : fmt::format("; {} could not be taken back", missed));
   }
+  std::string operator()(const MassExpiry& event) const { return event.what; }
   std::string operator()(const IntegrityChecked& event) const {
     const auto& result = event.result;
     auto kind = result.full ? "full" : "quick";

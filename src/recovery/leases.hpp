@@ -36,7 +36,10 @@ enum class Renewal {
 struct Orphan {
   Lease lease;
   WorkerId worker;
-  bool expired = false;  ///< by age; false: its worker is known to be dead
+  bool expired = false;   ///< by age; false: its worker is known to be dead
+  Millis lease_until{0};  ///< as the store has it, on the clock of its leases
+  /// The lease ends later than the clock that wrote it could have said: that was set back.
+  bool ahead = false;
   int attempt = 0;       ///< charged so far, this one included
   int max_attempts = 0;
   int crashes = 0;
@@ -52,6 +55,7 @@ struct Orphan {
 struct Verdict {
   Lease lease;
   bool expired = false;           ///< reclaim only if the lease still is past its time
+  Millis lease_until{0};          ///< and still ends when it ended for who decided
   bool cancel_requested = false;  ///< as the orphan had it; if not any more, decide again
   TaskState to = TaskState::pending;
   int attempt = 0;
@@ -81,10 +85,14 @@ class Leases {
 
   /// Takes work back: raises the token, applies the verdict and adds it to the report, in one step
   /// that also checks that the token is unchanged, that the worker is still buried or the lease
-  /// still expired, and that nobody has asked the work to stop since.
+  /// still expired and not renewed since, and that nobody has asked the work to stop since.
   /// One answer for each, in order: false if that no longer held, and nothing was done.
   virtual std::vector<bool> reclaim(std::span<const Verdict> verdicts,
                                     const ReportHead& report) = 0;
+
+  /// Whether leases end by a clock that somebody may set, so that all of them may seem to be past
+  /// their time at once.
+  virtual bool clock_may_be_set() const { return false; }
 };
 
 }  // namespace holdfast

@@ -13,6 +13,7 @@
 #include <holdfast/error.hpp>
 
 #include "recovery/decide.hpp"
+#include "recovery/expiry_gate.hpp"
 
 namespace holdfast {
 
@@ -20,12 +21,16 @@ namespace {
 
 /// Found by one look at the store, and taken back in one commit. A look is as long as there are
 /// orphans, so each is to find many; a commit keeps everybody else waiting, so it is to be short.
-constexpr int orphans_a_look = 20'000;
+constexpr std::size_t orphans_a_look = 20'000;
 constexpr std::size_t orphans_a_commit = 500;
 /// So often one run tries to take back the same orphan, with pauses in which somebody else who is
 /// just taking it back comes to an end.
 constexpr int enough = 3;
 constexpr std::chrono::milliseconds between_tries{100};
+/// Who buried a worker reports what it could not take back; if it died over it, others do then.
+constexpr Millis left_to_others_for{30'000};
+/// What may be taken back and cannot be is not looked at more often.
+constexpr Millis least_pause{250};
 constexpr std::string_view recovery_actor = "system/recovery";
 
 Recovery::Random machine_random() {
@@ -42,13 +47,6 @@ void pause_a_moment(const std::stop_token& stop) {
 
 }  // namespace
 
-DeadWorker dead_worker(const Sighting& sighting) {
-  const auto& status = sighting.status;
-  auto evidence = status.evidence.empty() ? sighting.remains.evidence : status.evidence;
-  auto cause = status.cause.empty() ? status.proof : status.cause;
-  return {status.id, status.host, status.pid, status.last_heartbeat, cause, evidence};
-}
-
 /// One run: what it has seen so far. What it did is in the store.
 class Recovery::Run {
  public:
@@ -57,6 +55,7 @@ class Recovery::Run {
       : recovery_{recovery},
         stop_{std::move(stop)},
         start_up_{start_up},
+        gate_{recovery.memory_.expiry, recovery.leases_.clock_may_be_set()},
         began_{recovery.clock_.steady()} {
     head_ = {ReportId::make(), recovery.clock_.wall(), std::string{trigger},
              recovery.settings_.action};
@@ -104,8 +103,21 @@ class Recovery::Run {
     return head_;
   }
 
+  ExpiryWatch& watch() { return recovery_.memory_.expiry; }
+
+  void raise_alarm() {
+    if (!watch().mass_began()) return;
+    auto mass = watch().mass();
+    if (!mass) return;
+    errors_.push_back(to_text(*mass));
+    recovery_.events_.emit(MassExpiry{mass->workers, mass->of, errors_.back()});
+  }
+
   void look_and_bury() {
-    for (auto& sighting : recovery_.workers_.look()) {
+    auto sightings = recovery_.workers_.look();
+    gate_.sift(sightings, recovery_.clock_.steady());
+    raise_alarm();
+    for (auto& sighting : sightings) {
       if (stop_.stop_requested()) return;
       auto id = sighting.status.id;
       if (buried_.contains(id)) continue;
@@ -125,9 +137,16 @@ class Recovery::Run {
   void take_back_orphans() {
     bool again = true;
     while (again && !stop_.stop_requested()) {
-      auto orphans = recovery_.leases_.orphans(orphans_a_look);
+      const auto waiting = watch().leases_waiting();
+      const auto limit = orphans_a_look + waiting;
+      auto orphans = recovery_.leases_.orphans(static_cast<int>(limit));
+      const bool all = orphans.size() < limit;
+      gate_.sift(orphans, all, recovery_.clock_.steady());
+      raise_alarm();
       std::erase_if(orphans, [&](const Orphan& orphan) { return gave_up_on(orphan); });
-      if (orphans.empty()) return;
+      // Behind those that wait there may be others, as long as there is room to remember them.
+      if (orphans.empty() && (all || watch().leases_waiting() <= waiting)) return;
+      if (orphans.empty()) continue;
       look_again_if_needed(orphans);
       leave_to_others(orphans);
       if (orphans.empty() ||
@@ -158,10 +177,25 @@ class Recovery::Run {
   /// names it.
   bool gave_up_on(const Orphan& orphan) {
     auto refused = refused_.find(orphan.lease);
-    if (refused == refused_.end() || refused->second < enough) return false;
-    if (refused->second++ == enough)
-      report_failure(orphan, "The store refused to take it back although it is an orphan.");
+    if (refused == refused_.end()) return false;
+    if (refused->second > enough) return true;
+    if (refused->second < enough && !recovery_.memory_.refusals.was_reported(orphan.lease))
+      return false;
+    refused->second = enough + 1;
+    report_refusal(orphan,
+                   "The store refused to take it back although it is an orphan: a step that has "
+                   "not ended has it locked, most likely its worker's, which may have been stopped "
+                   "while it was settling. Recovery keeps trying, and says this once.");
     return true;
+  }
+
+  /// Whoever looks every few moments must not report the same each time. An operator who asks is
+  /// told each time.
+  void report_refusal(const Orphan& orphan, const std::string& why) {
+    auto patience = buried_by_others_.contains(orphan.worker) ? left_to_others_for : Millis{0};
+    bool news =
+        recovery_.memory_.refusals.is_news(orphan.lease, patience, recovery_.clock_.steady());
+    if (news || head_.trigger == "operator") report_failure(orphan, why);
   }
 
   bool take_back(std::span<const Orphan> orphans) {
@@ -174,7 +208,7 @@ class Recovery::Run {
     } catch (const StorageFailed&) {
       throw;
     } catch (const StoreError& trouble) {
-      for (const auto& orphan : orphans) report_failure(orphan, trouble.what());
+      for (const auto& orphan : orphans) report_refusal(orphan, trouble.what());
       return false;
     }
     for (std::size_t i = 0; i < orphans.size(); ++i) {
@@ -258,16 +292,23 @@ class Recovery::Run {
     RecoveryReport end;
     fill_in_head(end);
     end.start_up = start_up_;
+    end.errors = errors_;
     for (auto& failure : failures_) end.add(std::move(failure));
-    if (!wrote_ && !end.found_anything()) return end;
-    auto report = recovery_.reports_.complete(report_to(), end);
-    hold_.reset();
+    auto report = std::move(end);
+    if (wrote_ || report.found_anything()) {
+      report = recovery_.reports_.complete(report_to(), report);
+      hold_.reset();
+    }
+    report.waiting = gate_.waiting();
+    if (report.waiting > 0)
+      report.look_again = std::max(recovery_.look_again() - recovery_.clock_.steady(), Millis{0});
     return report;
   }
 
   Recovery& recovery_;
   std::stop_token stop_;
   const std::optional<StartUp>& start_up_;
+  ExpiryGate gate_;
   Millis began_;
   ReportHead head_{};
   std::unique_ptr<ReportHold> hold_;
@@ -277,10 +318,12 @@ class Recovery::Run {
   std::size_t left_to_others_ = std::numeric_limits<std::size_t>::max();
   std::map<Lease, int> refused_;  // how often; perhaps somebody else was faster
   std::vector<RecoveredTask> failures_;
+  std::vector<std::string> errors_;
 };
 
 Recovery::Recovery(Leases& leases, WorkerRegistry& workers, Reports& reports, Events& events,
-                   const Clock& clock, Settings::Recovery settings, Random random, Pause pause)
+                   const Clock& clock, Settings::Recovery settings, Random random, Pause pause,
+                   RecoveryMemory* memory)
     : leases_{leases},
       workers_{workers},
       reports_{reports},
@@ -288,7 +331,9 @@ Recovery::Recovery(Leases& leases, WorkerRegistry& workers, Reports& reports, Ev
       clock_{clock},
       settings_{settings},
       random_{random ? std::move(random) : machine_random()},
-      pause_{pause ? std::move(pause) : pause_a_moment} {}
+      pause_{pause ? std::move(pause) : pause_a_moment},
+      own_memory_{memory ? nullptr : std::make_unique<RecoveryMemory>()},
+      memory_{memory ? *memory : *own_memory_} {}
 
 RecoveryReport Recovery::run_once(std::string_view trigger, std::stop_token stop,
                                   const std::optional<StartUp>& start_up) {
@@ -297,6 +342,11 @@ RecoveryReport Recovery::run_once(std::string_view trigger, std::stop_token stop
 
 RecoveryReport Recovery::plan(std::string_view trigger) {
   return Run{*this, trigger, {}, {}}.plan();
+}
+
+Millis Recovery::look_again() const {
+  auto next = memory_.expiry.look_again();
+  return next == Millis::max() ? next : std::max(next, clock_.steady() + least_pause);
 }
 
 }  // namespace holdfast

@@ -108,6 +108,11 @@ std::string to_text(const RecoveryReport& report, WallTime now) {
   if (!report.errors.empty())
     add_list(text, "Errors", std::ssize(report.errors), report.errors,
              [](std::string& to, const std::string& error) { to += "  " + plain(error) + "\n"; });
+  if (report.waiting > 0)
+    text += fmt::format(
+        "\nPast their time by the server's clock, and perhaps renewed yet: {}. A look in {} takes\n"
+        "back what is not.\n",
+        report.waiting, duration_text(report.look_again));
   text += fmt::format("\nStale writes refused since the report before: {}\n",
                       report.stale_writes_refused);
   if (report.state == ReportState::complete)

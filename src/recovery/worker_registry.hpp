@@ -11,6 +11,7 @@
 #include <holdfast/inspector.hpp>
 #include <holdfast/report.hpp>
 
+#include "recovery/host_files.hpp"
 #include "recovery/leases.hpp"
 
 namespace holdfast {
@@ -39,9 +40,8 @@ class Enlistment {
   /// Notes that handlers from before this enlistment still run in this process, so that a crash is
   /// not blamed on the only one that is on this board.
   virtual void not_alone(bool others) = 0;
-  /// See `Attempt::child_lock`. Opens and locks; the caller closes with `release_child_lock`.
-  virtual int take_child_lock(const Lease& lease) = 0;
-  virtual void release_child_lock(const Lease& lease, int fd) = 0;
+  /// Where the locks of its attempts' processes are; see child_lock.hpp.
+  virtual const HostFiles& files() const = 0;
 };
 
 /// Stands among what was running where all of it ran in another process, which may well be alive.
@@ -65,6 +65,8 @@ struct Sighting {
   bool stale = false;        ///< silent for longer than its lease; may be alive
   bool buried = false;       ///< already declared dead, but not cleared yet
   Remains remains{};         ///< of dead and buried ones
+  Millis lease_until{0};     ///< as the store has it, on the clock of its leases
+  bool ahead = false;        ///< as of `Orphan`; such a worker is stale, too
 };
 
 /// What a worker told about its work.
@@ -77,6 +79,8 @@ struct ToldFigures {
 
 /// What a report says about a worker that is declared dead.
 DeadWorker dead_worker(const Sighting& sighting);
+/// Why a worker is called stale; `proof` is what is known beside its silence.
+std::string silence_text(Millis silent, bool ahead, std::string_view proof);
 
 /// Who is working on a store, who is dead, and how we know. Shared by all kinds of work.
 class WorkerRegistry {

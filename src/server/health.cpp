@@ -103,6 +103,7 @@ Check check_workers(const RecoveryStatus& status, std::int64_t ready,
 }
 
 Check check_recovery(const RecoveryStatus& status) {
+  if (!status.alarm.empty()) return {"recovery", Level::bad, status.alarm};
   if (status.at_work) return {"recovery", Level::warning, "A recovery is at work now."};
   if (status.waiting > 0)
     return {

@@ -30,8 +30,15 @@ RecoveryLoop::RecoveryLoop(Engine engine)
 void RecoveryLoop::run(std::stop_token stop) {
   if (engine_.run_level() != RunLevel::normal) return;
   auto& parts = engine_.parts();
-  Recovery recovery{parts.tasks(),  parts.workers(), parts.reports(),
-                    parts.events(), parts.clock(),   parts.settings().recovery};
+  Recovery recovery{parts.tasks(),
+                    parts.workers(),
+                    parts.reports(),
+                    parts.events(),
+                    parts.clock(),
+                    parts.settings().recovery,
+                    {},
+                    {},
+                    &parts.recovery_memory()};
   auto start_up = parts.take_start_up();
   const auto every = parts.settings().heartbeat.detection_interval;
   bool begun = false;
@@ -40,10 +47,11 @@ void RecoveryLoop::run(std::stop_token stop) {
     try {
       if (!begun) recovery.run_once("start-up", stop, start_up);
       begun = true;
-      const auto wait = std::max(next - parts.clock().steady(), Millis{0});
+      const auto look = std::min(next, recovery.look_again());
+      const auto wait = std::max(look - parts.clock().steady(), Millis{0});
       const bool death = parts.workers().wait_for_death(wait, stop);
       if (stop.stop_requested()) return;
-      if (death || parts.clock().steady() >= next) recovery.run_once("watch", stop);
+      if (death || parts.clock().steady() >= look) recovery.run_once("watch", stop);
       if (parts.clock().steady() >= next) next = parts.clock().steady() + every;
     } catch (const StorageFailed& error) {
       // What else this process does with the store fails in the same way, and says so to callers.

@@ -7,6 +7,7 @@
 #include <holdfast/engine.hpp>
 
 #include "recovery/clock.hpp"
+#include "recovery/recovery_memory.hpp"
 #include "recovery/reports.hpp"
 #include "recovery/worker_registry.hpp"
 #include "tasks/limit_store.hpp"
@@ -72,12 +73,17 @@ class EngineParts {
   /// What the store knows of its being moved away; nothing too for an engine that knows no moves.
   std::optional<MoveNote> move_note();
 
+  /// What recoveries of this process remember about tasks, and about rows and summaries.
+  virtual RecoveryMemory& recovery_memory() { return task_memory_; }
+  RecoveryMemory& row_recovery_memory() { return row_memory_; }
+
   const Settings& settings() const { return settings_; }
   virtual Events& events() { return events_; }
 
  private:
   Settings settings_;
   Events events_;
+  RecoveryMemory task_memory_, row_memory_;
 };
 
 /// Throws `StoreReadOnly` with the reason unless everything may be done with the store.

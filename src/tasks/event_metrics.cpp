@@ -42,6 +42,7 @@ class EventCounts {
     if (start_up.integrity.completed || !start_up.integrity.passed) count(start_up.integrity);
     frames_.add(static_cast<std::uint64_t>(start_up.wal_frames_checkpointed));
   }
+  void operator()(const MassExpiry&) { mass_.add(); }
   void operator()(const IntegrityChecked& event) { count(event.result); }
   void operator()(const StoreRepaired&) { repaired_.add(); }
   void operator()(const DamageFound&) { damage_.add(); }
@@ -118,6 +119,9 @@ class EventCounts {
       {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30});
   Counter& frames_ = metrics_->counter("holdfast_wal_frames_checkpointed_total",
                                        "Frames of the WAL that start-ups copied into the file.");
+  Counter& mass_ = metrics_->counter(
+      "holdfast_mass_expiries_total",
+      "Times that most workers seemed to have stopped renewing at once, as seen in this process.");
   Counter& refused_ =
       metrics_->counter("holdfast_stale_writes_refused_total",
                         "Writes of this process that were refused because the lease was lost.");

@@ -13,7 +13,15 @@ namespace {
 Recovery recovery_of(EngineParts& parts, std::optional<RecoveryAction> action) {
   auto settings = parts.settings().recovery;
   if (action) settings.action = *action;
-  return {parts.tasks(), parts.workers(), parts.reports(), parts.events(), parts.clock(), settings};
+  return {parts.tasks(),
+          parts.workers(),
+          parts.reports(),
+          parts.events(),
+          parts.clock(),
+          settings,
+          {},
+          {},
+          &parts.recovery_memory()};
 }
 
 /// The claims that a worker holds on these tasks. Whoever speaks for a worker knows tasks, not

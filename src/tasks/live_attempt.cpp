@@ -1,10 +1,15 @@
 #include "tasks/live_attempt.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 #include <holdfast/tasks.hpp>
+
+#include "recovery/child_lock.hpp"
+#include "recovery/clock.hpp"
 
 namespace holdfast {
 
@@ -33,7 +38,7 @@ LiveAttempt::LiveAttempt(const Job& job, TaskStore& store, Enlistment& enlistmen
       begun_{std::move(begun)} {}
 
 LiveAttempt::~LiveAttempt() {
-  if (child_lock_ >= 0) enlistment_.release_child_lock(job_.claimed.lease, child_lock_);
+  if (child_lock_) drop_child_lock(enlistment_.files(), task(), child_lock_.get());
 }
 
 void LiveAttempt::progress(double fraction, std::string_view text) {
@@ -81,8 +86,29 @@ std::string LiveAttempt::record_once(std::string_view key, std::string_view valu
 }
 
 int LiveAttempt::child_lock() {
-  if (child_lock_ >= 0) return child_lock_;
-  child_lock_ = enlistment_.take_child_lock(job_.claimed.lease);
+  if (!child_lock_) {
+    child_lock_ = take_child_lock(enlistment_.files(), task());
+    expect_still_held();
+  }
+  return child_lock_.get();
+}
+
+int LiveAttempt::open_shared_lock() {
+  return make_shared_child_lock(enlistment_.files()).release();
+}
+
+void LiveAttempt::share_lock(int lock) {
+  // A descriptor of our own, by which the name can be removed when the process is gone.
+  FileDescriptor own{::fcntl(lock, F_DUPFD_CLOEXEC, 0)};
+  share_child_lock(enlistment_.files(), task(), lock);
+  child_lock_ = std::move(own);
+  // Processes are shared to save the time that one takes to start. To ask about attempts that were
+  // claimed a moment ago would take longer than they do, and nobody takes those back.
+  auto held_for = system_clock().steady() - job_.claim_asked_at;
+  if (held_for > settings_.heartbeat.lease() / 2) expect_still_held();
+}
+
+void LiveAttempt::expect_still_held() {
   // Whoever slept until now may have lost the task meanwhile. With the lock in our hands nobody can
   // take it while we look.
   std::array lease{job_.claimed.lease};
@@ -92,7 +118,6 @@ int LiveAttempt::child_lock() {
   } catch (const StoreError&) {
     // Nobody can take it from a store that does not answer, and if that lasts, the lease ends.
   }
-  return child_lock_;
 }
 
 }  // namespace holdfast

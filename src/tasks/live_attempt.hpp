@@ -36,6 +36,8 @@ class LiveAttempt final : public Attempt, public OwnAttempt {
   TaskId then_json(std::string kind, std::string payload, TaskOptions options) override;
   std::string record_once(std::string_view key, std::string_view value) override;
   int child_lock() override;
+  int open_shared_lock() override;
+  void share_lock(int lock) override;
   TaskId add_own(NewTask task) override;
   void begun() override { begun_(); }
 
@@ -45,6 +47,7 @@ class LiveAttempt final : public Attempt, public OwnAttempt {
 
  private:
   TaskId add(NewTask task);
+  void expect_still_held();
 
   const Job& job_;
   TaskStore& store_;
@@ -56,7 +59,7 @@ class LiveAttempt final : public Attempt, public OwnAttempt {
   bool made_all_ids_ = true;
   int lines_ = 0;
   std::chrono::steady_clock::time_point last_progress_{};
-  int child_lock_ = -1;
+  FileDescriptor child_lock_{};
 };
 
 }  // namespace holdfast

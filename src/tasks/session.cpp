@@ -51,6 +51,7 @@ void Session::took(std::vector<Claimed> claimed, Millis asked_at) {
   for (std::size_t i = 0; i < claimed.size(); ++i) {
     JobPtr job{jobs, &(*jobs)[i]};
     job->claimed = std::move(claimed[i]);
+    job->claim_asked_at = asked_at;
     job->deadline = deadline;
     waiting_suspects_ += job->claimed.suspect;
     // A task that we hold already comes back under a new token when its lease was lost meanwhile.

@@ -20,7 +20,8 @@ struct Job {
 
   Claimed claimed;
   Phase phase = Phase::waiting;
-  Millis deadline{};   ///< steady: past this, others may own it
+  Millis claim_asked_at{};  ///< steady
+  Millis deadline{};        ///< steady: past this, others may own it
   Millis times_out{};  ///< steady: the attempt's timeout
   std::stop_source stop{std::nostopstate};
   StopCause cause = StopCause::none;

@@ -48,8 +48,15 @@ Worker::Impl::Impl(const Tasks& tasks, WorkerOptions options)
       kinds_{kinds_of(tasks)},
       options_{std::move(options)},
       settings_{parts_.settings()},
-      recovery_{parts_.tasks(),  parts_.workers(), parts_.reports(),
-                parts_.events(), parts_.clock(),   settings_.recovery},
+      recovery_{parts_.tasks(),
+                parts_.workers(),
+                parts_.reports(),
+                parts_.events(),
+                parts_.clock(),
+                settings_.recovery,
+                {},
+                {},
+                &parts_.recovery_memory()},
       scheduler_{parts_},
       session_{Session::Limits{.concurrency = handler_count(tasks, options_, settings_),
                                .prefetch = settings_.worker.prefetch,
@@ -227,11 +234,12 @@ void Worker::Impl::watch() {
   while (!stop.stop_requested()) {
     try {
       auto now = parts_.clock().steady();
-      auto next = std::min({next_detection, next_prune, next_scrub});
+      auto next_look = std::min(next_detection, recovery_.look_again());
+      auto next = std::min({next_look, next_prune, next_scrub});
       bool death = parts_.workers().wait_for_death(std::max(next - now, Millis{0}), stop);
       now = parts_.clock().steady();
       if (stop.stop_requested()) return;
-      if (death || now >= next_detection) recovery_.run_once("watch", stop);
+      if (death || now >= next_look) recovery_.run_once("watch", stop);
       if (now >= next_detection) next_detection = now + settings_.heartbeat.detection_interval;
       if (now >= next_prune) next_prune = prune();
       if (now >= next_scrub) next_scrub = scrub();

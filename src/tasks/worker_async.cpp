@@ -50,6 +50,8 @@ class Worker::Impl::Open final : public OpenAttempt, public OwnAttempt, public O
     return live_.record_once(key, value);
   }
   int child_lock() override { return live_.child_lock(); }
+  int open_shared_lock() override { return live_.open_shared_lock(); }
+  void share_lock(int lock) override { live_.share_lock(lock); }
   TaskId add_own(NewTask follow_up) override { return live_.add_own(std::move(follow_up)); }
   void begun() override { live_.begun(); }
 

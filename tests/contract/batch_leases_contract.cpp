@@ -67,6 +67,8 @@ TEST_P(BatchStoreContract, ALeaseThatRanOutMayBeTakenAndOneThatWasRenewedMayNot)
   clock().advance(20s);
   ASSERT_THAT(batches().orphans(10), SizeIs(1));
   EXPECT_TRUE(batches().orphans(10)[0].expired);
+  EXPECT_FALSE(reclaim(verdict)) << "who decided had not seen this lease";
+  verdict.lease_until = batches().orphans(10)[0].lease_until;
   EXPECT_TRUE(reclaim(verdict));
   EXPECT_EQ(batches().renew(std::span{&claimed.lease, 1}, 90s)[0], Renewal::lost);
 }

@@ -1,5 +1,6 @@
 #include "contract/batch_store_contract.hpp"
 #include "contract/batches_contract.hpp"
+#include "contract/expiry_contract.hpp"
 #include "contract/leases_contract.hpp"
 #include "contract/ledger_contract.hpp"
 #include "contract/limit_store_contract.hpp"
@@ -34,7 +35,9 @@ const EngineCase postgres_case{"Postgres", [] { return std::make_unique<Postgres
 
 INSTANTIATE_TEST_SUITE_P(Contract, BatchStoreContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, BatchesContract, testing::Values(postgres_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, ExpiryContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::Values(postgres_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, ServerClockContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LedgerContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LimitStoreContract, testing::Values(postgres_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, MetricsHistoryContract, testing::Values(postgres_case),

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "contract/expiry_contract.hpp"
 #include "contract/leases_contract.hpp"
 #include "contract/ledger_contract.hpp"
 #include "contract/limit_store_contract.hpp"
@@ -54,7 +55,9 @@ const EngineCase cases[] = {
 #endif
 };
 
+INSTANTIATE_TEST_SUITE_P(Contract, ExpiryContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::ValuesIn(cases), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, ServerClockContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LedgerContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LimitStoreContract, testing::ValuesIn(cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, MetricsHistoryContract, testing::ValuesIn(cases), case_name);

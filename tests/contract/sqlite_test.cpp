@@ -1,5 +1,6 @@
 #include "contract/batch_store_contract.hpp"
 #include "contract/batches_contract.hpp"
+#include "contract/expiry_contract.hpp"
 #include "contract/leases_contract.hpp"
 #include "contract/ledger_contract.hpp"
 #include "contract/limit_store_contract.hpp"
@@ -39,7 +40,9 @@ const EngineCase sqlite_case{"Sqlite", [] { return std::make_unique<SqliteUnderT
 
 INSTANTIATE_TEST_SUITE_P(Contract, BatchStoreContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, BatchesContract, testing::Values(sqlite_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, ExpiryContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LeasesContract, testing::Values(sqlite_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, SteadyClockContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LedgerContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, LimitStoreContract, testing::Values(sqlite_case), case_name);
 INSTANTIATE_TEST_SUITE_P(Contract, MetricsHistoryContract, testing::Values(sqlite_case), case_name);

@@ -66,6 +66,7 @@ PostgresServer::PostgresServer(const Options& options) : PostgresServer{Unmade{}
     configure(fmt::format("listen_addresses = '{}'\n", fmt::join(options.addresses, ",")));
     std::ofstream{folder_ + "/data/pg_hba.conf", std::ios::app} << "host all all all trust\n";
   }
+  if (options.own_clock) clock_.emplace(folder_);
   start();
 }
 
@@ -135,7 +136,8 @@ void PostgresServer::init() {
 }
 
 void PostgresServer::start() {
-  pid_ = spawn(fmt::format("exec {}/postgres -D data -p {} > server.log 2>&1", programs, port_),
+  pid_ = spawn(fmt::format("{}exec {}/postgres -D data -p {} > server.log 2>&1",
+                           clock_ ? clock_->words() : "", programs, port_),
                false);
   bool up = eventually([&] { return PQping(connection().c_str()) == PQPING_OK; },
                        std::chrono::seconds{60});

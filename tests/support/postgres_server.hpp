@@ -3,8 +3,11 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "support/server_clock.hpp"
 
 namespace holdfast::test {
 
@@ -19,6 +22,7 @@ class PostgresServer {
   struct Options {
     std::vector<std::string> addresses{};  ///< also listen on these, which must be ours
     std::string settings{};                ///< more lines for its configuration
+    bool own_clock = false;                ///< that `set_clock` sets
   };
   explicit PostgresServer(const Options& options);
   PostgresServer() : PostgresServer{Options{}} {}
@@ -43,6 +47,8 @@ class PostgresServer {
   void promote();
   void stop();  ///< at once, as after a crash of the server
   void start();
+  /// Steps its wall clock while it runs.
+  void set_clock(std::chrono::seconds ahead) const { clock_->set(ahead); }
   /// All its processes stand still, as if its machine hung: connections stay, and nobody answers.
   void freeze();
   void thaw();
@@ -59,6 +65,7 @@ class PostgresServer {
   int port_ = 0;
   void signal_all(int number) const;
 
+  std::optional<ServerClock> clock_;
   pid_t pid_ = -1;
   int stores_ = 0;
 };

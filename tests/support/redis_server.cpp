@@ -28,6 +28,7 @@ std::string with_any_prefix(std::string right) {
 
 RedisServer::RedisServer(Options options) : options_{std::move(options)} {
   if (options_.tls) make_certificate(folder());
+  if (options_.own_clock) clock_.emplace(folder());
   start();
 }
 
@@ -92,7 +93,7 @@ bool RedisServer::try_start() {
   }
   command.insert(command.end(), options_.more.begin(), options_.more.end());
   ::unlink(socket().c_str());
-  process_ = std::make_unique<Process>(command);
+  process_ = std::make_unique<Process>(command, clock_ ? clock_->environment() : Environment{});
   return eventually([&] {
            if (!process_->running()) return true;
            try {

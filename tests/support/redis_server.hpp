@@ -3,11 +3,13 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engines/redis/server.hpp"
 #include "support/process.hpp"
+#include "support/server_clock.hpp"
 #include "support/temp_store.hpp"
 
 namespace holdfast::test {
@@ -19,7 +21,8 @@ class RedisServer {
   struct Options {
     bool append_only = false;  ///< everything is on disk before it is acknowledged
     bool cluster = false;
-    bool tls = false;  ///< the port speaks TLS with a certificate made for the test
+    bool tls = false;        ///< the port speaks TLS with a certificate made for the test
+    bool own_clock = false;  ///< that `set_clock` sets
     std::vector<std::string> more{};
   };
   explicit RedisServer(Options options);
@@ -42,6 +45,8 @@ class RedisServer {
   void start();
   void restart() { kill(), start(); }
   Process& process() { return *process_; }
+  /// Steps its wall clock while it runs.
+  void set_clock(std::chrono::seconds ahead) { clock_->set(ahead); }
 
   /// One command, as whoever administers the server.
   redis::Reply call(const redis::Command& command);
@@ -52,6 +57,7 @@ class RedisServer {
 
   Options options_;
   TempStore folder_;
+  std::optional<ServerClock> clock_;
   int port_ = 0;
   std::unique_ptr<Process> process_;
 };

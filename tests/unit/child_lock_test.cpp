@@ -8,6 +8,9 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+
+#include <holdfast/error.hpp>
 
 #include "engines/sqlite/side_files.hpp"
 #include "support/process.hpp"
@@ -144,6 +147,43 @@ TEST_F(ChildLock, StoppedWorkerWhoseChildIsGoneKeepsNobodyFromTheTask) {
   EXPECT_TRUE(of_next_attempt);
   drop_child_lock(files_, task_, of_stopped_worker.get());
   EXPECT_TRUE(any_child_locks(files_)) << "the file is the next attempt's";
+}
+
+TEST_F(ChildLock, SharedOneIsThatOfEveryAttemptThatItsProcessServes) {
+  auto lock = make_shared_child_lock(files_);
+  EXPECT_FALSE(any_child_locks(files_)) << "it serves none yet";
+  Bystander child{[&] { write_group(lock.get()); }};
+  share_child_lock(files_, task_, lock.get());
+  drop_child_lock(files_, task_, lock.get());
+  EXPECT_FALSE(any_child_locks(files_)) << "it served one that has ended";
+  auto second = TaskId::make();
+  share_child_lock(files_, second, lock.get());
+  lock = FileDescriptor{};
+  EXPECT_TRUE(child_still_running(files_, second));
+  EXPECT_TRUE(test::eventually([&] { return child.was_killed(); }));
+  EXPECT_FALSE(child_still_running(files_, second));
+  EXPECT_FALSE(any_child_locks(files_));
+}
+
+TEST_F(ChildLock, AttemptThatAnEarlierProcessServesIsNotShared) {
+  auto earlier = make_shared_child_lock(files_), later = make_shared_child_lock(files_);
+  share_child_lock(files_, task_, earlier.get());
+  EXPECT_THROW(share_child_lock(files_, task_, later.get()), EarlierAttemptRuns);
+  EXPECT_THROW(take_child_lock(files_, task_), EarlierAttemptRuns);
+  earlier = FileDescriptor{};
+  share_child_lock(files_, task_, later.get());
+  EXPECT_TRUE(any_child_locks(files_));
+}
+
+TEST_F(ChildLock, SharedOnesOfThoseThatAreGoneAreRemoved) {
+  auto names = [&] {
+    return std::distance(std::filesystem::directory_iterator{files_.attempts()}, {});
+  };
+  auto kept = make_shared_child_lock(files_);
+  for (int i = 0; i < 3; ++i) make_shared_child_lock(files_);
+  EXPECT_EQ(names(), 2) << "the one that is kept, and the last one";
+  share_child_lock(files_, task_, kept.get());
+  EXPECT_EQ(names(), 3) << "those that were made before are not removed";
 }
 
 }  // namespace

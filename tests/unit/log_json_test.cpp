@@ -41,12 +41,12 @@ TEST(LogJson, SaysWhatATaskDidInMembers) {
 
 TEST(LogJson, GivesEveryKindOfEventANameOfItsOwn) {
   const Event events[] = {
-      TaskChanged{},       RecoveryStarted{}, RecoveryCompleted{},  IntegrityChecked{},
-      StoreRepaired{},     WorkerEnlisted{},  WorkerDied{},         WorkerCleared{},
-      StaleWriteRefused{}, HeartbeatFailed{}, LeasesAbandoned{},    StoreTrouble{},
-      StoreWarning{},      DamageFound{},     HandlerIgnoresStop{}, KindPaused{},
-      KindResumed{},       ScheduleFired{},   ScheduleBroken{},     TransactionResumed{},
-      TransactionMoved{},  TransactionNoted{}};
+      TaskChanged{},        RecoveryStarted{},   RecoveryCompleted{}, MassExpiry{},
+      IntegrityChecked{},   StoreRepaired{},     WorkerEnlisted{},    WorkerDied{},
+      WorkerCleared{},      StaleWriteRefused{}, HeartbeatFailed{},   LeasesAbandoned{},
+      StoreTrouble{},       StoreWarning{},      DamageFound{},       HandlerIgnoresStop{},
+      KindPaused{},         KindResumed{},       ScheduleFired{},     ScheduleBroken{},
+      TransactionResumed{}, TransactionMoved{},  TransactionNoted{}};
   static_assert(std::size(events) == std::variant_size_v<Event>);
   std::set<std::string> names;
   for (const auto& event : events) {

@@ -61,15 +61,20 @@ class Reclaiming {
  private:
   Rows lock_orphans() {
     LeaseColumns leases;
-    for (const auto& verdict : verdicts_) leases.add(verdict.lease);
+    Array ends{Type::bigint};
+    for (const auto& verdict : verdicts_) {
+      leases.add(verdict.lease);
+      ends.add(verdict.lease_until);
+    }
     return db_.run("SELECT s.n, c.batchrow, c.batch, nullif(c.owner," HOLDFAST_NOBODY
-                   "), r.line::bigint FROM unnest($1::bigint[], $2::uuid[], $3::bigint[]) WITH "
-                   "ORDINALITY AS s(batchrow, batch, token, n)"
+                   "), r.line::bigint FROM unnest($1::bigint[], $2::uuid[], $3::bigint[],"
+                   " $4::bigint[]) WITH ORDINALITY AS s(batchrow, batch, token, until, n)"
                    " JOIN hf.batch_claims c ON" HOLDFAST_CLAIM_OF_LEASE
                    "LEFT JOIN alya.batchrows r ON r.rowid = c.batchrow"
-                   " LEFT JOIN hf.workers w ON w.id = c.owner WHERE" HOLDFAST_ORPHANED(
-                       "c") "ORDER BY c.batchrow, c.batch FOR UPDATE OF c SKIP LOCKED",
-                   leases.rows.value(), leases.batches.value(), leases.tokens.value());
+                   " LEFT JOIN hf.workers w ON w.id = c.owner WHERE" HOLDFAST_STILL_ORPHANED(
+                       "c", "s.until") "ORDER BY c.batchrow, c.batch FOR UPDATE OF c SKIP LOCKED",
+                   leases.rows.value(), leases.batches.value(), leases.tokens.value(),
+                   ends.value());
   }
 
   void note(const Verdict& verdict, const Rows& row) {

@@ -75,20 +75,22 @@ class Reclaiming {
 
  private:
   Rows lock_orphans() {
-    Array ids{Type::uuid}, tokens{Type::bigint}, cancel{Type::boolean};
+    Array ids{Type::uuid}, tokens{Type::bigint}, cancel{Type::boolean}, ends{Type::bigint};
     for (const auto& verdict : verdicts_) {
       ids.add(verdict.lease.id);
+      ends.add(verdict.lease_until);
       tokens.add(verdict.lease.token);
       cancel.add(verdict.cancel_requested);
     }
     return db_.run(
         "SELECT s.n, t.claimed_at, t.owner, t.max_attempts, t.queue FROM unnest($1::uuid[], "
         "$2::bigint[],"
-        " $3::boolean[]) WITH ORDINALITY AS s(id, token, cancel, n) JOIN hf.tasks t ON t.id = s.id"
+        " $3::boolean[], $4::bigint[]) WITH ORDINALITY AS s(id, token, cancel, until, n)"
+        " JOIN hf.tasks t ON t.id = s.id"
         " AND t.token = s.token AND t.state + 0 = 1 AND t.cancel_requested = s.cancel"
-        " LEFT JOIN hf.workers w ON w.id = t.owner WHERE" HOLDFAST_ORPHANED(
-            "t") "ORDER BY t.id FOR UPDATE OF t SKIP LOCKED",
-        ids.value(), tokens.value(), cancel.value());
+        " LEFT JOIN hf.workers w ON w.id = t.owner WHERE" HOLDFAST_STILL_ORPHANED(
+            "t", "s.until") "ORDER BY t.id FOR UPDATE OF t SKIP LOCKED",
+        ids.value(), tokens.value(), cancel.value(), ends.value());
   }
 
   void note(const Verdict& verdict, const Rows& row) {

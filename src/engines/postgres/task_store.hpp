@@ -21,6 +21,7 @@ class PostgresTaskStore final : public TaskStore {
   using Leases::orphans;
   std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override;
   std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override;
+  bool clock_may_be_set() const override { return !store_.dialect->manual_clock(); }
 
  private:
   Store& store_;

@@ -8,10 +8,10 @@
 #include <condition_variable>
 #include <map>
 
+#include "engines/postgres/orphaned.hpp"
 #include "engines/postgres/report_entries.hpp"
 #include "engines/postgres/worker_rows.hpp"
 #include "recovery/board.hpp"
-#include "recovery/child_lock.hpp"
 
 namespace holdfast::postgres {
 
@@ -46,14 +46,7 @@ class PostgresEnlistment final : public Enlistment {
   void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
   void finished(int slot) override { board_.finished(slot); }
   void not_alone(bool others) override { board_.not_alone(others); }
-
-  int take_child_lock(const Lease& lease) override {
-    return holdfast::take_child_lock(store_.files, lease.id).release();
-  }
-  void release_child_lock(const Lease& lease, int fd) override {
-    FileDescriptor closing{fd};
-    drop_child_lock(store_.files, lease.id, fd);
-  }
+  const HostFiles& files() const override { return store_.files; }
 
  private:
   Store& store_;
@@ -169,12 +162,14 @@ bool PostgresWorkerRegistry::bury(const Sighting& sighting, const ReportHead& re
       {KillPoint::bury_before_commit, KillPoint::bury_after_commit}, [&](Connection& db) {
         // The proof is asked for once more, in the step that relies on it.
         auto buried = db.run(
-            "UPDATE hf.workers SET died_at = {wall}, cause = $2, evidence = $3, proven = $4,"
+            "UPDATE hf.workers w SET died_at = {wall}, cause = $2, evidence = $3, proven = $4,"
             " readable = $5, restarted = $6, running = $7, running_tokens = $8 WHERE id = $1"
             " AND died_at IS NULL AND stopped_at IS NULL AND CASE WHEN $4 THEN session = $9"
-            " AND pg_try_advisory_xact_lock_shared(lock) ELSE lease_until < {steady} END",
+            " AND pg_try_advisory_xact_lock_shared(lock) ELSE lease_until = $10"
+            " AND" HOLDFAST_PAST_ITS_TIME("w") "END",
             sighting.status.id, sighting.status.cause, remains.evidence, sighting.proven_dead,
-            remains.readable, remains.machine_restarted, running, tokens.value(), db.server_run());
+            remains.readable, remains.machine_restarted, running, tokens.value(), db.server_run(),
+            sighting.lease_until);
         if (buried.changed() != 1) return false;
         ReportEntries entries{report};
         entries.add(db, dead_worker(sighting));

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include <fmt/format.h>
+#include "engines/postgres/orphaned.hpp"
 
 namespace holdfast::postgres {
 
@@ -41,6 +41,8 @@ WorkerRow read_row(const Rows& row) {
     read.remains.running.push_back({tasks[i], Token{tokens[i]}});
   read.remains.evidence = status.evidence;
   if (!row.is_null(25)) read.free = row.yes(25);
+  read.lease_until = Millis{row.integer(26)};
+  read.ahead = row.yes(27);
   return read;
 }
 
@@ -48,12 +50,13 @@ WorkerRow read_row(const Rows& row) {
 
 std::vector<WorkerRow> worker_rows(Connection& db, WhichWorkers which) {
   auto found = db.run(
-      "SELECT w.id, w.host, w.pid, w.session, w.lease, w.lease_until < {steady},"
+      "SELECT w.id, w.host, w.pid, w.session, w.lease," HOLDFAST_PAST_ITS_TIME("w") ","
       " {steady} - w.lease_until + w.lease, w.started_at, w.last_heartbeat, w.heartbeat,"
       " w.concurrency, w.queues, w.kinds, w.holding, w.stopped_at, w.died_at, w.cleared_at,"
       " w.cause, w.evidence, w.boot, w.proven, w.readable, w.restarted, w.running,"
       " w.running_tokens, CASE WHEN w.session = $2 AND w.stopped_at IS NULL AND w.cleared_at IS"
-      " NULL THEN pg_try_advisory_xact_lock_shared(w.lock) END FROM hf.workers w"
+      " NULL THEN pg_try_advisory_xact_lock_shared(w.lock) END, w.lease_until,"
+      HOLDFAST_AHEAD("w", "w.lease") "FROM hf.workers w"
       " WHERE $1 OR (w.stopped_at IS NULL AND w.cleared_at IS NULL) ORDER BY w.n",
       which == WhichWorkers::all, db.server_run());
   std::vector<WorkerRow> rows;
@@ -74,6 +77,8 @@ Sighting judge(const WorkerRow& row) {
   Sighting seen;
   seen.status = row.status;
   seen.buried = row.buried;
+  seen.lease_until = row.lease_until;
+  seen.ahead = row.ahead;
   bool is_free = row.free.value_or(false);
   seen.proven_dead = is_free || (row.buried && row.proven);
   seen.status.proof = is_free               ? "lock released"
@@ -86,10 +91,9 @@ Sighting judge(const WorkerRow& row) {
     seen.status.cause = "its session on the server is gone";
   } else if (row.stale) {
     seen.stale = true;
-    seen.status.cause = fmt::format(
-        "silent for {} s; {}", std::chrono::duration_cast<std::chrono::seconds>(row.silent).count(),
-        row.free ? "its lock is still held: stopped or hung"
-                 : "it has no lock that would prove life");
+    seen.status.cause = silence_text(row.silent, row.ahead,
+                                     row.free ? "its lock is still held: stopped or hung"
+                                              : "it has no lock that would prove life");
   }
   return seen;
 }

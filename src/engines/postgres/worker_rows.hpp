@@ -16,6 +16,8 @@ struct WorkerRow {
   std::string boot{};
   bool stale = false;
   Millis silent{0};
+  Millis lease_until{0};
+  bool ahead = false;  ///< see `Orphan`
   bool buried = false;
   bool cleared = false;
   bool proven = false;         ///< when it was buried

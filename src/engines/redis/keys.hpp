@@ -59,6 +59,7 @@ namespace holdfast::redis {
 ///     {p}:cascade         list: ends of tasks that not all who wait for them have heard of
 ///     {p}:seq             the last number of a task
 ///     {p}:token           the last token that was given out
+///     {p}:looked_at       the latest time of the server that a look for orphans has seen
 ///
 ///     {p}:limits          hash: limits by place, which is scope, \x1f and name
 ///     {p}:buckets         hash: token buckets that are not full, by place

@@ -21,10 +21,14 @@ constexpr std::size_t tasks_a_read = 1'000;
 /// What is needed of a task's body is in its first bytes.
 constexpr const char* end_of_beginning = "255";
 
+/// What the script answers for each, and how it says that a lease ends too late.
+constexpr std::size_t values_an_orphan = 4;
+constexpr std::int64_t ahead_of_its_clock = 2;
+
 const Command orphan_fields{"y", "v", "x", "u"};
 
 /// Nothing if it is not running any more, or not for the same worker.
-std::optional<Orphan> read_orphan(TaskId id, std::string_view worker, bool expired,
+std::optional<Orphan> read_orphan(TaskId id, std::string_view worker, std::int64_t expired,
                                   const std::optional<TaskRow>& row, const Value& more,
                                   const Value& body_begins) {
   if (!row || row->state != TaskState::running || row->worker != worker) return {};
@@ -32,7 +36,8 @@ std::optional<Orphan> read_orphan(TaskId id, std::string_view worker, bool expir
   Orphan orphan;
   orphan.lease = {id, row->token};
   orphan.worker = WorkerId::parse(worker).value_or(WorkerId{});
-  orphan.expired = expired;
+  orphan.expired = expired != 0;
+  orphan.ahead = expired == ahead_of_its_clock;
   orphan.attempt = row->attempt;
   orphan.max_attempts = body.max_attempts;
   orphan.crashes = static_cast<int>(more[0].number());
@@ -45,7 +50,8 @@ std::optional<Orphan> read_orphan(TaskId id, std::string_view worker, bool expir
 }
 
 void add(Arguments& arguments, const Verdict& verdict) {
-  arguments.add(verdict.lease).add(verdict.expired).add(verdict.cancel_requested).add(verdict.to);
+  arguments.add(verdict.lease).add(verdict.expired).add(verdict.lease_until);
+  arguments.add(verdict.cancel_requested).add(verdict.to);
   arguments.add(verdict.attempt).add(verdict.crashes).add(verdict.suspect).add(verdict.delay);
   arguments.add(verdict.reason).add(verdict.cause);
 }
@@ -73,11 +79,11 @@ std::vector<Orphan> RedisTaskStore::orphans(int limit, std::span<const WorkerId>
   for (const auto& worker : as_if_buried) arguments.add(worker.text());
   auto found = store_.run(scripts::orphans, arguments);
   std::vector<Orphan> orphans;
-  for (std::size_t first = 0; first < found.size(); first += 3 * tasks_a_read) {
-    auto end = std::min(first + 3 * tasks_a_read, found.size());
+  for (std::size_t first = 0; first < found.size(); first += values_an_orphan * tasks_a_read) {
+    auto end = std::min(first + values_an_orphan * tasks_a_read, found.size());
     std::vector<std::string> ids;
     std::vector<Command> reads;
-    for (auto at = first; at < end; at += 3) {
+    for (auto at = first; at < end; at += values_an_orphan) {
       ids.push_back(found[at].string());
       Command read{"HMGET", store_.keys.key("t:" + ids.back())};
       read.insert(read.end(), orphan_fields.begin(), orphan_fields.end());
@@ -87,12 +93,14 @@ std::vector<Orphan> RedisTaskStore::orphans(int limit, std::span<const WorkerId>
     reads.push_back(read_rows(store_, ids));
     auto replies = store_.server.call_all(reads);
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      auto at = first + 3 * i;
+      auto at = first + values_an_orphan * i;
       auto id = TaskId::parse(ids[i]);
       if (!id) continue;
-      auto orphan = read_orphan(*id, found[at + 1].text(), found[at + 2].number() == 1,
+      auto orphan = read_orphan(*id, found[at + 1].text(), found[at + 2].number(),
                                 parse_row(replies.back()[i]), replies[2 * i], replies[2 * i + 1]);
-      if (orphan) orphans.push_back(std::move(*orphan));
+      if (!orphan) continue;
+      orphan->lease_until = Millis{parse_number(found[at + 3].text())};
+      orphans.push_back(std::move(*orphan));
     }
   }
   if (!orphans.empty() && any_child_locks(store_.files()))

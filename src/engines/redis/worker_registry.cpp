@@ -13,7 +13,6 @@
 #include "engines/redis/life_line.hpp"
 #include "engines/redis/server_check.hpp"
 #include "recovery/board.hpp"
-#include "recovery/child_lock.hpp"
 
 namespace holdfast::redis {
 
@@ -37,13 +36,7 @@ class RedisEnlistment final : public Enlistment {
   void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
   void finished(int slot) override { board_.finished(slot); }
   void not_alone(bool others) override { board_.not_alone(others); }
-  int take_child_lock(const Lease& lease) override {
-    return holdfast::take_child_lock(files_, lease.id).release();
-  }
-  void release_child_lock(const Lease& lease, int fd) override {
-    FileDescriptor closing{fd};
-    drop_child_lock(files_, lease.id, fd);
-  }
+  const HostFiles& files() const override { return files_; }
   LifeLine& life_line() { return life_line_; }
 
  private:
@@ -85,6 +78,9 @@ Sighting judge(Store& store, const WorkerRow& row, const Living& living, Millis 
   Sighting seen;
   seen.status = row.status;
   seen.buried = row.buried;
+  seen.lease_until = row.lease_until;
+  // As in the scripts.
+  seen.ahead = row.lease_until > now + 2 * row.status.stale_after;
   bool known = living.knows(row.life);
   seen.proven_dead = row.proven || missing(living, row);
   seen.status.proof = seen.proven_dead   ? row.life + " is gone"
@@ -94,13 +90,11 @@ Sighting judge(Store& store, const WorkerRow& row, const Living& living, Millis 
   if (!seen.buried && seen.proven_dead) {
     seen.status.state = WorkerState::dead;
     seen.status.cause = "its connection to the server is closed";
-  } else if (!seen.buried && row.lease_until < now) {
+  } else if (!seen.buried && (seen.ahead || row.lease_until < now)) {
     seen.stale = true;
-    auto silent = std::chrono::duration_cast<std::chrono::seconds>(now - row.lease_until +
-                                                                   row.status.stale_after);
-    seen.status.cause = fmt::format("silent for {} s; {}", silent.count(),
-                                    known ? "its connection is still open: stopped or hung"
-                                          : "it has no connection that would prove life");
+    seen.status.cause = silence_text(now - row.lease_until + row.status.stale_after, seen.ahead,
+                                     known ? "its connection is still open: stopped or hung"
+                                           : "it has no connection that would prove life");
   }
   if (seen.proven_dead) seen.remains = remains_of(store, row);
   return seen;
@@ -180,7 +174,7 @@ bool RedisWorkerRegistry::bury(const Sighting& sighting, const ReportHead& repor
   if (sighting.proven_dead && proof.ends_with(proven))
     life = proof.substr(0, proof.size() - proven.size());
   auto arguments = store_.arguments();
-  arguments.add(report).add(sighting.status.id.text()).add(life);
+  arguments.add(report).add(sighting.status.id.text()).add(life).add(sighting.lease_until);
   arguments.add(sighting.status.cause).add(sighting.remains.evidence);
   return store_
              .run({KillPoint::bury_before_commit, KillPoint::bury_after_commit}, scripts::bury,

@@ -36,8 +36,8 @@ std::optional<Taken> find_orphan(Connection& db, const Verdict& verdict, Millis 
       "SELECT w.id, b.id, r.line FROM holdfast_batch_claims c JOIN holdfast_batches b"
       " ON b.seq = c.batch LEFT JOIN holdfast_batchrows r ON r.seq = c.row"
       " LEFT JOIN holdfast_workers w ON w.seq = c.owner"
-      " WHERE c.row = ?1 AND c.batch = ?2 AND" HOLDFAST_ORPHANED("c"));
-  if (!find.bind(key->row, key->batch, now, domain).step()) return {};
+      " WHERE c.row = ?1 AND c.batch = ?2 AND" HOLDFAST_STILL_ORPHANED("c", "?5"));
+  if (!find.bind(key->row, key->batch, now, domain, verdict.lease_until).step()) return {};
   Taken taken{.key = *key};
   if (!find.is_null(0)) taken.worker = find.worker_id(0);
   auto batch = batch_id(find, 1).text();

@@ -36,8 +36,9 @@ std::optional<Taken> find_orphan(Connection& db, const Verdict& verdict, Millis 
       "SELECT t.seq, t.claimed_at, w.id, t.max_attempts, t.lane FROM holdfast_tasks t"
       " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
       " WHERE t.id = ?1 AND t.token = ?2 AND t.state = 1 AND t.cancel_requested = ?5"
-      " AND" HOLDFAST_ORPHANED("t"));
-  find.bind(verdict.lease.id, verdict.lease.token, now, domain, verdict.cancel_requested);
+      " AND" HOLDFAST_STILL_ORPHANED("t", "?6"));
+  find.bind(verdict.lease.id, verdict.lease.token, now, domain, verdict.cancel_requested,
+            verdict.lease_until);
   if (!find.step()) return {};
   Taken taken{find.integer(0), find.integer(4), static_cast<int>(find.integer(3)),
               find.optional_time(1)};

@@ -19,6 +19,11 @@
   " (w.seq IS NULL OR w.died_at IS NOT NULL OR w.stopped_at IS NOT NULL" \
   "  OR (" of ".lease_until < ?3 AND w.clock = ?4)) "
 
+/// The same, if the claim still ends at `until`, when it ended for who decided.
+#define HOLDFAST_STILL_ORPHANED(of, until)                               \
+  " (w.seq IS NULL OR w.died_at IS NOT NULL OR w.stopped_at IS NOT NULL" \
+  "  OR (" of ".lease_until < ?3 AND w.clock = ?4 AND " of ".lease_until = " until ")) "
+
 /// ?1 are the ids of workers that are to be taken for buried; mostly there are none.
 #define HOLDFAST_PRESUMED_DEAD " (?1 <> '' AND instr(?1, hex(w.id)) > 0) "
 
@@ -27,7 +32,7 @@
   " " of                                                                                       \
   ".token, w.id, w.seq IS NOT NULL AND w.died_at IS NULL AND w.stopped_at IS NULL"             \
   " AND NOT" HOLDFAST_PRESUMED_DEAD ", " of ".attempt, " of ".crashes, " of ".recoveries, " of \
-  ".suspect "
+  ".suspect, coalesce(" of ".lease_until, 0) "
 
 namespace holdfast::sqlite {
 
@@ -35,7 +40,7 @@ inline constexpr Writer::KillPoints renew_points{KillPoint::renew_before_commit,
                                                  KillPoint::renew_after_commit};
 inline constexpr Writer::KillPoints reclaim_points{KillPoint::reclaim_before_commit,
                                                    KillPoint::reclaim_after_commit};
-inline constexpr int orphan_columns = 7;
+inline constexpr int orphan_columns = 8;
 
 /// Ids as SQLite's `hex` writes them, with something between them.
 inline std::string hex_list(std::span<const WorkerId> ids) {
@@ -54,6 +59,7 @@ inline Orphan read_orphan(const Statement& row) {
   orphan.crashes = static_cast<int>(row.integer(4));
   orphan.recoveries = static_cast<int>(row.integer(5));
   orphan.suspect = row.integer(6) != 0;
+  orphan.lease_until = Millis{row.integer(7)};
   return orphan;
 }
 

@@ -7,7 +7,6 @@
 #include "engines/sqlite/report_rows.hpp"
 #include "engines/sqlite/worker_rows.hpp"
 #include "recovery/board.hpp"
-#include "recovery/child_lock.hpp"
 
 namespace holdfast::sqlite {
 
@@ -32,14 +31,7 @@ class SqliteEnlistment final : public Enlistment {
   void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
   void finished(int slot) override { board_.finished(slot); }
   void not_alone(bool others) override { board_.not_alone(others); }
-
-  int take_child_lock(const Lease& lease) override {
-    return holdfast::take_child_lock(files_, lease.id).release();
-  }
-  void release_child_lock(const Lease& lease, int fd) override {
-    FileDescriptor closing{fd};
-    drop_child_lock(files_, lease.id, fd);
-  }
+  const HostFiles& files() const override { return files_; }
 
  private:
   SideFiles files_;
@@ -137,10 +129,10 @@ bool SqliteWorkerRegistry::bury(const Sighting& sighting, const ReportHead& repo
         db.use(
               "UPDATE holdfast_workers SET died_at = ?2, cause = ?3, evidence = ?4 WHERE id = ?1"
               " AND died_at IS NULL AND stopped_at IS NULL"
-              " AND (?5 OR (clock = ?6 AND lease_until < ?7))")
+              " AND (?5 OR (clock = ?6 AND lease_until < ?7 AND lease_until = ?8))")
             .bind(sighting.status.id, store_.clock.wall(), sighting.status.cause,
                   sighting.remains.evidence, sighting.proven_dead, store_.clock_domain,
-                  store_.clock.steady())
+                  store_.clock.steady(), sighting.lease_until)
             .run();
         if (db.changes() != 1) return false;
         ReportEntries entries{db, report, store_.clock.wall()};

@@ -105,6 +105,7 @@ Sighting judge(const WorkerRow& row, std::optional<bool> locked, const std::stri
   Sighting seen;
   seen.status = row.status;
   seen.buried = row.buried;
+  seen.lease_until = row.lease_until;
   bool held = locked.value_or(false);
   // A held lock is the best proof of life, whatever a container makes of the boot id.
   bool restarted = !held && restarted_between(row.clock, clock);
@@ -117,10 +118,8 @@ Sighting judge(const WorkerRow& row, std::optional<bool> locked, const std::stri
   } else if (row.clock == clock && row.lease_until < now) {
     // Steady times of another time namespace mean nothing here: there only the lock counts.
     seen.stale = true;
-    auto silent =
-        std::chrono::duration_cast<std::chrono::seconds>(now - row.lease_until + row.lease);
-    seen.status.cause = fmt::format(
-        "silent for {} s; {}", silent.count(),
+    seen.status.cause = silence_text(
+        now - row.lease_until + row.lease, false,
         held ? "its lock is still held: stopped or hung" : "it has no lock that would prove life");
   }
   return seen;

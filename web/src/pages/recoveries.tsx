@@ -83,6 +83,7 @@ export function Recoveries() {
 }
 
 function sentence_of(status: RecoveryStatus): string {
+  if (status.alarm) return status.alarm;
   if (status.recovery_running) return "A recovery is at work now.";
   if (status.waiting === 0) return "Nothing is waiting to be recovered.";
   const text = `${plural(status.waiting, "task")} of dead workers waits to be taken back`;

@@ -32,6 +32,13 @@ end
 local function digits(number) return string.format('%.0f', number) end
 local now_text = digits(now)
 
+-- Whether a lease of a worker, whose leases have this length, is not to be believed: 1 if it has
+-- ended, 2 if it ends later than it could have been written to end, because the clock was set back.
+local function past_its_time(lease_end, length)
+  if lease_end < steady then return 1 end
+  return length and lease_end > steady + 2 * tonumber(length) and 2 or nil
+end
+
 -- A token that is greater than all that this store has given out, whatever became of the clock.
 -- What one script claims or takes back shares one.
 local given_token

@@ -1,15 +1,17 @@
 -- Takes work back from workers that are dead or silent.
 --
--- ARGV: report (see report.lua), number of verdicts; of each: id, token, expired (1, 0), cancel
---       requested (1, 0), to, attempt, crashes, suspect (1, 0), delay, reason, cause
+-- ARGV: report (see report.lua), number of verdicts; of each: id, token, expired (1, 0), end of the
+--       lease for who decided, cancel requested (1, 0), to, attempt, crashes, suspect (1, 0), delay,
+--       reason, cause
 -- Result: of each 1, or 0 if it no longer is an orphan of that claim
 local begin_report = take_report()
 
-local function is_orphan(id, worker, expired)
-  if call('HGET', P .. 'w:' .. worker, 's') ~= '0' then return true end
+local function is_orphan(id, worker, expired, lease_end)
+  local w = call('HMGET', P .. 'w:' .. worker, 's', 'lease')
+  if w[1] ~= '0' then return true end
   if not expired then return false end
   local one = held_by(worker)[id]
-  return not one or one.lease_end < steady
+  return not one or (one.lease_end == lease_end and past_its_time(lease_end, w[2]) ~= nil)
 end
 
 local function take_back(v, r, more)
@@ -44,12 +46,14 @@ end
 
 local answers, any = {}, false
 for i = 1, take_number() do
-  local v = { id = take(), token = take(), expired = take() == '1', cancel = take() == '1',
+  local v = { id = take(), token = take(), expired = take() == '1', lease_end = take_number(),
+    cancel = take() == '1',
     to = take(), attempt = take(), crashes = take(), suspect = take() == '1',
     delay = take_number(), reason = take(), cause = take() }
   local r = task_of(v.id)
   answers[i] = 0
-  if r and r.state == RUNNING and r.token == v.token and is_orphan(v.id, r.worker, v.expired) then
+  if r and r.state == RUNNING and r.token == v.token
+    and is_orphan(v.id, r.worker, v.expired, v.lease_end) then
     local more = unusual(v.id, r, 'v', 'uk', 'd', 'x')
     if (more[4] and true or false) == v.cancel then
       if not any then begin_report() end
