@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "recovery/kill_point.hpp"
 #include "recovery/time_text.hpp"
+#include "results/look.hpp"
 #include "results/lost_ledger.hpp"
 #include "results/notice.hpp"
 #include "results/notify_queue.hpp"
@@ -70,7 +72,7 @@ class Handlers {
     Tally tally{transaction.data_json(), ledger(transaction)};
     if (tally.complete()) return go(State::sending_completion);
     if (++tally.known.resends > options_.max_resends)
-      return fail(fmt::format("a queue of it was gone {} times", tally.known.resends));
+      return fail(fmt::format("parts of it, or a queue, were gone {} times", tally.known.resends));
     declare_queues(transaction);
     transaction.keep(tally.known);
     transaction.send(request_for(transaction, options_, &tally));
@@ -81,6 +83,8 @@ class Handlers {
     auto lines = ledger(transaction);
     Tally tally{transaction.data_json(), lines};
     if (!tally.complete()) return go(State::needs_resend, "parts of it are gone");
+    auto look = look_at_parts(*options_.blobs, transaction.id(), tally, lines);
+    if (look.gone > 0) return reopen(transaction, look);
     transaction.send(completion_of(transaction, options_, tally, lines, wall_now()));
     return go(State::cleaning);
   }
@@ -102,6 +106,14 @@ class Handlers {
     transaction.forget_ledger();
     remove_rounds_before(*options_.blobs, transaction.id(), round);
     return go(State::failed, transaction.reason());
+  }
+
+  // In a step of its own: if it is the last one, the next holder finds that parts are missing.
+  static Next reopen(Transaction& transaction, const Look& look) {
+    kill_point(KillPoint::look_before_reopen);
+    transaction.replace_ledger(look.there);
+    kill_point(KillPoint::look_after_reopen);
+    return go(State::needs_resend, look.reason());
   }
 
   void declare_queues(const Transaction& transaction) const {
