@@ -155,7 +155,7 @@ bool holds_store(std::string_view address) {
   return std::filesystem::exists(path) && sqlite::may_be_store(path);
 }
 
-std::shared_ptr<BlobStore> open_blobs(std::string_view address) {
+std::shared_ptr<BlobStore> open_blobs(std::string_view address, BlobMode mode) {
   constexpr std::string_view scheme = "dir:";
   if (azure::is_address(address)) return azure::open_blobs(address);
   if (s3::is_address(address)) return s3::open_blobs(address);
@@ -164,7 +164,9 @@ std::shared_ptr<BlobStore> open_blobs(std::string_view address) {
         "'{}' is not the address of a store of blobs; write dir:FOLDER, azure://ACCOUNT/CONTAINER "
         "or s3://BUCKET",
         address.substr(0, address.find(':')))};
-  return filesystem::open_blob_directory(std::string{address.substr(scheme.size())});
+  return filesystem::open_blob_directory(
+      std::string{address.substr(scheme.size())},
+      mode == BlobMode::group ? FilesFor::readers : FilesFor::owner);
 }
 
 std::shared_ptr<Liveness> open_liveness(std::string_view address) {

@@ -46,6 +46,12 @@ struct BlobInfo {
   std::string key;
   std::size_t bytes = 0;  ///< of the content
   std::chrono::seconds age{0};
+  /// Of the content, in hexadecimal, as it is kept beside the blob; empty where a list does not
+  /// say.
+  std::string sha256{};
+  /// It was not written by Holdfast, or changed since then: only reading it tells whether it is
+  /// what was written.
+  bool doubtful = false;
 };
 
 /// Content that is read as it is needed, for what is too large for memory.
@@ -103,10 +109,17 @@ bool is_blob_key(std::string_view key);
 /// Throws `InvalidRequest` for what is no key of a blob.
 void check_blob_key(std::string_view key);
 
+/// Who may read the files and folders that a store of blobs in a folder makes.
+enum class BlobMode {
+  owner,  ///< 0600 and 0700
+  group,  ///< 0640 and 0750: also the group of the folder
+};
+
 /// Opens a store of blobs by its address: `dir:/FOLDER`, which is created if it is not there;
 /// `azure://ACCOUNT/CONTAINER` or `s3://BUCKET`, which have to be there. docs/blobs.md has all
-/// forms of these, and where their keys come from. Throws `ConfigError` for an address that makes
-/// no sense.
-std::shared_ptr<BlobStore> open_blobs(std::string_view address);
+/// forms of these, and where their keys come from. `mode` is for folders; what is there already
+/// keeps its mode. Throws `ConfigError` for an address that makes no sense, and for a folder that
+/// its group cannot read although it is to.
+std::shared_ptr<BlobStore> open_blobs(std::string_view address, BlobMode mode = BlobMode::owner);
 
 }  // namespace holdfast

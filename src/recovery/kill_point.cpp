@@ -16,26 +16,29 @@ struct Order {
   int visits_left = 1;
 };
 
-const Order& order() {
-  static const Order given = [] {
-    const char* text = std::getenv("HOLDFAST_KILL_AT");
-    Order parsed{text ? text : "", 1};
-    if (auto colon = parsed.name.find(':'); colon != std::string::npos) {
-      parsed.visits_left = std::atoi(parsed.name.c_str() + colon + 1);
-      parsed.name.resize(colon);
-    }
-    return parsed;
-  }();
-  return given;
+Order order_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  Order parsed{text ? text : "", 1};
+  if (auto colon = parsed.name.find(':'); colon != std::string::npos) {
+    parsed.visits_left = std::atoi(parsed.name.c_str() + colon + 1);
+    parsed.name.resize(colon);
+  }
+  return parsed;
+}
+
+void visit(KillPoint point, const Order& order, std::atomic<int>& visits, int signal) {
+  if (order.name.empty()) return;
+  if (kill_point_names[static_cast<std::size_t>(point)] != order.name) return;
+  if (++visits == order.visits_left) std::raise(signal);
 }
 
 }  // namespace
 
 void kill_point(KillPoint point) {
-  if (order().name.empty()) return;
-  if (kill_point_names[static_cast<std::size_t>(point)] != order().name) return;
-  static std::atomic<int> visits{0};
-  if (++visits == order().visits_left) std::raise(SIGKILL);
+  static const Order kill = order_in("HOLDFAST_KILL_AT"), stop = order_in("HOLDFAST_STOP_AT");
+  static std::atomic<int> before_kill{0}, before_stop{0};
+  visit(point, kill, before_kill, SIGKILL);
+  visit(point, stop, before_stop, SIGSTOP);
 }
 
 }  // namespace holdfast

@@ -6,8 +6,9 @@
 namespace holdfast {
 
 /// Named places where a process may die at the worst moment. In test builds
-/// `HOLDFAST_KILL_AT=name` (or `name:n` for the n-th visit) makes it die there by SIGKILL; a test
-/// visits every one. In release builds they are nothing.
+/// `HOLDFAST_KILL_AT=name` (or `name:n` for the n-th visit) makes it die there by SIGKILL, and
+/// `HOLDFAST_STOP_AT` sleep there until SIGCONT; a test visits every one. In release builds they
+/// are nothing.
 enum class KillPoint {
   enqueue_before_commit,
   enqueue_after_commit,
@@ -65,8 +66,12 @@ enum class KillPoint {
   own_complete_after_write,
   http_before_send,
   http_after_answer,
+  blob_before_side,
   blob_before_link,
   blob_after_link,
+  convert_before_rename,
+  convert_after_rename,
+  unlink_after_part,
   http_sidekiq_before_take,
   http_sidekiq_after_take,
   http_sidekiq_before_sending,
@@ -89,6 +94,8 @@ enum class KillPoint {
   messages_after_commit,
   message_before_acknowledge,
   message_after_acknowledge,
+  look_before_reopen,
+  look_after_reopen,
   batch_before_commit,
   batch_after_commit,
   batch_exchange_before_commit,
@@ -170,8 +177,12 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"own_complete_after_write"},
     std::string_view{"http_before_send"},
     std::string_view{"http_after_answer"},
+    std::string_view{"blob_before_side"},
     std::string_view{"blob_before_link"},
     std::string_view{"blob_after_link"},
+    std::string_view{"convert_before_rename"},
+    std::string_view{"convert_after_rename"},
+    std::string_view{"unlink_after_part"},
     std::string_view{"http_sidekiq_before_take"},
     std::string_view{"http_sidekiq_after_take"},
     std::string_view{"http_sidekiq_before_sending"},
@@ -194,6 +205,8 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"messages_after_commit"},
     std::string_view{"message_before_acknowledge"},
     std::string_view{"message_after_acknowledge"},
+    std::string_view{"look_before_reopen"},
+    std::string_view{"look_after_reopen"},
     std::string_view{"batch_before_commit"},
     std::string_view{"batch_after_commit"},
     std::string_view{"batch_exchange_before_commit"},

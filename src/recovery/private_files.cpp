@@ -98,6 +98,24 @@ Place place_of(const std::string& path) {
   return place;
 }
 
+mode_t folder_mode(FilesFor whom) {
+  return whom == FilesFor::group ? 0770 : whom == FilesFor::readers ? 0750 : 0700;
+}
+
+mode_t file_mode(FilesFor whom) {
+  return whom == FilesFor::group ? 0660 : whom == FilesFor::readers ? 0640 : 0600;
+}
+
+/// Another group than that of the folder must not be the one that may read.
+void require_group(const FileDescriptor& made, const std::string& path, const Place& place) {
+  const auto status = status_of(made, path);
+  if (status.st_gid == place.about.st_gid) return;
+  refuse(path, status,
+         fmt::format("its group is {} and cannot become {}, the group of its folder", status.st_gid,
+                     place.about.st_gid),
+         "Run as a member of that group, or let the folder give it: 'chmod g+s' on the folder");
+}
+
 /// The mode only becomes what was asked for here: until then it is narrower.
 void hand_over(const FileDescriptor& made, const std::string& path, mode_t mode, uid_t owner,
                const Place& place) {
@@ -107,6 +125,8 @@ void hand_over(const FileDescriptor& made, const std::string& path, mode_t mode,
   if ((give || (mode & S_IRWXG) != 0 || is_shared(place.about)) &&
       ::fchown(made.get(), give ? owner : same_user, place.about.st_gid) != 0 && errno != EPERM)
     throw_errno("set the owner of", path);
+  if ((mode & S_IRWXG) == S_IRGRP || (mode & S_IRWXG) == (S_IRGRP | S_IXGRP))
+    require_group(made, path, place);
   if (::fchmod(made.get(), mode) != 0) throw_errno("set the mode of", path);
 }
 
@@ -209,7 +229,7 @@ bool make_private_folder(const std::string& path, FilesFor whom,
   const auto parent = std::filesystem::path{path}.parent_path();
   Status above{};
   if (!parent.empty() && ::stat(parent.c_str(), &above) != 0 && errno == ENOENT)
-    make_private_folder(parent);
+    make_private_folder(parent, whom == FilesFor::readers ? whom : FilesFor::owner);
   const auto place = place_of(path);
   const bool made = ::mkdirat(place.folder.get(), place.name.c_str(), 0700) == 0;
   if (!made && errno != EEXIST) throw_errno("create the folder", path);
@@ -224,7 +244,7 @@ bool make_private_folder(const std::string& path, FilesFor whom,
   const bool group = whom == FilesFor::group;
   const bool share = group && !is_shared(status) && status.st_uid == ::geteuid();
   if (made || share)
-    hand_over(folder, path, group ? 0770 : 0700,
+    hand_over(folder, path, folder_mode(whom),
               made ? trusted_owner.value_or(place.about.st_uid) : status.st_uid, place);
   return made;
 }
@@ -280,7 +300,7 @@ FileDescriptor create_private(const std::string& path, FilesFor whom) {
     return {};
   }
   if (!file) throw_errno("create", path);
-  hand_over(file, path, whom == FilesFor::group ? 0660 : 0600, place.about.st_uid, place);
+  hand_over(file, path, file_mode(whom), place.about.st_uid, place);
   return file;
 }
 

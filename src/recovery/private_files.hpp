@@ -23,6 +23,9 @@ namespace holdfast {
 enum class FilesFor {
   owner,  ///< folders have mode 0700, files 0600
   group,  ///< 0770 and 0660: for everybody in the group of the folder
+  /// 0750 and 0640: the group of the folder may read. Refused where the group of the folder cannot
+  /// be given to what is made in it.
+  readers,
 };
 
 /// Makes a folder, and the missing ones above it, or checks the one that is there; true: it was

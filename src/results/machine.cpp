@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "recovery/kill_point.hpp"
 #include "recovery/time_text.hpp"
 #include "recovery/transaction_notes.hpp"
 #include "results/leave_queue.hpp"
+#include "results/look.hpp"
 #include "results/lost_ledger.hpp"
 #include "results/notice.hpp"
 #include "results/notify_queue.hpp"
@@ -88,7 +90,7 @@ class Handlers {
     Tally tally{transaction.data_json(), ledger(transaction)};
     if (tally.complete()) return go(State::sending_completion);
     if (++tally.known.resends > options_.max_resends)
-      return fail(fmt::format("a queue of it was gone {} times", tally.known.resends));
+      return fail(fmt::format("parts of it, or a queue, were gone {} times", tally.known.resends));
     declare_queues(transaction);
     tally.known.silent_ms = 0;
     transaction.send(request_for(transaction, options_, tally.known, &tally));
@@ -101,6 +103,8 @@ class Handlers {
     auto lines = ledger(transaction);
     Tally tally{transaction.data_json(), lines};
     if (!tally.complete()) return go(State::needs_resend, "parts of it are gone");
+    auto look = look_at_parts(*options_.blobs, transaction.id(), tally, lines);
+    if (look.gone > 0) return reopen(transaction, look);
     transaction.send(completion_of(transaction, options_, tally, lines, wall_now()));
     tally.known.notified = true;
     transaction.keep(tally.known);
@@ -202,6 +206,14 @@ class Handlers {
     take_part(transaction, tally, delivery, part, entries);
     if (entries.size() > before) return {};
     return place({part.series, part.ordinal});
+  }
+
+  // In a step of its own: if it is the last one, the next holder finds that parts are missing.
+  static Next reopen(Transaction& transaction, const Look& look) {
+    kill_point(KillPoint::look_before_reopen);
+    transaction.replace_ledger(look.there);
+    kill_point(KillPoint::look_after_reopen);
+    return go(State::needs_resend, look.reason());
   }
 
   void declare_queues(const Transaction& transaction) const {

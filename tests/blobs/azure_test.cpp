@@ -11,6 +11,7 @@
 #include "blobs/servers.hpp"
 #include "engines/azure/target.hpp"
 #include "engines/azure/upload.hpp"
+#include "engines/objects/digest.hpp"
 #include "support/memory.hpp"
 
 namespace holdfast::test {
@@ -119,8 +120,21 @@ TEST_F(AzureBlobs, WhatWasChangedInTheContainerIsNotTakenForTheBlob) {
   };
   write({.put = "x", .sha256 = std::string(64, '0'), .bytes = 7});
   EXPECT_THROW(blobs_->get("key"), BlobDamaged);
+  EXPECT_EQ(blobs_->list().at(0).sha256, std::string(64, '0'));
   write({.put = "x", .sha256 = "", .bytes = 7});
   EXPECT_THROW(blobs_->get("key"), BlobDamaged);
+  EXPECT_TRUE(blobs_->list().at(0).doubtful);
+}
+
+TEST_F(AzureBlobs, ListsSayTheChecksumOfWhatCameWholeAndInBlocks) {
+  Pattern pattern{10'000'000};
+  blobs_->put("large", pattern);
+  blobs_->put("small", "y");
+  auto listed = blobs_->list();
+  ASSERT_EQ(listed.size(), 2u);
+  auto sum = objects::Digest::sha256().add(Pattern::text(10'000'000)).take();
+  EXPECT_EQ(listed[0].sha256, objects::hex(sum));
+  EXPECT_EQ(listed[1].sha256, objects::hex(objects::Digest::sha256().add("y").take()));
 }
 
 TEST_F(AzureBlobs, ListsHaveSeveralPages) {

@@ -67,6 +67,11 @@ TEST_P(Blobs, AreListedInOrderWithTheirSizes) {
   EXPECT_EQ(listed[0].key, "a");
   EXPECT_GE(listed[1].bytes, 100u);
   EXPECT_LT(listed[1].age, std::chrono::minutes{10});
+  // SHA-256 of `y`, where the store can say it in a list.
+  EXPECT_THAT(
+      listed[0].sha256,
+      testing::AnyOf("", "a1fce4363854ff888cff4b8e7875d600c2682390412a8cf79b37d0b11148b0fa"));
+  for (const auto& blob : listed) EXPECT_FALSE(blob.doubtful) << blob.key;
 }
 
 TEST_P(Blobs, KeysThatCouldLeadElsewhereAreRefused) {

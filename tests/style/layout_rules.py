@@ -19,6 +19,7 @@ HEIGHT = {
 BUILT_ON = {
     "engines/sidekiq": "engines/redis",
     "engines/azure": "engines/objects", "engines/s3": "engines/objects",
+    "engines/filesystem": "engines/objects",
 }
 ROOT_HEIGHT = 6  # src/*.cpp: the composition root, which knows all of the library
 

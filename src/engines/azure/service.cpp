@@ -23,6 +23,12 @@ using objects::Trouble;
 constexpr const char* version = "2021-12-02";
 constexpr const char* stamp_begin = "x-ms-meta-holdfast_";
 
+/// What a list calls it: without what begins the name of every such header.
+std::string metadata_name(std::string_view header) {
+  constexpr std::string_view begin = "x-ms-meta-";
+  return std::string{header.substr(begin.size())};
+}
+
 /// Not by the locale, which may have other names for days.
 std::string http_date() {
   auto now = std::time(nullptr);
@@ -75,7 +81,8 @@ std::unique_ptr<objects::Upload> BlobService::upload(objects::Exchange& exchange
 }
 
 Request BlobService::list(const std::string& prefix, const std::string& from) const {
-  Request request{.path = root_, .query = {{"restype", "container"}, {"comp", "list"}}};
+  Request request{.path = root_,
+                  .query = {{"restype", "container"}, {"comp", "list"}, {"include", "metadata"}}};
   if (!prefix.empty()) request.query["prefix"] = prefix;
   if (!from.empty()) request.query["marker"] = from;
   return request;
@@ -90,6 +97,7 @@ objects::Page BlobService::page(const Reply& reply) const {
     auto changed = objects::element(blob, "Last-Modified").value_or("");
     entry.changed =
         std::chrono::sys_seconds{std::chrono::seconds{curl_getdate(changed.c_str(), nullptr)}};
+    entry.sha256 = objects::element(blob, metadata_name(stamp_begin) + "sha256").value_or("");
     page.entries.push_back(entry);
   }
   page.next = objects::element(reply.body, "NextMarker").value_or("");

@@ -223,7 +223,11 @@ std::vector<BlobInfo> ObjectStore::list(std::string_view prefix) {
       auto key =
           std::string_view{entry.name}.substr(std::min(place_.prefix.size(), entry.name.size()));
       if (is_blob_key(key))
-        blobs.push_back({std::string{key}, entry.bytes, time_of(reply) - entry.changed});
+        blobs.push_back({.key = std::string{key},
+                         .bytes = entry.bytes,
+                         .age = time_of(reply) - entry.changed,
+                         .sha256 = entry.sha256.value_or(""),
+                         .doubtful = entry.sha256 == ""});
     }
     from = page.next;
   } while (!from.empty());

@@ -32,6 +32,8 @@ struct Listed {
   std::uint64_t bytes = 0;
   std::chrono::sys_seconds changed{};
   std::string upload{};  ///< of one that is not finished
+  /// What we wrote beside it; empty: it is not ours; nothing: this service's lists do not say.
+  std::optional<std::string> sha256{};
 };
 struct Page {
   std::vector<Listed> entries{};
