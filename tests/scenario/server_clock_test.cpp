@@ -2,12 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include <holdfast/holdfast.hpp>
 
@@ -35,12 +32,23 @@ class ClockedStore {
   virtual ~ClockedStore() = default;
   virtual std::string address() = 0;
   virtual void set_clock(std::chrono::seconds ahead) = 0;
+  /// Whether a process that stands still is not in the middle of a step, which would keep rows
+  /// locked.
+  virtual bool is_quiet() { return true; }
 };
 
 class OnPostgres final : public ClockedStore {
  public:
   std::string address() override { return address_; }
   void set_clock(std::chrono::seconds ahead) override { server_.set_clock(ahead); }
+  bool is_quiet() override {
+    return eventually(
+        [&] {
+          return server_.ask("SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in%'") ==
+                 "0";
+        },
+        1s);
+  }
 
  private:
   PostgresServer server_{
@@ -121,23 +129,23 @@ class LivingWorker {
 
 class ServerClockSteps : public testing::TestWithParam<Case> {
  protected:
-  void SetUp() override {
-    std::ofstream{config_.folder() / "brisk.yaml"} << fmt::format(
-        "queue:\n  heartbeat:\n    intervalSeconds: {}\n    staleThresholdMultiplier: {}\n"
-        "    detectionIntervalSeconds: {}\n",
-        heartbeat.count(), lease / heartbeat, detection.count());
-  }
-
   /// A worker in a process of its own, which has a task and stands still: no lock and no connection
   /// proves that it is dead. Returns the task.
   TaskId stop_a_worker() {
-    auto id = tasks_.enqueue("stuck", 1);
-    auto process = Process{{HOLDFAST_PROGRAM, "--store", store_->address(), "--config",
-                            config_.folder() / "brisk.yaml", "worker", "run", "--exec", "sleep 600",
-                            "--kind", "stuck", "--concurrency", "1"}};
+    // Of a kind of its own, so that no later one takes what an earlier one had.
+    auto kind = "stuck-" + std::to_string(stopped_.size());
+    auto id = tasks_.enqueue(kind, 1);
+    auto process =
+        Process{{STUCK_WORKER, store_->address(), kind, std::to_string(Millis{heartbeat}.count()),
+                 std::to_string(lease / heartbeat)}};
     EXPECT_TRUE(eventually([&] { return record(id).state == TaskState::running; }, 60s))
-        << process.err();
-    process.stop();
+        << Inspector{engine_}.explain(id) << process.err();
+    EXPECT_TRUE(eventually([&] {
+      process.stop();
+      if (store_->is_quiet()) return true;
+      process.signal(SIGCONT);
+      return false;
+    }));
     stopped_.push_back(std::move(process));
     return id;
   }
@@ -180,7 +188,6 @@ class ServerClockSteps : public testing::TestWithParam<Case> {
     return testing::AssertionFailure() << Inspector{engine_}.explain(id);
   }
 
-  TempStore config_;
   std::unique_ptr<ClockedStore> store_ = GetParam().make();
   Engine engine_ = open(store_->address(), brisk());
   Tasks tasks_{engine_};
