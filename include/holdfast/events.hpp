@@ -137,11 +137,11 @@ struct TransactionNoted {
 };
 
 using Event =
-    std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, MassExpiry, IntegrityChecked, StoreRepaired,
-                 WorkerEnlisted, WorkerDied, WorkerCleared, StaleWriteRefused, HeartbeatFailed,
-                 LeasesAbandoned, StoreTrouble, StoreWarning, DamageFound, HandlerIgnoresStop,
-                 KindPaused, KindResumed, ScheduleFired, ScheduleBroken, TransactionResumed,
-                 TransactionMoved, TransactionNoted>;
+    std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, MassExpiry, IntegrityChecked,
+                 StoreRepaired, WorkerEnlisted, WorkerDied, WorkerCleared, StaleWriteRefused,
+                 HeartbeatFailed, LeasesAbandoned, StoreTrouble, StoreWarning, DamageFound,
+                 HandlerIgnoresStop, KindPaused, KindResumed, ScheduleFired, ScheduleBroken,
+                 TransactionResumed, TransactionMoved, TransactionNoted>;
 
 enum class Severity { debug, info, warning, error };
 Severity severity(const Event& event);

@@ -40,7 +40,7 @@ struct Orphan {
   Millis lease_until{0};  ///< as the store has it, on the clock of its leases
   /// The lease ends later than the clock that wrote it could have said: that was set back.
   bool ahead = false;
-  int attempt = 0;       ///< charged so far, this one included
+  int attempt = 0;  ///< charged so far, this one included
   int max_attempts = 0;
   int crashes = 0;
   int recoveries = 0;

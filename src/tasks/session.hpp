@@ -22,7 +22,7 @@ struct Job {
   Phase phase = Phase::waiting;
   Millis claim_asked_at{};  ///< steady
   Millis deadline{};        ///< steady: past this, others may own it
-  Millis times_out{};  ///< steady: the attempt's timeout
+  Millis times_out{};       ///< steady: the attempt's timeout
   std::stop_source stop{std::nostopstate};
   StopCause cause = StopCause::none;
   Millis stopped_at{};     ///< steady: when it was asked to stop
