@@ -96,7 +96,7 @@ _holdfast() {
     "task") words="add list show explain logs retry cancel --help --store --config --version --json --quiet" ;;
     "task add") words="--help --queue --priority --unique --limit-key --tag --max-attempts --delay --at --timeout --after --traceparent --count --file --store --config --version --json --quiet" ;;
     "task list") words="--help --status --state --queue --kind --tag --priority --since --limit --offset --reverse --store --config --version --json --quiet" ;;
-    "task show") words="--help --blobs --payload-key --store --config --version --json --quiet" ;;
+    "task show") words="--help --blobs --blob-mode --payload-key --store --config --version --json --quiet" ;;
     "task explain") words="--help --store --config --version --json --quiet" ;;
     "task logs") words="--help --store --config --version --json --quiet" ;;
     "task retry") words="--help --status --state --queue --kind --tag --priority --since --all --yes --store --config --version --json --quiet" ;;
@@ -120,16 +120,16 @@ _holdfast() {
     "limit list") words="--help --store --config --version --json --quiet" ;;
     "limit remove") words="queue kind key --help --store --config --version --json --quiet" ;;
     "worker") words="run list --help --store --config --version --json --quiet" ;;
-    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --pass-env --blobs --payload-key --accept-plain --refuse-unbound --require-sealed --otlp --log-format --store --config --version --json --quiet" ;;
+    "worker run") words="--help --exec --kind --queue --concurrency --metrics-file --until-empty --pass-env --blobs --blob-mode --payload-key --accept-plain --refuse-unbound --require-sealed --otlp --log-format --store --config --version --json --quiet" ;;
     "worker list") words="--help --show-heartbeat --state --store --config --version --json --quiet" ;;
     "http") words="get post put patch delete head run list stats --help --store --config --version --json --quiet" ;;
-    "http get") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
-    "http post") words="--help --header --secret-header --param --data --data-file --hold --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
-    "http put") words="--help --header --secret-header --param --data --data-file --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
-    "http patch") words="--help --header --secret-header --param --data --data-file --hold --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
-    "http delete") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
-    "http head") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --store --config --version --json --quiet" ;;
-    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --raise --user-agent --http1 --idle-timeout --idle-connections --dns-cache --host-failures --host-pause --host-patience --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --payload-key --blob-threshold --accept-plain --refuse-unbound --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --max-recoveries --require-bound-secrets --hold-ambiguous --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
+    "http get") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --blob-mode --payload-key --blob-threshold --store --config --version --json --quiet" ;;
+    "http post") words="--help --header --secret-header --param --data --data-file --hold --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --blob-mode --payload-key --blob-threshold --store --config --version --json --quiet" ;;
+    "http put") words="--help --header --secret-header --param --data --data-file --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --blob-mode --payload-key --blob-threshold --store --config --version --json --quiet" ;;
+    "http patch") words="--help --header --secret-header --param --data --data-file --hold --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --blob-mode --payload-key --blob-threshold --store --config --version --json --quiet" ;;
+    "http delete") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --blob-mode --payload-key --blob-threshold --store --config --version --json --quiet" ;;
+    "http head") words="--help --header --secret-header --param --timeout --max-redirects --attempts --sign-with --raise --callback --callback-queue --context --queue --priority --unique --limit-key --tag --delay --print --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --blob-mode --payload-key --blob-threshold --store --config --version --json --quiet" ;;
+    "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --raise --user-agent --http1 --idle-timeout --idle-connections --dns-cache --host-failures --host-pause --host-patience --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --blob-mode --payload-key --blob-threshold --accept-plain --refuse-unbound --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --max-recoveries --require-bound-secrets --hold-ambiguous --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
     "http list") words="--help --limit --store --config --version --json --quiet" ;;
     "http stats") words="--help --newest --store --config --version --json --quiet" ;;
     "tx") words="start list show cancel retry cleanup --help --store --config --version --json --quiet" ;;
@@ -138,9 +138,9 @@ _holdfast() {
     "tx show") words="--help --ledger --watch --store --config --version --json --quiet" ;;
     "tx cancel") words="--help --force --store --config --version --json --quiet" ;;
     "tx retry") words="--help --state --store --config --version --json --quiet" ;;
-    "tx cleanup") words="--help --broker --blobs --ledger --store --config --version --json --quiet" ;;
+    "tx cleanup") words="--help --broker --blobs --blob-mode --ledger --store --config --version --json --quiet" ;;
     "results") words="run send receive --help --store --config --version --json --quiet" ;;
-    "results run") words="--help --broker --blobs --ledger --request-queue --notify-queue --notify-prefix --intake-queue --failure-queue --abandon-after --timeout --capacity --threads --prefetch --metrics-file --until-empty --log-format --store --config --version --json --quiet" ;;
+    "results run") words="--help --broker --blobs --blob-mode --ledger --request-queue --notify-queue --notify-prefix --intake-queue --failure-queue --abandon-after --timeout --capacity --threads --prefetch --metrics-file --until-empty --log-format --store --config --version --json --quiet" ;;
     "results send") words="--help --id --header --series --ordinal --queue --broker --store --config --version --json --quiet" ;;
     "results receive") words="--help --count --wait --declare --broker --store --config --version --json --quiet" ;;
     "batch") words="submit append watch release abort status rows output run recover list --help --store --config --version --json --quiet" ;;
@@ -152,10 +152,10 @@ _holdfast() {
     "batch status") words="--help --watch --store --config --version --json --quiet" ;;
     "batch rows") words="--help --status --limit --store --config --version --json --quiet" ;;
     "batch output") words="--help --output --store --config --version --json --quiet" ;;
-    "batch run") words="--help --exec --app --op --output --attempts --concurrency --drain-timeout --liveness --queue-unclaimed-after --pass-env --until-empty --log-format --store --config --version --json --quiet" ;;
+    "batch run") words="--help --exec --app --op --output --blob-mode --attempts --concurrency --drain-timeout --liveness --queue-unclaimed-after --pass-env --until-empty --log-format --store --config --version --json --quiet" ;;
     "batch recover") words="--help --liveness --queue-unclaimed-after --store --config --version --json --quiet" ;;
     "batch list") words="--help --app --op --status --limit --store --config --version --json --quiet" ;;
-    "serve") words="--help --store --listen --no-auth --read-only --users --tokens --cert --key --behind-proxy --trusted-proxy --allow-host --max-connections --max-connections-per-address --state --output --blobs --payload-key --accept-plain --refuse-unbound --require-sealed --otlp --log-format --store --config --version --json --quiet" ;;
+    "serve") words="--help --store --listen --no-auth --read-only --users --tokens --cert --key --behind-proxy --trusted-proxy --allow-host --max-connections --max-connections-per-address --state --output --blobs --blob-mode --payload-key --accept-plain --refuse-unbound --require-sealed --otlp --log-format --store --config --version --json --quiet" ;;
     "user") words="add list remove --help --store --config --version --json --quiet" ;;
     "user add") words="--help --users --role --store --config --version --json --quiet" ;;
     "user list") words="--help --users --store --config --version --json --quiet" ;;
@@ -203,6 +203,7 @@ _holdfast() {
     "task list "--limit) return ;;
     "task list "--offset) return ;;
     "task show "--blobs) return ;;
+    "task show "--blob-mode) words="0600 0640" ;;
     "task show "--payload-key) return ;;
     "task retry "--status) words="pending running completed failed cancelled blocked held" ;;
     "task retry "--state) words="pending running completed failed cancelled blocked held" ;;
@@ -240,6 +241,7 @@ _holdfast() {
     "worker run "--metrics-file) compopt -o default; return ;;
     "worker run "--pass-env) return ;;
     "worker run "--blobs) return ;;
+    "worker run "--blob-mode) words="0600 0640" ;;
     "worker run "--payload-key) return ;;
     "worker run "--require-sealed) return ;;
     "worker run "--otlp) return ;;
@@ -267,6 +269,7 @@ _holdfast() {
     "http get "--secrets) return ;;
     "http get "--signing-key) return ;;
     "http get "--blobs) return ;;
+    "http get "--blob-mode) words="0600 0640" ;;
     "http get "--payload-key) return ;;
     "http get "--blob-threshold) return ;;
     "http post "--header) return ;;
@@ -293,6 +296,7 @@ _holdfast() {
     "http post "--secrets) return ;;
     "http post "--signing-key) return ;;
     "http post "--blobs) return ;;
+    "http post "--blob-mode) words="0600 0640" ;;
     "http post "--payload-key) return ;;
     "http post "--blob-threshold) return ;;
     "http put "--header) return ;;
@@ -319,6 +323,7 @@ _holdfast() {
     "http put "--secrets) return ;;
     "http put "--signing-key) return ;;
     "http put "--blobs) return ;;
+    "http put "--blob-mode) words="0600 0640" ;;
     "http put "--payload-key) return ;;
     "http put "--blob-threshold) return ;;
     "http patch "--header) return ;;
@@ -345,6 +350,7 @@ _holdfast() {
     "http patch "--secrets) return ;;
     "http patch "--signing-key) return ;;
     "http patch "--blobs) return ;;
+    "http patch "--blob-mode) words="0600 0640" ;;
     "http patch "--payload-key) return ;;
     "http patch "--blob-threshold) return ;;
     "http delete "--header) return ;;
@@ -369,6 +375,7 @@ _holdfast() {
     "http delete "--secrets) return ;;
     "http delete "--signing-key) return ;;
     "http delete "--blobs) return ;;
+    "http delete "--blob-mode) words="0600 0640" ;;
     "http delete "--payload-key) return ;;
     "http delete "--blob-threshold) return ;;
     "http head "--header) return ;;
@@ -393,6 +400,7 @@ _holdfast() {
     "http head "--secrets) return ;;
     "http head "--signing-key) return ;;
     "http head "--blobs) return ;;
+    "http head "--blob-mode) words="0600 0640" ;;
     "http head "--payload-key) return ;;
     "http head "--blob-threshold) return ;;
     "http run "--queue) return ;;
@@ -415,6 +423,7 @@ _holdfast() {
     "http run "--secrets) return ;;
     "http run "--signing-key) return ;;
     "http run "--blobs) return ;;
+    "http run "--blob-mode) words="0600 0640" ;;
     "http run "--payload-key) return ;;
     "http run "--blob-threshold) return ;;
     "http run "--callback-queue) return ;;
@@ -435,9 +444,11 @@ _holdfast() {
     "tx retry "--state) return ;;
     "tx cleanup "--broker) return ;;
     "tx cleanup "--blobs) return ;;
+    "tx cleanup "--blob-mode) words="0600 0640" ;;
     "tx cleanup "--ledger) return ;;
     "results run "--broker) return ;;
     "results run "--blobs) return ;;
+    "results run "--blob-mode) words="0600 0640" ;;
     "results run "--ledger) return ;;
     "results run "--request-queue) return ;;
     "results run "--notify-queue) return ;;
@@ -480,6 +491,7 @@ _holdfast() {
     "batch run "--app) return ;;
     "batch run "--op) return ;;
     "batch run "--output) return ;;
+    "batch run "--blob-mode) words="0600 0640" ;;
     "batch run "--attempts) return ;;
     "batch run "--concurrency) return ;;
     "batch run "--drain-timeout) return ;;
@@ -506,6 +518,7 @@ _holdfast() {
     "serve "--state) return ;;
     "serve "--output) return ;;
     "serve "--blobs) return ;;
+    "serve "--blob-mode) words="0600 0640" ;;
     "serve "--payload-key) return ;;
     "serve "--require-sealed) return ;;
     "serve "--otlp) return ;;

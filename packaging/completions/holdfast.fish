@@ -73,6 +73,7 @@ complete -c holdfast -n '__holdfast_at \'task list\'' -l offset -d 'Skip so many
 complete -c holdfast -n '__holdfast_at \'task list\'' -l reverse -d 'Oldest first'
 complete -c holdfast -n '__holdfast_at \'task show\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'task show\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'task show\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'task show\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'task explain\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'task logs\'' -l help -d 'Print this help message and exit'
@@ -164,6 +165,7 @@ complete -c holdfast -n '__holdfast_at \'worker run\'' -l metrics-file -d 'Keep 
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l until-empty -d 'End when nothing is left to run'
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l pass-env -d 'Pass this environment variable to the program although Holdfast withholds it, such as HOLDFAST_STORE or PGPASSWORD; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l accept-plain -d 'Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l refuse-unbound -d 'Refuse what earlier versions encrypted, which is not bound to its task'
@@ -209,6 +211,7 @@ complete -c holdfast -n '__holdfast_at \'http get\'' -l ca-file -d 'Certificates
 complete -c holdfast -n '__holdfast_at \'http get\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http get\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l help -d 'Print this help message and exit'
@@ -240,6 +243,7 @@ complete -c holdfast -n '__holdfast_at \'http post\'' -l ca-file -d 'Certificate
 complete -c holdfast -n '__holdfast_at \'http post\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l help -d 'Print this help message and exit'
@@ -270,6 +274,7 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l ca-file -d 'Certificates
 complete -c holdfast -n '__holdfast_at \'http put\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l help -d 'Print this help message and exit'
@@ -301,6 +306,7 @@ complete -c holdfast -n '__holdfast_at \'http patch\'' -l ca-file -d 'Certificat
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l help -d 'Print this help message and exit'
@@ -329,6 +335,7 @@ complete -c holdfast -n '__holdfast_at \'http delete\'' -l ca-file -d 'Certifica
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l help -d 'Print this help message and exit'
@@ -357,6 +364,7 @@ complete -c holdfast -n '__holdfast_at \'http head\'' -l ca-file -d 'Certificate
 complete -c holdfast -n '__holdfast_at \'http head\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http head\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l help -d 'Print this help message and exit'
@@ -383,6 +391,7 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l ca-file -d 'Certificates
 complete -c holdfast -n '__holdfast_at \'http run\'' -l secrets -d 'Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l signing-key -d 'File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l accept-plain -d 'Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
@@ -427,6 +436,7 @@ complete -c holdfast -n '__holdfast_at \'tx retry\'' -l state -d 'Begin in this 
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l blobs -d 'Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l ledger -d 'Where ledgers are kept: redis://HOST:PORT; default: in the store' -x
 complete -c holdfast -n '__holdfast_at \'results\'' -a run -d 'Collect results that arrive in parts'
 complete -c holdfast -n '__holdfast_at \'results\'' -a send -d 'Send a header, a part or any other message to a queue'
@@ -435,6 +445,7 @@ complete -c holdfast -n '__holdfast_at \'results\'' -l help -d 'Print this help 
 complete -c holdfast -n '__holdfast_at \'results run\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'results run\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l blobs -d 'Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'results run\'' -l ledger -d 'Where ledgers are kept: redis://HOST:PORT; default: in the store' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l request-queue -d 'The producer\'s queue' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l notify-queue -d 'Queue that is told that a result is complete; repeatable: requests may name one of the others instead' -x
@@ -506,6 +517,7 @@ complete -c holdfast -n '__holdfast_at \'batch run\'' -l exec -d 'Shell command 
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l app -d 'Application' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l op -d 'Operation; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l output -d 'Where output files go, such as dir:FOLDER' -x
+complete -c holdfast -n '__holdfast_at \'batch run\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l attempts -d 'So often a row is begun before it fails; default: 3' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l concurrency -d 'So many programs at once; default: the configuration\'s, else one for each core' -x
 complete -c holdfast -n '__holdfast_at \'batch run\'' -l drain-timeout -d 'How long begun rows may take to finish after SIGTERM (default: no limit)' -x
@@ -539,6 +551,7 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l max-connections-per-address
 complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for tokens and audit log; default: beside the store' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l output -d 'Where output files of batches are, such as dir:FOLDER; default: beside the store' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l accept-plain -d 'Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l refuse-unbound -d 'Refuse what earlier versions encrypted, which is not bound to its task'

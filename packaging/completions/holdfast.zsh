@@ -124,6 +124,7 @@ _holdfast() {
     "task list --limit") return ;;
     "task list --offset") return ;;
     "task show --blobs") return ;;
+    "task show --blob-mode") compadd -- 0600 0640; return ;;
     "task show --payload-key") return ;;
     "task retry --status") compadd -- pending running completed failed cancelled blocked held; return ;;
     "task retry --state") compadd -- pending running completed failed cancelled blocked held; return ;;
@@ -161,6 +162,7 @@ _holdfast() {
     "worker run --metrics-file") _files; return ;;
     "worker run --pass-env") return ;;
     "worker run --blobs") return ;;
+    "worker run --blob-mode") compadd -- 0600 0640; return ;;
     "worker run --payload-key") return ;;
     "worker run --require-sealed") return ;;
     "worker run --otlp") return ;;
@@ -188,6 +190,7 @@ _holdfast() {
     "http get --secrets") return ;;
     "http get --signing-key") return ;;
     "http get --blobs") return ;;
+    "http get --blob-mode") compadd -- 0600 0640; return ;;
     "http get --payload-key") return ;;
     "http get --blob-threshold") return ;;
     "http post --header") return ;;
@@ -214,6 +217,7 @@ _holdfast() {
     "http post --secrets") return ;;
     "http post --signing-key") return ;;
     "http post --blobs") return ;;
+    "http post --blob-mode") compadd -- 0600 0640; return ;;
     "http post --payload-key") return ;;
     "http post --blob-threshold") return ;;
     "http put --header") return ;;
@@ -240,6 +244,7 @@ _holdfast() {
     "http put --secrets") return ;;
     "http put --signing-key") return ;;
     "http put --blobs") return ;;
+    "http put --blob-mode") compadd -- 0600 0640; return ;;
     "http put --payload-key") return ;;
     "http put --blob-threshold") return ;;
     "http patch --header") return ;;
@@ -266,6 +271,7 @@ _holdfast() {
     "http patch --secrets") return ;;
     "http patch --signing-key") return ;;
     "http patch --blobs") return ;;
+    "http patch --blob-mode") compadd -- 0600 0640; return ;;
     "http patch --payload-key") return ;;
     "http patch --blob-threshold") return ;;
     "http delete --header") return ;;
@@ -290,6 +296,7 @@ _holdfast() {
     "http delete --secrets") return ;;
     "http delete --signing-key") return ;;
     "http delete --blobs") return ;;
+    "http delete --blob-mode") compadd -- 0600 0640; return ;;
     "http delete --payload-key") return ;;
     "http delete --blob-threshold") return ;;
     "http head --header") return ;;
@@ -314,6 +321,7 @@ _holdfast() {
     "http head --secrets") return ;;
     "http head --signing-key") return ;;
     "http head --blobs") return ;;
+    "http head --blob-mode") compadd -- 0600 0640; return ;;
     "http head --payload-key") return ;;
     "http head --blob-threshold") return ;;
     "http run --queue") return ;;
@@ -336,6 +344,7 @@ _holdfast() {
     "http run --secrets") return ;;
     "http run --signing-key") return ;;
     "http run --blobs") return ;;
+    "http run --blob-mode") compadd -- 0600 0640; return ;;
     "http run --payload-key") return ;;
     "http run --blob-threshold") return ;;
     "http run --callback-queue") return ;;
@@ -356,9 +365,11 @@ _holdfast() {
     "tx retry --state") return ;;
     "tx cleanup --broker") return ;;
     "tx cleanup --blobs") return ;;
+    "tx cleanup --blob-mode") compadd -- 0600 0640; return ;;
     "tx cleanup --ledger") return ;;
     "results run --broker") return ;;
     "results run --blobs") return ;;
+    "results run --blob-mode") compadd -- 0600 0640; return ;;
     "results run --ledger") return ;;
     "results run --request-queue") return ;;
     "results run --notify-queue") return ;;
@@ -401,6 +412,7 @@ _holdfast() {
     "batch run --app") return ;;
     "batch run --op") return ;;
     "batch run --output") return ;;
+    "batch run --blob-mode") compadd -- 0600 0640; return ;;
     "batch run --attempts") return ;;
     "batch run --concurrency") return ;;
     "batch run --drain-timeout") return ;;
@@ -427,6 +439,7 @@ _holdfast() {
     "serve --state") return ;;
     "serve --output") return ;;
     "serve --blobs") return ;;
+    "serve --blob-mode") compadd -- 0600 0640; return ;;
     "serve --payload-key") return ;;
     "serve --require-sealed") return ;;
     "serve --otlp") return ;;
@@ -538,6 +551,7 @@ _holdfast() {
       options=(
         '--help:Print this help message and exit'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable')
       ;;
     "task explain")
@@ -721,6 +735,7 @@ _holdfast() {
         '--until-empty:End when nothing is left to run'
         '--pass-env:Pass this environment variable to the program although Holdfast withholds it, such as HOLDFAST_STORE or PGPASSWORD; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--accept-plain:Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
         '--refuse-unbound:Refuse what earlier versions encrypted, which is not bound to its task'
@@ -778,6 +793,7 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
         '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
@@ -813,6 +829,7 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
         '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
@@ -847,6 +864,7 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
         '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
@@ -882,6 +900,7 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
         '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
@@ -914,6 +933,7 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
         '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
@@ -946,6 +966,7 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
         '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
@@ -976,6 +997,7 @@ _holdfast() {
         '--secrets:Folder with a file for each secret that headers may name, and a file NAME.bind with the hosts that it may be sent to'
         '--signing-key:File with a key that requests are signed with by name, beside FILE.bind with the hosts that may get them; repeatable'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536'
         '--accept-plain:Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
@@ -1056,6 +1078,7 @@ _holdfast() {
         '--help:Print this help message and exit'
         '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file'
         '--blobs:Where parts are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--ledger:Where ledgers are kept\: redis\://HOST\:PORT; default\: in the store')
       ;;
     "results")
@@ -1072,6 +1095,7 @@ _holdfast() {
         '--help:Print this help message and exit'
         '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file'
         '--blobs:Where parts are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--ledger:Where ledgers are kept\: redis\://HOST\:PORT; default\: in the store'
         '--request-queue:The producer'\''s queue'
         '--notify-queue:Queue that is told that a result is complete; repeatable\: requests may name one of the others instead'
@@ -1191,6 +1215,7 @@ _holdfast() {
         '--app:Application'
         '--op:Operation; repeatable'
         '--output:Where output files go, such as dir\:FOLDER'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--attempts:So often a row is begun before it fails; default\: 3'
         '--concurrency:So many programs at once; default\: the configuration'\''s, else one for each core'
         '--drain-timeout:How long begun rows may take to finish after SIGTERM (default\: no limit)'
@@ -1236,6 +1261,7 @@ _holdfast() {
         '--state:Folder for tokens and audit log; default\: beside the store'
         '--output:Where output files of batches are, such as dir\:FOLDER; default\: beside the store'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
+        '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
         '--accept-plain:Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
         '--refuse-unbound:Refuse what earlier versions encrypted, which is not bound to its task'

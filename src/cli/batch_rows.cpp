@@ -61,7 +61,7 @@ Exit rows(Context& context, const RowsOptions& options) {
 Exit output(Context& context, const OutputOptions& options) {
   auto id = parse_batch_id(options.id);
   const Batches batches{context.existing_engine(),
-                        {.blobs = output_store(context.store_address(), options.store)}};
+                        {.blobs = output_store(context, context.store_address(), options.store)}};
   auto batch = require_batch(batches, id);
   if (options.name.empty()) {
     for (const auto& [name, key] : batch.output_files) {

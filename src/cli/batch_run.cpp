@@ -6,6 +6,7 @@
 
 #include "cli/batch_commands.hpp"
 #include "cli/batch_text.hpp"
+#include "cli/blob_options.hpp"
 #include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/foreground.hpp"
@@ -62,7 +63,7 @@ Exit run(Context& context, const Options& options) {
   const Engine engine = context.engine(Stay::lasting);
   log_to_stderr(engine, context.quiet ? Severity::warning : Severity::info, context.log_format);
   const WorkerService service{context.systemd, engine};
-  BatchOptions how{.blobs = output_store(context.store_address(), options.output),
+  BatchOptions how{.blobs = output_store(context, context.store_address(), options.output),
                    .max_attempts = options.attempts};
   set_others(options.others, how);
   Batches batches{engine, std::move(how)};
@@ -106,6 +107,7 @@ void add_batch_run(CLI::App& parent, Context& context) {
       ->type_name("OP");
   command->add_option("--output", options->output, "Where output files go, such as dir:FOLDER")
       ->type_name("URL");
+  add_blob_mode(*command, context, "--output");
   command
       ->add_option("--attempts", options->attempts,
                    "So often a row is begun before it fails; default: 3")

@@ -50,8 +50,10 @@ std::string progress_text(const BatchRecord& batch) {
   return text;
 }
 
-std::shared_ptr<BlobStore> output_store(const std::string& store, const std::string& address) {
-  if (!address.empty()) return open_blobs(address);
+std::shared_ptr<BlobStore> output_store(Context& context, const std::string& store,
+                                        const std::string& address) {
+  if (!address.empty()) return context.blobs(address);
+  // That is for the owner of the store, like all that is beside it.
   if (auto file = sqlite_file(store)) return open_blobs("dir:" + *file + ".holdfast/output");
   return nullptr;
 }

@@ -27,7 +27,8 @@ std::string progress_text(const BatchRecord& batch);
 
 /// Where output files are, if `--output` does not say so: beside the file of a SQLite store.
 /// Nothing for other stores, because nobody else would find it there.
-std::shared_ptr<BlobStore> output_store(const std::string& store, const std::string& address);
+std::shared_ptr<BlobStore> output_store(Context& context, const std::string& store,
+                                        const std::string& address);
 
 /// `--liveness`, and what it names; nothing if it is not given.
 void add_liveness(CLI::App& command, std::string& address);

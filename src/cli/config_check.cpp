@@ -30,11 +30,13 @@ Exit run(Context& context, const Options& options) {
   const auto& ledger = context.program_settings().ledger;
   const std::string ledgers = ledger.empty() ? "in the store" : check_address(ledger);
   const auto log_format = to_string(context.program_settings().log_format);
+  const auto blob_mode = to_string(context.program_settings().blob_mode);
   const auto& traces = context.program_settings().traces_endpoint;
   if (context.json) {
     JsonObject document;
     document.text("file", context.config_path).text("store", store);
     document.text("ledger", ledgers).text("log.format", log_format);
+    document.text("blobs.mode", blob_mode);
     document.text("traces.endpoint", traces);
     document.json("hide.keys", json_array(context.program_settings().hide_keys));
     document.json("hide.allow", json_array(context.program_settings().hide_allow));
@@ -47,6 +49,7 @@ Exit run(Context& context, const Options& options) {
   context.say(fmt::format("{:<40} {}", "store", store));
   context.say(fmt::format("{:<40} {}", "ledger", ledgers));
   context.say(fmt::format("{:<40} {}", "log.format", log_format));
+  context.say(fmt::format("{:<40} {}", "blobs.mode", blob_mode));
   context.say(fmt::format("{:<40} {}", "traces.endpoint", traces.empty() ? "none" : traces));
   for (const auto& [name, list] : {std::pair{"hide.keys", &context.program_settings().hide_keys},
                                    {"hide.allow", &context.program_settings().hide_allow}})

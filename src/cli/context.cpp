@@ -78,6 +78,13 @@ void Context::name_ledger(const Engine& engine, Stay stay) {
   if (!address.empty()) keep_ledgers_in(engine, address, stay);
 }
 
+std::shared_ptr<BlobStore> Context::blobs(const std::string& address) {
+  if (!blob_mode_option.empty() && !address.starts_with("dir:"))
+    throw ConfigError{"--blob-mode is for blobs in a folder (dir:FOLDER); leave it out"};
+  auto mode = parse_blob_mode(blob_mode_option).value_or(program_settings().blob_mode);
+  return open_blobs(address, mode);
+}
+
 Engine Context::engine(Stay stay) {
   if (engine_) return *engine_;
   engine_ = open(store_address(), config().settings, stay);

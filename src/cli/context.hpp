@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <holdfast/blobs.hpp>
 #include <holdfast/engine.hpp>
 #include <holdfast/inspector.hpp>
 #include <holdfast/log.hpp>
@@ -21,9 +22,10 @@ namespace holdfast::cli {
 /// the way out. Whatever is printed goes through here, so nothing reaches a terminal raw.
 class Context {
  public:
-  std::string store_option;   ///< --store or HOLDFAST_STORE; empty: neither
-  std::string ledger_option;  ///< --ledger; empty: not given
-  std::string config_path;    ///< --config
+  std::string store_option;      ///< --store or HOLDFAST_STORE; empty: neither
+  std::string ledger_option;     ///< --ledger; empty: not given
+  std::string blob_mode_option;  ///< --blob-mode; empty: not given
+  std::string config_path;       ///< --config
   bool json = false;
   bool quiet = false;
   /// Of what goes to standard error while a command runs that has a log; see cli/log.hpp.
@@ -44,6 +46,9 @@ class Context {
   std::string store_address();
   /// Tells an engine where ledgers are kept outside of it, if anywhere.
   void name_ledger(const Engine& engine, Stay stay);
+
+  /// Opens a store of blobs with the mode that the command line or the configuration says.
+  std::shared_ptr<BlobStore> blobs(const std::string& address);
 
   /// Opens the store, creating it if it is not there.
   Engine engine(Stay stay = Stay::brief);

@@ -8,6 +8,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "cli/blob_options.hpp"
 #include "cli/duration.hpp"
 #include "cli/secret_files.hpp"
 #include "http/base64.hpp"
@@ -33,7 +34,7 @@ std::string payload_key(const std::string& content) {
 
 }  // namespace
 
-void add_egress_flags(CLI::App& command, EgressFlags& flags) {
+void add_egress_flags(CLI::App& command, EgressFlags& flags, Context& context) {
   command.add_flag("--allow-private", flags.egress.allow_private,
                    "Connect to private addresses and this host, too; for tests and intranets");
   command
@@ -57,7 +58,7 @@ void add_egress_flags(CLI::App& command, EgressFlags& flags) {
           "hosts that may get them; repeatable")
       ->allow_extra_args(false)
       ->type_name("NAME=FILE");
-  add_payload_flags(command, flags.payloads);
+  add_payload_flags(command, flags.payloads, context);
   add_sign_payloads_flag(command, flags.payloads);
   command
       .add_option("--blob-threshold", flags.payloads.threshold,
@@ -67,12 +68,13 @@ void add_egress_flags(CLI::App& command, EgressFlags& flags) {
       ->type_name("BYTES");
 }
 
-void add_payload_flags(CLI::App& command, PayloadFlags& flags) {
+void add_payload_flags(CLI::App& command, PayloadFlags& flags, Context& context) {
   command
       .add_option("--blobs", flags.blobs,
                   "Where large requests and answers are kept: dir:FOLDER, "
                   "azure://ACCOUNT/CONTAINER or s3://BUCKET")
       ->type_name("URL");
+  add_blob_mode(command, context, "--blobs");
   command
       .add_option("--payload-key", flags.keys,
                   "File with a key that requests and answers are encrypted with; the first one is "
@@ -112,14 +114,14 @@ void add_sealed_kinds_flag(CLI::App& command, PayloadFlags& flags) {
       ->type_name("KIND");
 }
 
-http::PayloadOptions payloads_of(const PayloadFlags& flags) {
+http::PayloadOptions payloads_of(const PayloadFlags& flags, Context& context) {
   http::PayloadOptions payloads;
   payloads.threshold = flags.threshold;
   payloads.sign_only = flags.sign_only;
   payloads.accept_plain = flags.accept_plain;
   payloads.accept_unbound = !flags.refuse_unbound;
   payloads.sealed_kinds = {flags.sealed_kinds.begin(), flags.sealed_kinds.end()};
-  if (!flags.blobs.empty()) payloads.blobs = open_blobs(flags.blobs);
+  if (!flags.blobs.empty()) payloads.blobs = context.blobs(flags.blobs);
   for (const auto& flag : flags.keys) {
     auto [name, content] = key_in(flag, "--payload-key");
     if (payloads.keyring.current.empty()) payloads.keyring.current = name;
@@ -133,13 +135,13 @@ http::PayloadOptions payloads_of(const PayloadFlags& flags) {
   return payloads;
 }
 
-void apply(const EgressFlags& flags, http::ProcessorOptions& options) {
+void apply(const EgressFlags& flags, Context& context, http::ProcessorOptions& options) {
   options.egress = flags.egress;
   if (!flags.secrets_folder.empty() && !std::filesystem::is_directory(flags.secrets_folder))
     throw ConfigError{fmt::format("--secrets {} is not a folder", flags.secrets_folder)};
   options.ca_file = flags.ca_file;
   options.proxy = flags.proxy;
-  options.payloads = payloads_of(flags.payloads);
+  options.payloads = payloads_of(flags.payloads, context);
   for (const auto& flag : flags.signing_keys) {
     auto [name, content] = key_in(flag, "--signing-key");
     const auto path = name_and_value(flag, '=', "--signing-key").second;

@@ -5,6 +5,8 @@
 
 #include <holdfast/http/processor.hpp>
 
+#include "cli/context.hpp"
+
 namespace CLI {
 class App;
 }
@@ -33,19 +35,19 @@ struct EgressFlags {
 };
 
 /// Those of the payloads, too.
-void add_egress_flags(CLI::App& command, EgressFlags& flags);
+void add_egress_flags(CLI::App& command, EgressFlags& flags, Context& context);
 /// What it takes to read them.
-void add_payload_flags(CLI::App& command, PayloadFlags& flags);
+void add_payload_flags(CLI::App& command, PayloadFlags& flags, Context& context);
 /// How those who write them seal them.
 void add_sign_payloads_flag(CLI::App& command, PayloadFlags& flags);
 /// Which of them are refused, for those who act upon what they read.
 void add_refusal_flags(CLI::App& command, PayloadFlags& flags);
 /// The same for those who read payloads of any kind: programs and remote workers.
 void add_sealed_kinds_flag(CLI::App& command, PayloadFlags& flags);
-void apply(const EgressFlags& flags, http::ProcessorOptions& options);
+void apply(const EgressFlags& flags, Context& context, http::ProcessorOptions& options);
 /// For those who only enqueue or read answers, too. Throws `ConfigError` for files that have no key
 /// in them.
-http::PayloadOptions payloads_of(const PayloadFlags& flags);
+http::PayloadOptions payloads_of(const PayloadFlags& flags, Context& context);
 
 /// The files of secrets and signing keys that are bound to no host, for a warning at the start.
 std::vector<std::string> unbound_secrets(const EgressFlags& flags);

@@ -143,7 +143,7 @@ bool is_known(const http::Performed& performed) {
 Exit perform_and_print(Context& context, const PrintedRequest& printed) {
   check_use(printed);
   http::ProcessorOptions options;
-  apply(printed.egress, options);
+  apply(printed.egress, context, options);
   Interrupts interrupts;
   const auto engine = context.engine();
   const http::Client client{engine, printed.client};

@@ -69,7 +69,7 @@ Exit run(Context& context, const Options& options) {
   auto call = call_of(options);
   call.secret_headers = secret_headers_of(options, call.headers);
   auto client_options = options.client;
-  client_options.payloads = payloads_of(options.egress.payloads);
+  client_options.payloads = payloads_of(options.egress.payloads, context);
   if (!options.delay.empty()) client_options.task.delay = parse_duration(options.delay, "--delay");
   if (options.print)
     return perform_and_print(context,
@@ -147,7 +147,7 @@ void add_method(CLI::App& parent, Context& context, http::Method method, const s
   command->add_option("--delay", options->delay, "Send it no sooner than this from now (10s, 5m)")
       ->type_name("DURATION");
   command->add_flag("--print", options->print, "Perform it now and print the answer");
-  add_egress_flags(*command, options->egress);
+  add_egress_flags(*command, options->egress, context);
   chosen(*command, context, options, run);
 }
 

@@ -66,9 +66,9 @@ void rest(http::Processor& processor, const Context& context) {
   log_line(context, Severity::info, "resting", "taking no more requests; SIGTERM ends this");
 }
 
-http::ProcessorOptions processing_of(const Options& options) {
+http::ProcessorOptions processing_of(const Options& options, Context& context) {
   auto processing = options.processor;
-  apply(options.egress, processing);
+  apply(options.egress, context, processing);
   set_duration(processing.request_timeout, options.timeout, "--timeout");
   set_duration(processing.connect_timeout, options.connect_timeout, "--connect-timeout");
   set_duration(processing.idle_timeout, options.idle_timeout, "--idle-timeout");
@@ -101,7 +101,7 @@ void warn_of_unbound(const Context& context, const Options& options, bool are_se
 
 Exit run(Context& context, const Options& options) {
   begin_log(context, options.log);
-  const auto processing = processing_of(options);
+  const auto processing = processing_of(options, context);
   warn_of_unbound(context, options, is_sidekiq(context) && !options.sidekiq.require_bound);
   if (is_sidekiq(context)) {
     if (!options.traces.endpoint.empty())
@@ -196,7 +196,7 @@ void add_http_run(CLI::App& parent, Context& context) {
       ->type_name("QUEUE");
   add_limits(*command, *options);
   add_connections(*command, *options);
-  add_egress_flags(*command, options->egress);
+  add_egress_flags(*command, options->egress, context);
   add_refusal_flags(*command, options->egress.payloads);
   add_sidekiq_flags(*command, options->sidekiq);
   command->add_flag("--until-empty", options->processor.until_empty,

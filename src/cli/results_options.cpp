@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/blob_options.hpp"
+
 namespace holdfast::cli {
 
 void add_broker_option(CLI::App& command, std::string& broker) {
@@ -12,13 +14,14 @@ void add_broker_option(CLI::App& command, std::string& broker) {
       ->type_name("URL");
 }
 
-void add_result_places(CLI::App& command, ResultPlaces& places) {
+void add_result_places(CLI::App& command, ResultPlaces& places, Context& context) {
   add_broker_option(command, places.broker);
   command
       .add_option("--blobs", places.blobs,
                   "Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET")
       ->required()
       ->type_name("URL");
+  add_blob_mode(command, context, "--blobs");
   command
       .add_option("--ledger", places.ledger,
                   "Where ledgers are kept: redis://HOST:PORT; default: in the store")

@@ -20,7 +20,7 @@ struct ResultPlaces {
   std::string ledger{};  ///< empty: what the environment or the configuration says, if anything
 };
 void add_broker_option(CLI::App& command, std::string& broker);
-void add_result_places(CLI::App& command, ResultPlaces& places);
+void add_result_places(CLI::App& command, ResultPlaces& places, Context& context);
 std::shared_ptr<Broker> open_broker_of(Context& context, const Engine& engine,
                                        const ResultPlaces& places);
 

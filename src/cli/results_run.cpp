@@ -110,7 +110,7 @@ Exit run(Context& context, const Options& given) {
   options.results.broker = open_broker_of(context, engine, options.places);
   if (auto warning = options.results.broker->warning(); !warning.empty())
     log_line(context, Severity::warning, "store_warning", warning);
-  options.results.blobs = open_blobs(options.places.blobs);
+  options.results.blobs = context.blobs(options.places.blobs);
   check_blobs(context, *options.results.blobs);
   options.results.tell = [engine](const Event& event) { engine.events().emit(event); };
   std::optional<MetricsFile> metrics;
@@ -148,7 +148,7 @@ void add_limits(CLI::App& command, Options& options) {
 void add_results_run(CLI::App& parent, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = parent.add_subcommand("run", "Collect results that arrive in parts");
-  add_result_places(*command, options->places);
+  add_result_places(*command, options->places, context);
   command->add_option("--request-queue", options->results.request_queue, "The producer's queue")
       ->required()
       ->type_name("QUEUE");

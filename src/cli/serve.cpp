@@ -127,9 +127,10 @@ std::vector<std::string> names_of(const server::Started& started) {
 
 /// The server only reads them. Beside a store that we may not change there may be no folder, and we
 /// cannot make one; whoever names another wants it to be there.
-std::shared_ptr<BlobStore> output_of(const std::string& address, const std::string& output) {
+std::shared_ptr<BlobStore> output_of(Context& context, const std::string& address,
+                                     const std::string& output) {
   try {
-    return output_store(address, output);
+    return output_store(context, address, output);
   } catch (const ConfigError&) {
     if (!output.empty()) throw;
     return nullptr;
@@ -141,8 +142,8 @@ server::OpenedStore open_one(Context& context, const std::string& address,
   // On a fresh machine it begins one; but where an address was mistyped, nobody should have to
   // wonder at an empty dashboard.
   const bool begins = !holds_store(address);
-  server::OpenedStore opened{open(address, context.config().settings), output_of(address, output),
-                             begins};
+  server::OpenedStore opened{open(address, context.config().settings),
+                             output_of(context, address, output), begins};
   context.name_ledger(opened.engine, Stay::brief);
   if (!context.quiet) log_to_stderr(opened.engine, Severity::warning, context.log_format);
   return opened;
@@ -216,7 +217,7 @@ Exit run(Context& context, const Options& options) {
     log_line(context, Severity::warning, event, text);
   };
   serve.traces = trace_options(context, options.traces);
-  serve.payloads = payloads_of(options.payloads);
+  serve.payloads = payloads_of(options.payloads, context);
   if (beside_store) make_folder_above(addresses.front());
   context.config();       // read now: stores are opened by threads of their own
   Interrupts interrupts;  // before the stores, which start threads
@@ -300,7 +301,7 @@ void add_serve(CLI::App& parent, Context& context) {
                    "Where output files of batches are, such as dir:FOLDER; default: beside the "
                    "store")
       ->type_name("URL");
-  add_payload_flags(*command, options->payloads);
+  add_payload_flags(*command, options->payloads, context);
   add_sign_payloads_flag(*command, options->payloads);
   add_refusal_flags(*command, options->payloads);
   add_sealed_kinds_flag(*command, options->payloads);

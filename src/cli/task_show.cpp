@@ -21,9 +21,9 @@ struct Options {
 };
 
 /// A request, or its answer, is shown as it is in the store, unless somebody says how to open it.
-void unseal(TaskRecord& task, const PayloadFlags& flags) {
+void unseal(TaskRecord& task, const PayloadFlags& flags, Context& context) {
   if (flags.blobs.empty() && flags.keys.empty()) return;
-  auto payloads = payloads_of(flags);
+  auto payloads = payloads_of(flags, context);
   payloads.accept_plain = true;  // an operator looks at all there is
   const http::SealedFor owner{task.id, task.kind, task.queue};
   task.payload = http::plain_payload(task.payload, owner, payloads, "this command").text;
@@ -94,7 +94,7 @@ Exit run(Context& context, const Options& options) {
   const TaskId id = parse_task_id(options.id);
   const Inspector inspector = context.inspector();
   TaskRecord task = require_task(inspector, id);
-  unseal(task, options.payloads);
+  unseal(task, options.payloads, context);
   const auto history = inspector.history(id);
   if (context.json) {
     context.print_json(task_json(task, history));
@@ -111,7 +111,7 @@ void add_task_show(CLI::App& parent, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = parent.add_subcommand("show", "Show everything about a task");
   command->add_option("ID", options->id, "The task")->required()->type_name("");
-  add_payload_flags(*command, options->payloads);
+  add_payload_flags(*command, options->payloads, context);
   chosen(*command, context, options, run);
 }
 

@@ -67,7 +67,7 @@ Handler program_handler(const Options& options, Context& context) {
   exec.stop_grace = std::min(exec.stop_grace, settings.worker.stop_grace / 2);
   exec.pass_environment = options.passed;
   exec.result_bytes = static_cast<std::size_t>(settings.limits.result_bytes);
-  exec.input = [payloads = payloads_of(options.payloads)](Attempt& attempt) {
+  exec.input = [payloads = payloads_of(options.payloads, context)](Attempt& attempt) {
     return input_of(attempt, payloads);
   };
   return [program = exec_handler(std::move(exec))](Attempt& attempt) -> Outcome {
@@ -131,7 +131,7 @@ void add_worker_run(CLI::App& parent, Context& context) {
   command->add_flag("--until-empty", options->worker.until_empty,
                     "End when nothing is left to run");
   add_pass_environment(*command, options->passed);
-  add_payload_flags(*command, options->payloads);
+  add_payload_flags(*command, options->payloads, context);
   add_refusal_flags(*command, options->payloads);
   add_sealed_kinds_flag(*command, options->payloads);
   add_trace_flags(*command, options->traces);

@@ -26,7 +26,8 @@ constexpr std::size_t most_names = 100;
 class Reader {
  public:
   explicit Reader(const std::string& name) : name_{name} {
-    children_[""] = {"hide", "ledger", "log", "queue", "store", "traces"};
+    children_[""] = {"blobs", "hide", "ledger", "log", "queue", "store", "traces"};
+    children_["blobs"] = {"mode"};
     children_["hide"] = {"allow", "keys"};
     children_["log"] = {"format"};
     children_["traces"] = {"endpoint"};
@@ -80,6 +81,7 @@ class Reader {
     if (path == "ledger") return read_ledger(key, value);
     if (path == "hide.keys") return read_names(path, key, value, config_.program.hide_keys);
     if (path == "hide.allow") return read_names(path, key, value, config_.program.hide_allow);
+    if (path == "blobs.mode") return read_blob_mode(key, value);
     if (path == "log.format") return read_log_format(key, value);
     if (path == "traces.endpoint") return read_traces_endpoint(key, value);
     if (children_.contains(path)) {
@@ -135,6 +137,13 @@ class Reader {
     refuse(key, fmt::format("log.format is '{}'; allowed: one of text, json", text));
   }
 
+  void read_blob_mode(const YAML::Node& key, const YAML::Node& value) {
+    const std::string text = value.IsScalar() ? value.Scalar() : "";
+    const auto mode = parse_blob_mode(text);
+    if (!mode) refuse(key, fmt::format("blobs.mode is '{}'; allowed: one of 0600, 0640", text));
+    config_.program.blob_mode = *mode;
+  }
+
   void read_traces_endpoint(const YAML::Node& key, const YAML::Node& value) {
     if (!value.IsScalar() || value.Scalar().empty())
       refuse(key,
@@ -171,6 +180,14 @@ class Reader {
 }  // namespace
 
 std::string_view to_string(LogFormat format) { return format == LogFormat::json ? "json" : "text"; }
+
+std::string_view to_string(BlobMode mode) { return mode == BlobMode::group ? "0640" : "0600"; }
+
+std::optional<BlobMode> parse_blob_mode(std::string_view text) {
+  for (const auto mode : {BlobMode::owner, BlobMode::group})
+    if (text == to_string(mode)) return mode;
+  return {};
+}
 
 ConfigFile parse_config(const std::string& yaml, const std::string& name) {
   return parse_whole_config(yaml, name).file;

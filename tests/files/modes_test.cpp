@@ -1,3 +1,6 @@
+#include <grp.h>
+#include <sys/wait.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -122,6 +125,104 @@ TEST(BlobModes, FoldersThatItMakesAreForTheOwnerOnly) {
   EXPECT_EQ(mode_of(place.folder() / "new"), 0700u);
   EXPECT_EQ(mode_of(folder), 0700u);
   EXPECT_EQ(mode_of(folder + "/key"), 0600u);
+}
+
+/// A folder of the group that consumers are in, and a writer of another user.
+class BlobsForGroup : public testing::Test {
+ protected:
+  BlobsForGroup() {
+    fs::create_directory(folder_);
+    EXPECT_EQ(::chmod(folder_.c_str(), 02750), 0);
+    if (is_root()) {
+      EXPECT_EQ(::chown(folder_.c_str(), 0, team), 0);
+    }
+  }
+  gid_t group() const { return is_root() ? team : ::getegid(); }
+  void expect_for_group() const {
+    for (const auto& path : all_in(folder_)) {
+      if (path == folder_) continue;
+      const bool is_folder = fs::is_directory(path);
+      EXPECT_EQ(mode_of(path), is_folder ? 0750u : 0640u) << path;
+      EXPECT_EQ(status_of(path).st_gid, group()) << path;
+    }
+  }
+  TempStore place_;
+  std::string folder_ = place_.folder() / "blobs";
+};
+
+TEST_F(BlobsForGroup, PartsSideFilesAndFoldersCanBeReadByIt) {
+  const Umask nothing{077};
+  auto blobs = open_blobs("dir:" + folder_, BlobMode::group);
+  blobs->put("tx/A/1.blob", "content");
+  expect_for_group();
+  if (!is_root()) return;
+  ASSERT_EQ(::chmod(place_.folder().c_str(), 0755), 0);
+  const auto file = folder_ + "/tx/A/1.blob";
+  const auto read = [&](gid_t group_of_reader) {
+    return run({"/usr/bin/setpriv", "--reuid=" + std::to_string(bob),
+                "--regid=" + std::to_string(group_of_reader), "--clear-groups", "/bin/cat", file});
+  };
+  EXPECT_EQ(read(team).out, "content");
+  EXPECT_NE(read(bob).ending.code, 0) << "others cannot";
+}
+
+TEST_F(BlobsForGroup, FoldersThatItMakesAreForTheGroupOfTheFolderAbove) {
+  const auto folder = folder_ + "/new/parts";
+  open_blobs("dir:" + folder, BlobMode::group)->put("a/key", "content");
+  expect_for_group();
+}
+
+TEST_F(BlobsForGroup, FolderThatItsGroupCannotReadIsRefused) {
+  ASSERT_EQ(::chmod(folder_.c_str(), 0700), 0);
+  EXPECT_THAT([&] { open_blobs("dir:" + folder_, BlobMode::group); },
+              testing::ThrowsMessage<ConfigError>(HasSubstr("chmod g+rx " + folder_)));
+}
+
+TEST_F(BlobsForGroup, GroupThatWeCannotGiveIsRefusedAndNotReplacedByAnother) {
+  if (!is_root()) return;
+  ASSERT_EQ(::chown(folder_.c_str(), ada, team), 0);
+  ASSERT_EQ(::chmod(folder_.c_str(), 0750), 0);
+  ASSERT_EQ(::chmod(place_.folder().c_str(), 0755), 0);
+  const auto child = ::fork();
+  if (child == 0) {
+    if (::setgroups(0, nullptr) != 0 || ::setgid(ada) != 0 || ::setuid(ada) != 0) ::_exit(3);
+    try {
+      open_blobs("dir:" + folder_, BlobMode::group)->put("key", "content");
+    } catch (const BlobRefused& refused) {
+      ::_exit(std::string_view{refused.what()}.find("chmod g+s") == std::string_view::npos ? 2 : 0);
+    }
+    ::_exit(1);
+  }
+  int ending = 0;
+  ASSERT_EQ(::waitpid(child, &ending, 0), child);
+  EXPECT_EQ(WEXITSTATUS(ending), 0);
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(BlobsForGroup, ModeIsAnOptionBesideTheBlobsAndAKeyOfTheConfiguration) {
+  const auto config = (place_.folder() / "work.yaml").string();
+  std::ofstream{config} << "blobs:\n  mode: \"0640\"\n";
+  const auto results = [&](const std::vector<std::string>& before,
+                           const std::vector<std::string>& after) {
+    std::vector<std::string> all{HOLDFAST_PROGRAM, "--store", place_.address()};
+    all.insert(all.end(), before.begin(), before.end());
+    all.insert(all.end(), {"results", "run", "--until-empty", "--blobs", "dir:" + folder_ + "/x",
+                           "--request-queue", "r", "--notify-queue", "n"});
+    all.insert(all.end(), after.begin(), after.end());
+    fs::remove_all(folder_ + "/x");
+    const auto done = run(all);
+    EXPECT_TRUE(done.ending.ok()) << done.err;
+    return mode_of(folder_ + "/x");
+  };
+  EXPECT_EQ(results({}, {}), 0700u);
+  EXPECT_EQ(results({}, {"--blob-mode", "0640"}), 0750u);
+  EXPECT_EQ(results({"--config", config}, {}), 0750u);
+  EXPECT_EQ(results({"--config", config}, {"--blob-mode", "0600"}), 0700u);
+  const auto check = run({HOLDFAST_PROGRAM, "config", "check", config});
+  EXPECT_THAT(check.out, testing::ContainsRegex("blobs.mode +0640"));
+  std::ofstream{config} << "blobs:\n  mode: 0644\n";
+  EXPECT_THAT(run({HOLDFAST_PROGRAM, "config", "check", config}).err,
+              HasSubstr("blobs.mode is '0644'; allowed: one of 0600, 0640"));
 }
 
 class OtherFiles : public StoreOfUsers {};

@@ -11,7 +11,7 @@ namespace holdfast::test {
 
 /// Blobs that are as slow, or as far away, as a test wants them: what it gives is called, with the
 /// key, before any of them is read, written or removed.
-class HinderedBlobs final : public BlobStore {
+class HinderedBlobs : public BlobStore {
  public:
   HinderedBlobs(std::shared_ptr<BlobStore> blobs, std::function<void(std::string_view)> hinder)
       : blobs_{std::move(blobs)}, hinder_{std::move(hinder)} {}

@@ -1,5 +1,6 @@
 #include <csignal>
 
+#include "support/hindered_blobs.hpp"
 #include "transactions/lost_parts.hpp"
 
 namespace holdfast::test {
@@ -51,6 +52,33 @@ TEST_F(LostParts, ThatAreLostAgainAndAgainEndTheResult) {
   ASSERT_TRUE(fails("tx"));
   EXPECT_THAT(inspector_.find("tx")->task.error, HasSubstr("were gone 2 times"));
   EXPECT_EQ(messages_in("notices"), 0);
+}
+
+/// As S3 lists: without what was written beside a blob.
+class ListsWithoutSums final : public HinderedBlobs {
+ public:
+  explicit ListsWithoutSums(std::shared_ptr<BlobStore> blobs)
+      : HinderedBlobs{std::move(blobs), [](std::string_view) {}} {}
+  std::vector<BlobInfo> list(std::string_view prefix) override {
+    auto blobs = HinderedBlobs::list(prefix);
+    for (auto& blob : blobs) blob.sha256.clear();
+    return blobs;
+  }
+};
+
+TEST_F(LostParts, AreKnownByTheirSizeWhereListsHaveNoChecksum) {
+  auto options = this->options();
+  options.blobs = std::make_shared<ListsWithoutSums>(blobs_);
+  auto running = run(options);
+  ASSERT_NO_FATAL_FAILURE(record(2));
+  ASSERT_TRUE(blobs_->remove(key(2)));
+  ASSERT_TRUE(blobs_->put(key(2), "of another size"));
+  header(2);
+  EXPECT_EQ(asked_for(), "2");
+  ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  part(2);
+  ASSERT_TRUE(completes("tx"));
+  expect_whole_notice(2);
 }
 
 /// The program looks, dies, and is started again.

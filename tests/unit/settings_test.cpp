@@ -111,6 +111,12 @@ TEST(Settings, HaveNamesThatAreHidden) {
   EXPECT_EQ(config.program.hide_line, 4);
 }
 
+TEST(Settings, HaveTheModeOfBlobs) {
+  EXPECT_EQ(parse_whole_config("blobs:\n", "work.yaml").program.blob_mode, BlobMode::owner);
+  EXPECT_EQ(parse_whole_config("blobs: {mode: 0640}\n", "work.yaml").program.blob_mode,
+            BlobMode::group);
+}
+
 TEST(Settings, TheCollectorOfTracesIsTheProgramsOwn) {
   EXPECT_EQ(parse_whole_config("traces:\n", "work.yaml").program.traces_endpoint, "");
   const auto config = parse_whole_config("\ntraces: {endpoint: http://c:4318}\n", "work.yaml");
@@ -139,8 +145,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"UnknownSection", "queue:\n  hartbeat:\n",
                 "work.yaml:2: unknown key 'hartbeat' in queue; allowed: durability, heartbeat,"},
         Mistake{"UnknownTopLevelKey", "\nqueues:\n",
-                "work.yaml:2: unknown key 'queues' at the top level; allowed: hide, ledger, log, "
-                "queue, store, traces"},
+                "work.yaml:2: unknown key 'queues' at the top level; allowed: blobs, hide, ledger, "
+                "log, queue, store, traces"},
         Mistake{"RepeatedKey", "queue:\n  recovery:\n    action: fail\n    action: retry\n",
                 "work.yaml:4: key 'action' appears twice in queue.recovery"},
         Mistake{"RepeatedSection", "queue:\n  recovery:\n  recovery:\n",
@@ -174,6 +180,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"ListForTheFile", "- queue\n", "work.yaml:1: the file must be a map with the keys"},
         Mistake{"UnknownLogFormat", "log:\n  format: xml\n",
                 "work.yaml:2: log.format is 'xml'; allowed: one of text, json"},
+        Mistake{"BlobModeForEverybody", "blobs:\n  mode: 0644\n",
+                "work.yaml:2: blobs.mode is '0644'; allowed: one of 0600, 0640"},
         Mistake{"UnknownLogKey", "log:\n  level: info\n",
                 "work.yaml:2: unknown key 'level' in log; allowed: format"},
         Mistake{"NameForAListOfNames", "hide:\n  keys: card\n",
