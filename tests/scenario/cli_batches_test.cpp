@@ -228,6 +228,7 @@ TEST_F(CliBatches, RowsAreNotChargedForAProgramThatIsGone) {
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   };
   install();
+  ok({"task", "add", "greet"});  // a store to look into
   auto sick = start({"batch", "run", "--app", "shop", "--op", "price", "--exec", program,
                      "--attempts", "1", "--concurrency", "4"});
   ASSERT_TRUE(eventually([&] { return !json({"worker", "list", "--state", "running"}).empty(); }));
