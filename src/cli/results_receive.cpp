@@ -40,14 +40,27 @@ void hand_out(const Context& context, Consumer& consumer, const DeliveryPtr& del
   consumer.acknowledge(std::span{&delivery, 1});
 }
 
+/// What creates the queue may have been started a moment ago.
+void listen(Consumer& consumer, const std::string& queue,
+            std::chrono::steady_clock::time_point until) {
+  while (true) {
+    try {
+      return consumer.listen(queue);
+    } catch (const QueueMissing&) {
+      if (std::chrono::steady_clock::now() >= until) throw;
+      consumer.receive(Millis{100});
+    }
+  }
+}
+
 Exit run(Context& context, const Options& options) {
   const auto wait = parse_duration(options.wait, "--wait");
   const Engine engine = context.existing_engine();
   const auto broker = open_broker_of(context, engine, {.broker = options.broker});
   if (options.declare) broker->declare(options.queue);
   const auto consumer = broker->consume({.prefetch = 1});
-  consumer->listen(options.queue);
   const auto until = std::chrono::steady_clock::now() + wait;
+  listen(*consumer, options.queue, until);
   int received = 0;
   while (received < options.count) {
     const auto left = std::chrono::ceil<Millis>(until - std::chrono::steady_clock::now());

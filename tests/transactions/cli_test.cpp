@@ -89,9 +89,11 @@ TEST_F(TransactionCommands, StartShowAndEndResults) {
 
 /// The first example of the guide: a shell is client and producer.
 TEST_F(TransactionCommands, AShellAloneFeedsAResult) {
-  Process program{command(run_words())};
   ok({"tx", "start", "results", R"({"rule":7})", "--id", "scan"});
-  auto request = boost::json::parse(ok({"results", "receive", "requests", "--wait", "40s"}));
+  Process receiver{command({"results", "receive", "requests", "--wait", "40s"})};
+  Process program{command(run_words())};
+  ASSERT_TRUE(receiver.wait(std::chrono::seconds{60})) << "the queue is not there yet";
+  auto request = boost::json::parse(receiver.out());
   EXPECT_EQ(request.at("transactionId").as_string(), "scan");
   EXPECT_THAT(refusal({"results", "receive", "requests", "--wait", "10ms"}),
               HasSubstr("no message came to queue 'requests' within 10ms"));
@@ -121,6 +123,8 @@ TEST_F(TransactionCommands, MessagesThatMakeNoSenseAreNotSent) {
               HasSubstr("--header 'A' is not SERIES=COUNT"));
   EXPECT_THAT(refusal({"results", "send", "--id", "x", "--series", "A", "/dev/null"}),
               HasSubstr("--ordinal is missing"));
+  EXPECT_FALSE(
+      test::run(command({"results", "receive", "nothing-here", "--wait", "10ms"})).ending.ok());
   auto nowhere = test::run(command({"results", "send", "--id", "x", "--header", "A=1"}));
   EXPECT_FALSE(nowhere.ending.ok());
   EXPECT_THAT(nowhere.err, HasSubstr("no queue 'transaction-x-header'"));
