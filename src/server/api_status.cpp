@@ -22,9 +22,9 @@ namespace holdfast::server {
 
 namespace {
 
-constexpr int most_tasks_in_reports = 5'000;
+constexpr std::int64_t most_tasks_in_reports = 10'000;
 constexpr int most_reports = 100;
-constexpr int most_reports_kept = 10'000;
+constexpr int most_reports_kept = 1'000;  // stores shed the oldest before that
 
 Response text_response(std::string text, int status = 200) {
   Response response;
@@ -117,14 +117,14 @@ Response queues(Service& service, const Request& request) {
 
 Response reports(Service& service, const Request& request) {
   request.query.only({"store", "limit", "tasks", "cursor"});
-  const auto limit = static_cast<int>(request.query.number("limit", 20, 1, most_reports));
-  // All of them together name so many tasks; their counts are of all.
-  const auto tasks = std::min(static_cast<int>(request.query.number("tasks", 100, 0, 1'000)),
-                              most_tasks_in_reports / limit);
-  const auto offset = offset_of(request.query.text("cursor"));
-  // The store sheds old ones, so there are never many behind a cursor.
-  const auto wanted = static_cast<int>(std::min<std::int64_t>(offset, most_reports_kept)) + limit;
-  const auto found = service.inspector(request).reports(wanted + 1, tasks);
+  const auto before =
+      std::min<std::int64_t>(offset_of(request.query.text("cursor")), most_reports_kept);
+  const auto wanted = before + request.query.number("limit", 20, 1, most_reports) + 1;
+  // All that are read name so many tasks together; their counts are of all.
+  const auto tasks =
+      std::min(request.query.number("tasks", 100, 0, 1'000), most_tasks_in_reports / wanted);
+  const auto found =
+      service.inspector(request).reports(static_cast<int>(wanted), static_cast<int>(tasks));
   const auto page = listed(request.query, found, 20, most_reports,
                            [](const RecoveryReport& report) { return shown_report(report); });
   return json_response(

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <deque>
+#include <filesystem>
+#include <iterator>
 
 #include <gmock/gmock.h>
 
@@ -31,15 +33,30 @@ class Crowd : public testing::Test {
       if (!says.empty()) crowd_.back().send(says);
     }
   }
-  /// An honest caller is answered at once.
+  /// Descriptors of this process, which has both ends of each connection.
+  static std::size_t descriptors() {
+    const std::filesystem::directory_iterator all{"/proc/self/fd"};
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+  }
+  /// An honest caller is answered at once, and the server keeps no more than it has places for.
   void expect_service(const char* when) {
     const auto begin = steady_clock::now();
     EXPECT_EQ(server_.bare("GET", "/healthz").status, 200) << when;
     EXPECT_EQ(server_.get("/v1/queues").status, 200) << when;
     EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds{3}) << when;
+    expect_places(when);
+  }
+  /// Sooner than deadlines would end them.
+  void expect_places(const char* when) const {
+    EXPECT_TRUE(
+        eventually([&] { return descriptors() <= before_ + crowd_.size() + places + of_others; },
+                   std::chrono::seconds{3}))
+        << when << ": " << descriptors() - before_ - crowd_.size();
   }
 
-  ServerUnderTest server_{{.connections = 64}};
+  static constexpr std::size_t places = 64, of_others = 20;
+  ServerUnderTest server_{{.connections = places}};
+  const std::size_t before_ = descriptors();
   std::deque<Wire> crowd_;
 };
 
@@ -99,7 +116,11 @@ TEST_F(Crowd, OfWhatOneCallerHoldsDoesNotLockOutTheOperator) {
   const auto begin = steady_clock::now();
   const auto answer = server_.get("/v1/queues");
   EXPECT_TRUE(answer.status == 200 || answer.code() == "busy") << answer.body;
+  const auto operates = server_.new_token({.scopes = {server::Scope::operates}});
+  EXPECT_EQ(server_.bare("GET", "/v1/queues", {}, {{"Authorization", "Bearer " + operates}}).status,
+            200);
   EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds{3});
+  expect_places("with streams");
 }
 
 TEST_F(Crowd, TakesNoLargeBodiesFromStrangers) {

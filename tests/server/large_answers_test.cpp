@@ -58,27 +58,27 @@ class LargeAnswers : public testing::Test {
 };
 
 TEST_F(LargeAnswers, HaveRowsInPagesOfBytes) {
-  const auto id = submit(60, 900'000).text();
+  const auto id = submit(300, 200'000).text();
   const auto before = resident();
   const auto first = server_.get("/v1/batches/" + id + "/rows?limit=500");
   EXPECT_EQ(first.status, 200);
   EXPECT_LT(first.body.size(), 3 * server::most_page_bytes);
   EXPECT_LT(resident(), before + 40 * 1024 * 1024) << "not all rows were in memory";
   const auto rows = all_of(server_, "/v1/batches/" + id + "/rows?limit=500", "rows");
-  ASSERT_EQ(rows.size(), 60u);
+  ASSERT_EQ(rows.size(), 300u);
   std::set<std::int64_t> lines;
   for (const auto& row : rows) {
     lines.insert(row.at("line").to_number<std::int64_t>());
     EXPECT_TRUE(row.at("truncated").as_bool());
     EXPECT_TRUE(row.at("input").is_null());
-    EXPECT_EQ(row.at("input_bytes").to_number<std::size_t>(), 900'002u);
+    EXPECT_EQ(row.at("input_bytes").to_number<std::size_t>(), 200'002u);
     EXPECT_EQ(row.at("input_preview").as_string().size(), server::longest_value);
   }
-  EXPECT_EQ(lines.size(), 60u);
+  EXPECT_EQ(lines.size(), 300u);
   const auto whole = server_.get("/v1/batches/" + id + "/rows/7").json();
-  EXPECT_EQ(whole.at("input").as_string().size(), 900'000u);
+  EXPECT_EQ(whole.at("input").as_string().size(), 200'000u);
   EXPECT_FALSE(whole.at("truncated").as_bool());
-  EXPECT_EQ(server_.get("/v1/batches/" + id + "/rows/61").status, 404);
+  EXPECT_EQ(server_.get("/v1/batches/" + id + "/rows/301").status, 404);
   EXPECT_EQ(server_.get("/v1/batches/" + id + "/rows/x").status, 400);
 }
 
@@ -93,7 +93,7 @@ TEST_F(LargeAnswers, HaveSmallRowsAsBefore) {
 
 TEST_F(LargeAnswers, HaveBatchesInPages) {
   std::set<std::string> ids;
-  for (int i = 0; i < 40; ++i) ids.insert(submit(1, 1, large(300'000)).text());
+  for (int i = 0; i < 250; ++i) ids.insert(submit(1, 1, large(50'000)).text());
   std::set<std::string> found;
   for (const auto& batch : all_of(server_, "/v1/batches?limit=500", "batches")) {
     found.insert(std::string{batch.at("id").as_string()});
@@ -101,12 +101,13 @@ TEST_F(LargeAnswers, HaveBatchesInPages) {
   }
   EXPECT_EQ(found, ids);
   EXPECT_EQ(server_.get("/v1/batches/" + *ids.begin()).json().at("context").as_string().size(),
-            300'000u);
+            50'000u);
   EXPECT_EQ(server_.get("/v1/batches?cursor=nonsense").status, 400);
 }
 
 TEST_F(LargeAnswers, HaveTasksInPagesOfBytes) {
   for (int i = 0; i < 300; ++i) server_.enqueue("k", large(1'900));
+  server_.inspector().hold({}, std::string(15'000, 'x'));
   EXPECT_EQ(all_of(server_, "/v1/tasks?limit=500", "tasks").size(), 300u);
 }
 
