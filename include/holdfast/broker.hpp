@@ -60,9 +60,6 @@ struct ConsumerOptions {
   /// one that is larger comes alone.
   std::uint64_t prefetch_bytes = 32u << 20;
   int prefetch = 256;  ///< and there are at most so many
-  /// A message that was delivered so often and never acknowledged (it may be what ends those who
-  /// take it) becomes a dead letter instead of being delivered again.
-  int max_deliveries = 20;
 };
 
 /// Takes messages from queues. Safe to use from many threads; letting go of it gives back what was
@@ -71,14 +68,21 @@ class Consumer {
  public:
   virtual ~Consumer() = default;
 
-  /// From now on, messages of this queue are delivered. Throws `QueueMissing`.
+  /// From now on, messages of this queue are delivered. A queue that does not exist: throws
+  /// `QueueMissing`, or `receive` names it.
   virtual void listen(const std::string& queue) = 0;
   /// No more of them; what was delivered and not acknowledged goes back into the queue.
   virtual void ignore(const std::string& queue) = 0;
 
+  /// A queue that cannot be read, which does not delay the others; or can be read again.
+  struct Unreadable {
+    std::string queue;
+    std::string why;  ///< in the broker's words; empty: it can be read again
+  };
   struct News {
     std::vector<DeliveryPtr> deliveries{};
-    std::vector<std::string> missing{};  ///< queues that were listened to and are gone; told once
+    std::vector<std::string> missing{};    ///< queues that were listened to and are gone; told once
+    std::vector<Unreadable> unreadable{};  ///< told when it begins, changes and ends
   };
   /// Waits for messages, for `timeout` at most.
   virtual News receive(Millis timeout) = 0;

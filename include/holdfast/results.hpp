@@ -22,13 +22,14 @@ enum class State {
   request_forwarding,  ///< the producer is told what is wanted and where to send it
   awaiting_results,    ///< parts are stored as they come
   needs_resend,        ///< a queue was gone and parts with it: the producer is asked again
+  needs_new_queues,    ///< a queue cannot be read: others take their place
   sending_completion,  ///< all are there
   cleaning,            ///< the queues go, and of a failed one everything
   completed,
   failed,
 };
-BOOST_DESCRIBE_ENUM(State, request_forwarding, awaiting_results, needs_resend, sending_completion,
-                    cleaning, completed, failed)
+BOOST_DESCRIBE_ENUM(State, request_forwarding, awaiting_results, needs_resend, needs_new_queues,
+                    sending_completion, cleaning, completed, failed)
 
 struct Options {
   std::shared_ptr<Broker> broker{};
@@ -46,6 +47,9 @@ struct Options {
   /// transaction fails. While the store, the broker or the blobs are away, or messages wait, this
   /// time stands still.
   Millis abandon_after{std::chrono::minutes{30}};
+  /// A queue that cannot be read for so long gets a successor, and the producer is asked to send
+  /// what is missing there.
+  Millis queue_patience{std::chrono::minutes{2}};
   Millis timeout{0};  ///< for a whole transaction; 0: none
   /// Told what becomes of parts, and that one was abandoned; `Engine::events` is meant for it.
   std::function<void(const Event&)> tell{};
@@ -54,9 +58,10 @@ struct Options {
   int max_ordinal = 100'000;  ///< and so many parts of each
 };
 
-/// The queues of a transaction.
-std::string header_queue(const std::string& id);
-std::string payload_queue(const std::string& id);
+/// The queues of a transaction. Where they could not be read, others took their place, with the
+/// number of the round in their names.
+std::string header_queue(const std::string& id, int round = 0);
+std::string payload_queue(const std::string& id, int round = 0);
 /// Where a part is kept: `{id}/{series}/{ordinal}.blob`. What is not a letter, digit or `-` in the
 /// name of a series becomes `_` and two hexadecimal digits. A transaction that starts over after
 /// its parts were removed is in its next round, and has `-r{round}` after the ordinals: who is late

@@ -36,6 +36,8 @@ struct StateRules {
   /// It is left when the broker has confirmed what was sent in it, which is durable before. Until
   /// then time limits hold as in any state. Else messages are sent in the next state.
   bool leave_when_sent = false;
+  Millis unreadable_after{0};  ///< that one of its queues could not be read; 0: it waits for ever
+  std::string on_unreadable_queue{};  ///< where it goes then
 };
 
 /// States by name, and what happens in them. `Transactions` makes one from an enum.
@@ -46,6 +48,9 @@ struct StateMachine {
     EnterHandler enter{};
     MessageHandler messages{};
     QueueNames queues{};
+    /// Messages of these are taken, too, as far as they are there and can be read; that they are
+    /// not leads nowhere.
+    QueueNames spare_queues{};
     StateRules rules{};
   };
 
@@ -71,6 +76,11 @@ struct TransactionOptions {
   int capacity = 1'000;              ///< transactions held at once, those that listen included
   std::shared_ptr<Broker> broker{};  ///< for messages in and out
   ConsumerOptions consumer{};
+  /// A message becomes a dead letter when its handler has failed so often with it ...
+  int message_failures = 5;
+  /// ... or when the process has died so often while it was handled. How often the broker delivered
+  /// it does not matter.
+  int message_deaths = 8;
   bool until_empty = false;  ///< return when nothing is left that could run
 };
 

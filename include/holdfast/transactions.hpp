@@ -47,6 +47,8 @@ class States {
     Backoff backoff{};
     std::optional<State> on_missing_queue{};
     bool leave_when_sent = false;
+    Millis unreadable_after{0};
+    std::optional<State> on_unreadable_queue{};
   };
 
   explicit States(std::string name) { machine_.name = std::move(name); }
@@ -64,13 +66,17 @@ class States {
                    .on_failure = name_of(rules.on_failure),
                    .backoff = rules.backoff,
                    .on_missing_queue = name_of(rules.on_missing_queue),
-                   .leave_when_sent = rules.leave_when_sent};
+                   .leave_when_sent = rules.leave_when_sent,
+                   .unreadable_after = rules.unreadable_after,
+                   .on_unreadable_queue = name_of(rules.on_unreadable_queue)};
     return *this;
   }
   /// Says what happens to messages while a transaction listens in a state.
-  States& on_messages(State state, QueueNames queues, MessageHandler handler) {
+  States& on_messages(State state, QueueNames queues, MessageHandler handler,
+                      QueueNames spare_queues = {}) {
     auto& entry = machine_.states[state_name(state)];
     entry.queues = std::move(queues);
+    entry.spare_queues = std::move(spare_queues);
     entry.messages = std::move(handler);
     return *this;
   }

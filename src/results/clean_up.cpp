@@ -26,13 +26,16 @@ bool has_lines(const TransactionInspector& inspector, const std::string& id) {
 /// Nothing: somebody has retried it already.
 std::optional<int> next_round(TransactionInspector& inspector, BlobStore& blobs,
                               const TransactionRecord& ended) {
-  auto round = knowledge_of(ended.data).round;
+  const auto known = knowledge_of(ended.data);
+  auto round = known.round;
   auto there = blobs.list(ended.id + "/");
   bool any =
       std::ranges::any_of(there, [&](const auto& blob) { return round_of(blob.key) == round; });
   if (!any && !has_lines(inspector, ended.id)) return round;
   ++round;
-  if (!inspector.start_over(ended.id, to_payload(Knowledge{.round = round}))) return {};
+  if (!inspector.start_over(
+          ended.id, to_payload(Knowledge{.round = round, .queue_round = known.queue_round})))
+    return {};
   return round;
 }
 
@@ -67,8 +70,9 @@ CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs) {
       if (!round) continue;
       done.blobs += remove_rounds_before(blobs, ended.id, *round);
       // If somebody retries it right now, his transaction finds its queues gone and asks again.
-      for (const auto& queue : {header_queue(ended.id), payload_queue(ended.id)})
-        done.queues += remove_queue(broker, queue, ended, trouble);
+      for (int of = 0; of <= knowledge_of(ended.data).queue_round; ++of)
+        for (const auto& queue : {header_queue(ended.id, of), payload_queue(ended.id, of)})
+          done.queues += remove_queue(broker, queue, ended, trouble);
     }
     if (std::ssize(page) < a_page) break;
   }

@@ -14,6 +14,9 @@ constexpr std::size_t longest_envelope = 1 << 20;
 /// So that a blob's key has room for it, however much of it must be written in another way.
 constexpr std::size_t longest_series = 60;
 
+/// Ledgers have lines of Holdfast's own, in series of these names.
+constexpr std::string_view reserved_series = "holdfast/";
+
 using boost::json::object;
 
 template <class... Args>
@@ -41,6 +44,8 @@ std::string series_of(const object& envelope, std::string_view name) {
   } catch (const InvalidRequest& error) {
     refuse("{}", error.what());
   }
+  if (series.starts_with(reserved_series))
+    refuse("the name of series '{}' begins with '{}', which is reserved", series, reserved_series);
   return series;
 }
 

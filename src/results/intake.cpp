@@ -55,7 +55,11 @@ class Intake::Impl {
   void work(std::stop_token stop) {
     while (!stop.stop_requested()) {
       try {
-        take_all(consumer_->receive(longest_wait).deliveries);
+        auto news = consumer_->receive(longest_wait);
+        for (const auto& [queue, why] : news.unreadable)
+          if (!why.empty())
+            engine_.events().emit(StoreTrouble{fmt::format("reading queue '{}'", queue), why});
+        take_all(news.deliveries);
       } catch (const Error& error) {
         engine_.events().emit(StoreTrouble{"taking requests for results", error.what()});
         std::mutex mutex;
@@ -83,7 +87,12 @@ class Intake::Impl {
       notify_queue_of(request.input, options_);
       start_transaction(engine_, machine_name, request.id, request.input);
     } catch (const InvalidRequest& error) {
-      return consumer_->reject(delivery, error.what());
+      consumer_->reject(delivery, error.what());
+      return engine_.events().emit(
+          TransactionNoted{delivery->id(), machine_name,
+                           fmt::format("message '{}' of queue '{}' is a dead letter: {}",
+                                       delivery->id(), delivery->queue(), error.what()),
+                           true});
     }
     consumer_->acknowledge(std::span{&delivery, 1});
   }

@@ -11,6 +11,7 @@
 #include "results/lost_ledger.hpp"
 #include "results/notice.hpp"
 #include "results/notify_queue.hpp"
+#include "results/queues.hpp"
 #include "results/rounds.hpp"
 #include "results/store_part.hpp"
 #include "results/waiting.hpp"
@@ -98,6 +99,15 @@ class Handlers {
     return go(State::awaiting_results);
   }
 
+  Next replace_queues(Transaction& transaction) const {
+    auto known = knowledge_of(transaction.data_json());
+    // Where successors cannot be read either, more of them are no help.
+    if (known.queue_round >= options_.max_resends) return go(State::awaiting_results);
+    ++known.queue_round;
+    transaction.keep(known);
+    return go(State::needs_resend, transaction.reason());
+  }
+
   Next send_completion(Transaction& transaction) const {
     if (knowledge_of(transaction.data_json()).notified) return go(State::cleaning);
     auto lines = ledger(transaction);
@@ -133,7 +143,7 @@ class Handlers {
   /// A slice of waiting is over.
   Next after_silence(Transaction& transaction) const {
     auto& waiting = *static_cast<Waiting*>(transaction.memory().get());
-    for (const auto& queue : {header_queue(transaction.id()), payload_queue(transaction.id())}) {
+    for (const auto& queue : queues_of(transaction)) {
       const auto count = options_.broker->messages(queue);
       if (!count) return go(State::needs_resend, fmt::format("queue '{}' is gone", queue));
       if (*count == 0) continue;
@@ -170,7 +180,8 @@ class Handlers {
     if (knowledge_of(transaction.data_json()).ended) return;
     const Tally tally{transaction.data_json(), ledger(transaction)};
     transaction.send(failure_of(transaction, options_, tally, wall_now()));
-    transaction.keep(Knowledge{.round = tally.known.round + 1, .ended = true});
+    transaction.keep(Knowledge{
+        .round = tally.known.round + 1, .ended = true, .queue_round = tally.known.queue_round});
     transaction.forget_ledger();
     if (transaction.reason().starts_with(was_abandoned))
       tell(note(transaction, TransactionNote::abandoned,
@@ -178,8 +189,16 @@ class Handlers {
   }
 
   bool leave_queues(const Transaction& transaction, const WhyLeft& why, bool hurried) const {
-    return leave_queue(*options_.broker, header_queue(transaction.id()), why, hurried) &&
-           leave_queue(*options_.broker, payload_queue(transaction.id()), why, hurried);
+    for (const auto& queue : replaced_queues_of(transaction)) {
+      try {
+        leave_queue(*options_.broker, queue, why, hurried);
+      } catch (const BrokerError&) {
+        // It was replaced because it could not be read, and still cannot: the operator decides.
+      }
+    }
+    return std::ranges::all_of(queues_of(transaction), [&](const auto& queue) {
+      return leave_queue(*options_.broker, queue, why, hurried);
+    });
   }
 
   void tell(const Event& event) const {
@@ -217,8 +236,7 @@ class Handlers {
   }
 
   void declare_queues(const Transaction& transaction) const {
-    options_.broker->declare(header_queue(transaction.id()));
-    options_.broker->declare(payload_queue(transaction.id()));
+    for (const auto& queue : queues_of(transaction)) options_.broker->declare(queue);
   }
 
   static void announce(Transaction& transaction, Tally& tally, const HeaderMessage& header) {
@@ -300,7 +318,8 @@ void check(const Options& options) {
     throw ConfigError{"results need a broker for messages and a store of blobs for parts"};
   if (options.request_queue.empty() || options.notify_queue.empty())
     throw ConfigError{"results need a queue for requests and one for notices; name both"};
-  if (options.abandon_after <= Millis{0} || options.timeout < Millis{0})
+  if (options.abandon_after <= Millis{0} || options.timeout < Millis{0} ||
+      options.queue_patience < Millis{0})
     throw ConfigError{"the times of results must be positive"};
   check_notify_queues(options);
   for (const auto* queue : {&options.request_queue, &options.notify_queue, &options.failure_queue,
@@ -310,9 +329,6 @@ void check(const Options& options) {
 }
 
 }  // namespace
-
-std::string header_queue(const std::string& id) { return "transaction-" + id + "-header"; }
-std::string payload_queue(const std::string& id) { return "transaction-" + id + "-payload"; }
 
 std::string blob_key(const std::string& id, const std::string& series, std::int64_t ordinal,
                      int round) {
@@ -332,13 +348,13 @@ StateMachine machine(const Options& options) {
   if (!options.failure_queue.empty()) options.broker->declare(options.failure_queue);
   for (const auto& queue : options.notify_queues) options.broker->declare(queue);
   auto handlers = std::make_shared<const Handlers>(options);
-  auto queues = [](const Transaction& transaction) {
-    return std::vector{header_queue(transaction.id()), payload_queue(transaction.id())};
-  };
   using Rules = States<State>::Rules;
   const Rules rules{.on_failure = State::cleaning};
   const Rules telling{.on_failure = State::cleaning, .leave_when_sent = true};
-  const Rules waiting{.on_failure = State::cleaning, .on_missing_queue = State::needs_resend};
+  const Rules waiting{.on_failure = State::cleaning,
+                      .on_missing_queue = State::needs_resend,
+                      .unreadable_after = options.queue_patience,
+                      .on_unreadable_queue = State::needs_new_queues};
   auto state = [handlers](Next (Handlers::*handler)(Transaction&) const) {
     return [handlers, handler](Transaction& transaction) {
       return ((*handlers).*handler)(transaction);
@@ -350,8 +366,9 @@ StateMachine machine(const Options& options) {
   States<State> states{machine_name};
   states.on(State::request_forwarding, state(&Handlers::forward_request), telling)
       .on(State::awaiting_results, state(&Handlers::await), waiting)
-      .on_messages(State::awaiting_results, queues, messages)
+      .on_messages(State::awaiting_results, queues_of, messages, replaced_queues_of)
       .on(State::needs_resend, state(&Handlers::ask_again), rules)
+      .on(State::needs_new_queues, state(&Handlers::replace_queues), rules)
       .on(State::sending_completion, state(&Handlers::send_completion), telling)
       .on(State::cleaning, state(&Handlers::clean), {.leave_when_sent = true})
       .completes(State::completed)

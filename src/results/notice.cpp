@@ -37,8 +37,8 @@ Message request_for(const Transaction& transaction, const Options& options, Know
   // The request goes out as it came in, so it is put in as text.
   object envelope{{"type", "request"},
                   {"transactionId", transaction.id()},
-                  {"headerQueueName", header_queue(transaction.id())},
-                  {"payloadQueueName", payload_queue(transaction.id())},
+                  {"headerQueueName", header_queue(transaction.id(), known.queue_round)},
+                  {"payloadQueueName", payload_queue(transaction.id(), known.queue_round)},
                   {"round", known.round},
                   {"resend", missing != nullptr}};
   if (missing) {

@@ -17,9 +17,11 @@ struct Knowledge {
   bool asked = false;          ///< in this round: the request is in the outbox, or was
   bool notified = false;       ///< the notice that it is complete is in the outbox, or was
   bool ended = false;          ///< its last round failed: the client is told, the ledger forgotten
+  int queue_round = 0;         ///< of its queues; see `header_queue`
 };
 BOOST_DESCRIBE_STRUCT(Knowledge, (),
-                      (announced, series, resends, round, asks, silent_ms, asked, notified, ended))
+                      (announced, series, resends, round, asks, silent_ms, asked, notified, ended,
+                       queue_round))
 /// Of one that has just begun there is nothing yet.
 Knowledge knowledge_of(const std::string& data_json);
 

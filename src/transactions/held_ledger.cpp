@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "transactions/message_attempts.hpp"
+
 namespace holdfast {
 
 namespace {
@@ -13,10 +15,16 @@ constexpr int a_handful = 500;
 
 void check(const std::vector<LedgerEntry>& entries) {
   for (const auto& entry : entries)
-    if (entry.series == outside_series)
+    if (entry.series == outside_series || entry.series == attempts_series)
       throw InvalidRequest{
-          fmt::format("'{}' is no name for a series: it is used by ledgers outside of the store",
-                      outside_series)};
+          fmt::format("the name of the series '{}' is reserved; choose another", entry.series)};
+}
+
+/// What the store has, without what is kept about messages.
+std::vector<LedgerEntry> lines_in(TransactionStore& store, TaskId id) {
+  auto lines = store.ledger(id);
+  std::erase_if(lines, [](const LedgerEntry& line) { return line.series == attempts_series; });
+  return lines;
 }
 
 }  // namespace
@@ -45,7 +53,7 @@ std::optional<LedgerName> outside_ledger(TransactionStore& store, TaskId id) {
 
 std::vector<LedgerEntry> read_ledger(TransactionStore& store, TaskId id) {
   auto name = outside_ledger(store, id);
-  return name ? store.outside()->lines(*name) : store.ledger(id);
+  return name ? store.outside()->lines(*name) : lines_in(store, id);
 }
 
 std::int64_t remove_stray_ledgers(TransactionStore& store) {
@@ -75,7 +83,7 @@ const std::optional<LedgerName>& HeldLedger::name() {
 
 bool HeldLedger::begins_outside() {
   if (!store_.outside() || stays_in_) return false;
-  if (store_.ledger(lease_.id).empty()) return true;
+  if (lines_in(store_, lease_.id).empty()) return true;
   // An earlier try of ours, whose answer was lost, may have told the store a name.
   known_ = false;
   stays_in_ = !unlocked_name();
@@ -88,7 +96,7 @@ std::optional<std::string> HeldLedger::recorded(const std::string& series, std::
 }
 
 std::vector<LedgerEntry> HeldLedger::lines() {
-  return name() ? store_.outside()->lines(*name_) : store_.ledger(lease_.id);
+  return name() ? store_.outside()->lines(*name_) : lines_in(store_, lease_.id);
 }
 
 Stepped HeldLedger::record(Step step) {

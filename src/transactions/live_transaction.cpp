@@ -41,6 +41,7 @@ Step LiveTransaction::filled(Step step) const {
   step.from = row_.state;
   step.data = kept_;
   step.send = out_;
+  for (const auto& [line, value] : noted_) step.marks.push_back({attempts_series, line, value});
   step.sent.insert(step.sent.end(), taken_out_.begin(), taken_out_.end());
   return step;
 }
@@ -57,6 +58,7 @@ void LiveTransaction::wrote() {
   if (kept_) row_.data = std::move(*kept_);
   kept_.reset();
   out_.clear();
+  noted_.clear();
 }
 
 Stepped LiveTransaction::accepted(Stepped stepped) {
@@ -139,6 +141,34 @@ void LiveTransaction::trouble_is_over() {
 
 void LiveTransaction::settle_down() {
   if (kept_ || !out_.empty() || !begun_) write({});
+}
+
+MessageAttempts LiveTransaction::attempts(std::int64_t line) const {
+  if (auto at = noted_.find(line); at != noted_.end()) return MessageAttempts::parse(at->second);
+  auto noted = store_.recorded(attempt_->task(), attempts_series, line);
+  return noted ? MessageAttempts::parse(*noted) : MessageAttempts{};
+}
+
+void LiveTransaction::note_attempts(std::int64_t line, const MessageAttempts& attempts) {
+  noted_[line] = attempts.text();
+}
+
+void LiveTransaction::write_attempts(std::int64_t line, const MessageAttempts& attempts) {
+  note_attempts(line, attempts);
+  write({});
+}
+
+void LiveTransaction::take_back_attempt(std::int64_t line, const MessageAttempts& attempts) {
+  kept_.reset();
+  out_.clear();
+  note_attempts(line, attempts);
+  try {
+    write({});
+  } catch (const StoreError&) {
+    // The store is away, too. While it is, no further attempt begins, so this counts once.
+  } catch (const LeaseLost&) {
+    // Another worker has the transaction, and the message comes to it.
+  }
 }
 
 void LiveTransaction::send_outbox(Broker* broker, TakeOut when) {

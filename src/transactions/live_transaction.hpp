@@ -1,8 +1,11 @@
 #pragma once
 
+#include <map>
+
 #include <holdfast/tasks.hpp>
 
 #include "transactions/held_ledger.hpp"
+#include "transactions/message_attempts.hpp"
 #include "transactions/start.hpp"
 
 namespace holdfast {
@@ -57,6 +60,15 @@ class LiveTransaction final : public Transaction {
   void say_trouble(const std::string& what);
   /// It went on; a failure that was counted stays until it moves.
   void trouble_is_over();
+  /// What is known about handing over a message, by its line; see `MessageAttempts`.
+  MessageAttempts attempts(std::int64_t line) const;
+  /// Durable with the next step, whenever that is.
+  void note_attempts(std::int64_t line, const MessageAttempts& attempts);
+  /// Durable when this returns.
+  void write_attempts(std::int64_t line, const MessageAttempts& attempts);
+  /// The attempt is not counted after all; durable if the store can be reached. What the handler
+  /// kept and sent did not happen.
+  void take_back_attempt(std::int64_t line, const MessageAttempts& attempts);
   /// Makes what was kept and sent durable, if anything was, or if it has no row yet.
   void settle_down();
   /// Publishes what is in the outbox and takes it out when that is confirmed: now, or with the next
@@ -84,7 +96,8 @@ class LiveTransaction final : public Transaction {
   bool unsent_ = true;  ///< there may be something in the outbox
   std::optional<std::string> kept_{};
   std::vector<Message> out_{};
-  std::vector<std::int64_t> taken_out_{};  ///< of the outbox, by the next step
+  std::map<std::int64_t, std::string> noted_{};  ///< lines of messages
+  std::vector<std::int64_t> taken_out_{};        ///< of the outbox, by the next step
   std::shared_ptr<void> memory_{};
 };
 

@@ -1,5 +1,8 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "recovery/time_text.hpp"
 #include "transactions/runner_state.hpp"
 
 namespace holdfast {
@@ -9,6 +12,7 @@ namespace {
 /// Also how long it takes at most to notice that a transaction has listened for long enough.
 constexpr Millis longest_wait{500};
 constexpr Millis while_the_broker_is_away{500};
+constexpr std::size_t most_unreadable = 10'000;  ///< queues of which it is remembered since when
 
 }  // namespace
 
@@ -21,12 +25,17 @@ std::optional<Next> TransactionRunner::Impl::listen(const HeldPtr& held, Millis 
                 "messages"};
   if (held->queues.empty()) {
     auto queues = state.queues(transaction);
+    auto spare = state.spare_queues ? state.spare_queues(transaction) : std::vector<std::string>{};
     {
       std::lock_guard lock{mutex_};
+      held->spare = {spare.begin(), spare.end()};
       for (const auto& queue : queues) by_queue_[queue] = held;
+      for (const auto& queue : spare) by_queue_[queue] = held;
     }
     held->queues = queues;
+    held->queues.insert(held->queues.end(), spare.begin(), spare.end());
     try {
+      for (const auto& queue : spare) listen_to_spare(queue);
       for (const auto& queue : queues) consumer_->listen(queue);
     } catch (const QueueMissing& error) {
       stop_listening(*held);
@@ -40,6 +49,14 @@ std::optional<Next> TransactionRunner::Impl::listen(const HeldPtr& held, Millis 
   held->wakes_at = wakes_at;
   mind(held);
   return {};
+}
+
+void TransactionRunner::Impl::listen_to_spare(const std::string& queue) {
+  try {
+    consumer_->listen(queue);
+  } catch (const QueueMissing&) {
+    // It has been read empty and removed, or an operator discarded it.
+  }
 }
 
 /// One entry in the list is enough, however often it listens anew: it is looked at when that is
@@ -58,7 +75,8 @@ void TransactionRunner::Impl::stop_listening(Held& held) {
     std::lock_guard lock{mutex_};
     for (const auto& queue : queues) by_queue_.erase(queue);
     held.inbox.clear();
-    held.missing = held.wake = false;
+    held.missing = held.wake = held.news_of_queues = false;
+    held.unreadable.clear();
     held.wakes_at = {};
   }
   for (const auto& queue : queues) consumer_->ignore(queue);
@@ -80,6 +98,7 @@ void TransactionRunner::Impl::hear(std::stop_token stop) {
 
 void TransactionRunner::Impl::distribute(Consumer::News news) {
   std::vector<DeliveryPtr> nobodys;
+  for (const auto& [queue, why] : news.unreadable) note_unreadable(queue, why);
   {
     std::lock_guard lock{mutex_};
     for (auto& delivery : news.deliveries) {
@@ -93,12 +112,73 @@ void TransactionRunner::Impl::distribute(Consumer::News news) {
     }
     for (const auto& queue : news.missing) {
       auto at = by_queue_.find(queue);
-      if (at == by_queue_.end()) continue;
+      if (at == by_queue_.end() || at->second->spare.contains(queue)) continue;
       at->second->missing = true;
       schedule(at->second);
     }
   }
   if (!nobodys.empty()) consumer_->give_back(nobodys);
+}
+
+void TransactionRunner::Impl::note_unreadable(const std::string& queue, const std::string& why) {
+  std::string id;
+  {
+    std::lock_guard lock{mutex_};
+    auto at = by_queue_.find(queue);
+    if (at == by_queue_.end()) return;
+    const auto& held = at->second;
+    if (!held->spare.contains(queue)) {
+      if (why.empty()) {
+        held->unreadable.erase(queue);
+        unreadable_since_.erase(queue);
+      } else {
+        held->unreadable[queue] = why;
+        if (unreadable_since_.size() > most_unreadable) unreadable_since_.clear();
+        unreadable_since_.emplace(queue, Clock::now());
+      }
+      held->news_of_queues = true;
+      schedule(held);
+    }
+    id = held->transaction.id();
+  }
+  auto what = why.empty() ? fmt::format("queue '{}' can be read again", queue)
+                          : fmt::format("queue '{}' cannot be read: {}", queue, why);
+  engine_.events().emit(TransactionNoted{id, machine_.name, what, !why.empty()});
+}
+
+/// Where it goes because one of its queues could not be read for too long. While it may wait, it is
+/// looked at again when it may not any more.
+std::optional<Next> TransactionRunner::Impl::gives_up_queue(const HeldPtr& held) {
+  const auto& rules = state_of(*held).rules;
+  if (rules.unreadable_after == Millis{0}) return {};
+  std::lock_guard lock{mutex_};
+  if (held->unreadable.empty()) return {};
+  const auto& [queue, why] = *held->unreadable.begin();
+  auto until = unreadable_since_.emplace(queue, Clock::now()).first->second;
+  until += rules.unreadable_after;
+  if (Clock::now() >= until) {
+    unreadable_since_.erase(queue);
+    return Go{rules.on_unreadable_queue,
+              fmt::format("queue '{}' could not be read for {}: {}", queue,
+                          duration_text(rules.unreadable_after), why)};
+  }
+  held->gives_up_at = until;
+  return {};
+}
+
+/// It waits for the broker, and `tx show` is to say so.
+void TransactionRunner::Impl::say_what_is_unreadable(Held& held) {
+  std::string what;
+  {
+    std::lock_guard lock{mutex_};
+    if (!held.unreadable.empty())
+      what = fmt::format("queue '{}' cannot be read: {}", held.unreadable.begin()->first,
+                         held.unreadable.begin()->second);
+  }
+  if (what.empty())
+    held.transaction.trouble_is_over();
+  else if (held.transaction.failures() == 0)
+    held.transaction.say_trouble(what);
 }
 
 Millis TransactionRunner::Impl::until_next_wake() {
@@ -111,6 +191,13 @@ Millis TransactionRunner::Impl::until_next_wake() {
 void TransactionRunner::Impl::wake_those_due() {
   std::lock_guard lock{mutex_};
   auto until = Clock::now();
+  for (const auto& [queue, since] : unreadable_since_) {
+    auto at = by_queue_.find(queue);
+    if (at == by_queue_.end() || at->second->gives_up_at > until) continue;
+    at->second->gives_up_at = Clock::time_point::max();
+    at->second->news_of_queues = true;
+    schedule(at->second);
+  }
   while (!wakes_.empty() && wakes_.begin()->first <= until) {
     auto [at, weak] = *wakes_.begin();
     wakes_.erase(wakes_.begin());

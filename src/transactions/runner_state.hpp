@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <unordered_map>
 
@@ -40,6 +41,7 @@ class TransactionRunner::Impl {
     bool entered = false;               ///< of the turn
     int recoveries = 0;                 ///< of the turn: how often it was taken back
     std::vector<std::string> queues{};  ///< of the turn: those listened to
+    std::set<std::string> spare{};      ///< those of them without which it can be; of the turn
     /// Where it goes when its turn is over. The next turn begins there when that is written, or
     /// with what went wrong.
     std::optional<Go> going{};
@@ -51,6 +53,10 @@ class TransactionRunner::Impl {
     bool stop = false;     ///< somebody wants it to end
     bool wake = false;     ///< has listened for long enough
     bool missing = false;  ///< a queue of it is gone
+    /// What the broker says about each queue of it that cannot be read.
+    std::map<std::string, std::string> unreadable{};
+    bool news_of_queues = false;                               ///< about these
+    Clock::time_point gives_up_at = Clock::time_point::max();  ///< if they are not better by then
     std::vector<DeliveryPtr> inbox{};
     Clock::time_point wakes_at{};      ///< it has listened for long enough then; zero: it does not
     Clock::time_point looked_at_at{};  ///< when the listener will look at that; zero: it will not
@@ -61,8 +67,8 @@ class TransactionRunner::Impl {
     bool stop = false;
     bool wake = false;
     bool missing = false;
+    bool queues = false;  ///< what is known about its queues has changed
     std::vector<DeliveryPtr> messages{};
-    bool any() const { return stop || wake || missing || !messages.empty(); }
   };
 
   Tasks handlers();
@@ -86,7 +92,14 @@ class TransactionRunner::Impl {
   Next first_step(Held& held);
   /// With what its handlers remember where it has only listened for long enough.
   Next enter(Held& held, bool remembers = false);
-  Next hand_over(Held& held, const std::vector<DeliveryPtr>& deliveries);
+  /// Hands over the first of them that may go together; the others wait for the next turn.
+  Next hand_over(Held& held, std::vector<DeliveryPtr> deliveries);
+  Next hand_over_group(Held& held, const std::vector<DeliveryPtr>& group);
+  std::vector<DeliveryPtr> first_group(Held& held, std::vector<DeliveryPtr> deliveries);
+  static bool may_have_failed(const Held& held, const Delivery& delivery);
+  /// Why it becomes a dead letter; empty: it does not.
+  std::string failed_too_often(const MessageAttempts& attempts) const;
+  void bury(const Held& held, const DeliveryPtr& delivery, const std::string& why);
   Next call(Held& held, const std::function<Next()>& handler);
   /// Where to go if it has taken too long.
   std::optional<Next> overdue(const Held& held) const;
@@ -123,6 +136,10 @@ class TransactionRunner::Impl {
   // Listener.
   void hear(std::stop_token stop);
   void distribute(Consumer::News news);
+  void note_unreadable(const std::string& queue, const std::string& why);
+  void listen_to_spare(const std::string& queue);
+  void say_what_is_unreadable(Held& held);
+  std::optional<Next> gives_up_queue(const HeldPtr& held);
   void wake_those_due();
   void mind(const HeldPtr& held);  ///< with the mutex held
   Millis until_next_wake();
@@ -146,6 +163,8 @@ class TransactionRunner::Impl {
   std::unordered_map<TaskId, HeldPtr> held_;
   std::unordered_map<std::string, HeldPtr> by_queue_;
   std::multimap<Clock::time_point, std::weak_ptr<Held>> wakes_;
+  /// Also while the transaction takes a rest in between.
+  std::map<std::string, Clock::time_point> unreadable_since_;
   std::unordered_map<TaskId, int> queue_missed_;  ///< how often in a row it could not send
   std::unordered_map<TaskId, int> recoveries_told_;
   bool draining_ = false;

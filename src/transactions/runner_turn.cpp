@@ -81,6 +81,7 @@ void TransactionRunner::Impl::turn(const HeldPtr& held) {
     news = {.stop = held->stop,
             .wake = std::exchange(held->wake, false),
             .missing = std::exchange(held->missing, false),
+            .queues = std::exchange(held->news_of_queues, false),
             .messages = std::exchange(held->inbox, {})};
   }
   auto& attempt = held->transaction.attempt();
@@ -118,7 +119,8 @@ void TransactionRunner::Impl::turn(const HeldPtr& held) {
     return;
   }
   held->busy = false;
-  bool more = held->stop || held->wake || held->missing || !held->inbox.empty();
+  bool more =
+      held->stop || held->wake || held->missing || held->news_of_queues || !held->inbox.empty();
   if (more) schedule(held);
 }
 
@@ -140,7 +142,10 @@ void TransactionRunner::Impl::take_turn(const HeldPtr& held, News news) {
     if (to.empty()) return go_on(held, retry("a queue of it is gone"));
     return go_on(held, Go{to, "a queue of it was gone"});
   }
-  if (!news.messages.empty()) return go_on(held, hand_over(*held, news.messages));
+  if (news.queues) say_what_is_unreadable(*held);
+  if (news.queues || news.wake)
+    if (auto given_up = gives_up_queue(held)) return go_on(held, *given_up);
+  if (!news.messages.empty()) return go_on(held, hand_over(*held, std::move(news.messages)));
   if (news.wake) go_on(held, enter(*held, true));
 }
 
@@ -240,41 +245,6 @@ Next TransactionRunner::Impl::call(Held&, const std::function<Next()>& handler) 
   } catch (const std::exception& error) {
     return retry(error.what());
   }
-}
-
-Next TransactionRunner::Impl::hand_over(Held& held, const std::vector<DeliveryPtr>& deliveries) {
-  std::vector<Incoming> incoming;
-  for (const auto& delivery : deliveries) incoming.emplace_back(delivery);
-  auto next =
-      call(held, [&] { return state_of(held).messages(held.transaction, std::span{incoming}); });
-  if (std::holds_alternative<Retry>(next)) return next;  // they come again
-  // What the messages led to is durable before they are gone.
-  auto* go = std::get_if<Go>(&next);
-  if (go && !machine_.states.contains(go->state)) return no_such_state(go->state);
-  const bool first_sent = state_of(held).rules.leave_when_sent;
-  if (go && !first_sent) {
-    record_move(held, *go);
-  } else {
-    held.transaction.settle_down();
-    held.transaction.trouble_is_over();
-  }
-  kill_point(KillPoint::message_before_acknowledge);
-  std::vector<DeliveryPtr> good;
-  for (const auto& one : incoming) {
-    if (one.rejected().empty()) {
-      good.push_back(one.pointer());
-      continue;
-    }
-    consumer_->reject(one.pointer(), one.rejected());
-    engine_.events().emit(TransactionNoted{held.transaction.id(), machine_.name,
-                                           "a message is a dead letter: " + one.rejected(), true});
-  }
-  consumer_->acknowledge(good);
-  kill_point(KillPoint::message_after_acknowledge);
-  if (!go || first_sent) return next;
-  stop_listening(held);
-  if (auto late = flush(held)) return *late;
-  return enter(held);
 }
 
 void TransactionRunner::Impl::go_on(const HeldPtr& held, Next next) {

@@ -37,6 +37,7 @@ void StateMachine::validate() const {
     expect(state.rules.on_timeout, "where a timeout leads to");
     expect(state.rules.on_failure, "where a failure leads to");
     expect(state.rules.on_missing_queue, "where a missing queue leads to");
+    expect(state.rules.on_unreadable_queue, "where a queue that cannot be read leads to");
   }
 }
 

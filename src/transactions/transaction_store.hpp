@@ -38,6 +38,9 @@ struct Step {
   std::optional<std::string> trouble{};
   bool forget_ledger = false;
   std::vector<LedgerEntry> record{};
+  /// Lines that are replaced, or removed where their value is empty. They are no progress. Only
+  /// `message_attempts.hpp` has such lines.
+  std::vector<LedgerEntry> marks{};
   bool progressed = false;  ///< its ledger, which is not here, has new lines
   std::vector<Message> send{};
   std::vector<std::int64_t> sent{};  ///< numbers of the outbox: these are confirmed

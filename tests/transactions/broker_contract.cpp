@@ -28,6 +28,21 @@ std::int64_t BrokerContract::waiting(const std::string& queue) {
   return broker_->messages(queue).value_or(-1);
 }
 
+bool BrokerContract::finds_missing(const std::string& queue) {
+  auto consumer = broker_->consume({});
+  try {
+    consumer->listen(queue);
+  } catch (const QueueMissing&) {
+    return true;
+  }
+  std::vector<std::string> missing;
+  eventually([&] {
+    missing = consumer->receive(Millis{100}).missing;
+    return !missing.empty();
+  });
+  return missing == std::vector{queue};
+}
+
 TEST_P(BrokerContract, QueuesAreMadeOnceAndRemoved) {
   EXPECT_FALSE(broker_->exists("q"));
   broker_->declare("q");
@@ -72,10 +87,10 @@ TEST_P(BrokerContract, TwoConsumersShareAQueue) {
   broker_->declare("q");
   auto one = broker_->consume({.prefetch = 2});
   auto other = open_again()->consume({});
-  one->listen("q");
-  other->listen("q");
   for (int i = 0; i < 10; ++i) broker_->publish(Message{"q", std::to_string(i)});
+  one->listen("q");
   auto first = receive(*one, 2);
+  other->listen("q");
   auto second = receive(*other, 8);
   EXPECT_EQ(first.size(), 2u);
   EXPECT_EQ(second.size(), 8u);
@@ -161,24 +176,21 @@ TEST_P(BrokerContract, WhatIsRejectedIsADeadLetterWithTheReason) {
   EXPECT_EQ(dead[0]->headers().at("a"), "b");
 }
 
-TEST_P(BrokerContract, WhatIsDeliveredTooOftenIsADeadLetter) {
+TEST_P(BrokerContract, NothingIsADeadLetterForHowOftenItWasDelivered) {
   broker_->declare("q");
-  broker_->publish(Message{"q", "poison"});
-  for (int i = 0; i < 3; ++i) {
-    auto consumer = broker_->consume({.max_deliveries = 3});
+  broker_->publish(Message{"q", "patient", "id"});
+  for (int i = 0; i < 25; ++i) {
+    auto consumer = open_again()->consume({});
     consumer->listen("q");
-    ASSERT_EQ(receive(*consumer, 1).size(), 1u) << i;
+    auto got = receive(*consumer, 1);
+    ASSERT_EQ(got.size(), 1u) << i;
+    EXPECT_EQ(got[0]->id(), "id");
   }
-  auto last = broker_->consume({.max_deliveries = 3});
-  last->listen("q");
-  EXPECT_TRUE(eventually([&] {
-    EXPECT_THAT(last->receive(Millis{50}).deliveries, IsEmpty());
-    return waiting(dead_letter_queue) == 1;
-  }));
+  EXPECT_LE(waiting(dead_letter_queue), 0);
 }
 
 TEST_P(BrokerContract, AQueueThatGoesUnderAConsumerIsTold) {
-  EXPECT_THROW(broker_->consume({})->listen("never"), QueueMissing);
+  EXPECT_TRUE(finds_missing("never"));
   broker_->declare("q");
   broker_->declare("other");
   auto consumer = broker_->consume({});

@@ -31,6 +31,8 @@ class BrokerContract : public testing::TestWithParam<BrokerCase> {
   /// Takes until there are `count`, or it has taken too long.
   static std::vector<DeliveryPtr> receive(Consumer& consumer, std::size_t count);
   static std::vector<std::string> bodies(const std::vector<DeliveryPtr>& deliveries);
+  /// A consumer says that there is no such queue, in one of the two ways.
+  bool finds_missing(const std::string& queue);
   /// Messages in a queue; -1: it is not there.
   std::int64_t waiting(const std::string& queue);
 

@@ -201,5 +201,99 @@ TEST_F(Listening, WhatATransactionWaitsForIsSaid) {
   }));
 }
 
+/// Handlers of one state that fail in ways that a test chooses.
+class FailingMessages : public Listening {
+ protected:
+  /// Completes when three good ones have come; `fails` may throw.
+  void collect_three(const std::function<void(const std::string& text)>& fails) {
+    orders_
+        .on(Order::placed,
+            [this](Transaction& order) {
+              broker_->declare(queue_of(order));
+              return go(Order::paid);
+            })
+        .on(
+            Order::paid, [](Transaction&) { return listen(); },
+            Rules{.max_failures = 10, .backoff = {.first = Millis{1}, .longest = Millis{1}}})
+        .on_messages(Order::paid, queues(),
+                     [fails](Transaction& order, std::span<Incoming> messages) {
+                       for (auto& message : messages) {
+                         auto text = message.delivery().body();
+                         fails(text);
+                         order.record({{"mail", std::stoi(text), text}});
+                       }
+                       return order.ledger().size() < 3 ? listen() : go(Order::shipped);
+                     })
+        .completes(Order::shipped)
+        .fails(Order::refused);
+  }
+  std::vector<std::string> notes_of(std::string_view what) {
+    std::lock_guard lock{mutex_};
+    std::vector<std::string> found;
+    for (const auto& note : notes_)
+      if (note.find(what) != note.npos) found.push_back(note);
+    return found;
+  }
+  void listen_to_notes() {
+    engine_.events().subscribe([this](const Event& event) {
+      if (const auto* note = std::get_if<TransactionNoted>(&event)) {
+        std::lock_guard lock{mutex_};
+        notes_.push_back(note->what);
+      }
+    });
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> notes_;
+};
+
+TEST_F(FailingMessages, OneWithWhichItsHandlerFailsIsADeadLetterAndTheOthersAreTaken) {
+  std::atomic<int> failures = 0;
+  collect_three([&](const std::string& text) {
+    if (text != "7") return;
+    ++failures;
+    throw std::runtime_error{"seven cannot be"};
+  });
+  listen_to_notes();
+  orders_.start("a", 3);
+  broker_->declare("mail-a");
+  for (auto text : {"1", "7", "2", "3"})
+    broker_->publish(Message{"mail-a", text, "id-of-" + std::string{text}});
+  const Running running{engine_, orders_.machine(), options()};
+  EXPECT_TRUE(becomes("a", TaskState::completed));
+  EXPECT_LE(failures, 1 + options().message_failures) << "together with others, and alone";
+  EXPECT_EQ(inspector_.ledger("a").size(), 3u);
+  ASSERT_EQ(messages_in(dead_letter_queue), 1);
+  auto consumer = broker_->consume({});
+  consumer->listen(dead_letter_queue);
+  auto dead = consumer->receive(std::chrono::seconds{10}).deliveries;
+  ASSERT_EQ(dead.size(), 1u);
+  EXPECT_EQ(dead[0]->body(), "7");
+  EXPECT_EQ(dead[0]->headers().at(dead_letter_reason), "its handler failed 5 times");
+  EXPECT_THAT(
+      notes_of("dead letter"),
+      ElementsAre(
+          "message 'id-of-7' of queue 'mail-a' is a dead letter: its handler failed 5 times"));
+}
+
+TEST_F(FailingMessages, WhatTheirHandlerNeedsMayBeAwayForLong) {
+  std::atomic<int> calls = 0;
+  collect_three([&](const std::string& text) {
+    if (text != "1" || ++calls > 5) return;
+    if (calls == 1) throw std::runtime_error{"once by itself, so that it is looked at from now on"};
+    throw BrokerError{"away"};
+  });
+  orders_.start("a", 3);
+  broker_->declare("mail-a");
+  for (auto text : {"1", "2", "3"}) broker_->publish(Message{"mail-a", text});
+  auto few = options();
+  few.message_failures = 2;
+  few.message_deaths = 2;
+  const Running running{engine_, orders_.machine(), few};
+  EXPECT_TRUE(becomes("a", TaskState::completed));
+  EXPECT_GT(calls, 5);
+  EXPECT_LE(messages_in(dead_letter_queue), 0);
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -1,3 +1,4 @@
+#include "engines/rabbitmq/pause.hpp"
 #include "engines/rabbitmq/publisher.hpp"
 #include "support/rabbitmq_server.hpp"
 #include "transactions/broker_contract.hpp"
@@ -20,6 +21,18 @@ INSTANTIATE_TEST_SUITE_P(Rabbitmq, BrokerContract,
 TEST(RabbitmqBrokerPublisher, WaitsLongerForTheConfirmOfALargeMessage) {
   EXPECT_EQ(rabbitmq::patience_for(1'000), Millis{30'001});
   EXPECT_GE(rabbitmq::patience_for(250'000'000), std::chrono::minutes{4});
+}
+
+TEST(RabbitmqBrokerReconnecting, OnlyAConnectionThatLastedShortensThePause) {
+  rabbitmq::Reconnecting reconnecting;
+  std::vector<Millis> pauses;
+  for (int i = 0; i < 8; ++i) pauses.push_back(reconnecting.ended_after(Millis{50}));
+  EXPECT_LE(pauses.front(), Millis{100});
+  for (std::size_t i = 5; i < pauses.size(); ++i)
+    EXPECT_GE(pauses[i], Millis{1'500}) << "a connection that was made and closed is no success";
+  EXPECT_LE(pauses.back(), Millis{3'000});
+  reconnecting.ended_after(std::chrono::minutes{1});
+  EXPECT_LE(reconnecting.ended_after(Millis{0}), Millis{200});
 }
 
 std::string refusal(const std::string& address) {
@@ -75,10 +88,11 @@ TEST_F(RabbitmqBroker, QueuesAreDurableAndPassOnWhatIsDeliveredTooOften) {
 import sys, pika
 channel = pika.BlockingConnection(pika.URLParameters(sys.argv[1])).channel()
 channel.queue_declare("q", durable=True, arguments={
-    "x-queue-type": "quorum", "x-delivery-limit": 100, "x-overflow": "reject-publish",
+    "x-queue-type": "quorum", "x-delivery-limit": 1000000, "x-overflow": "reject-publish",
     "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "holdfast-dead-letters",
     "x-dead-letter-strategy": "at-least-once"})
-channel.queue_declare("holdfast-dead-letters", durable=True, arguments={"x-queue-type": "quorum"})
+channel.queue_declare("holdfast-dead-letters", durable=True, arguments={
+    "x-queue-type": "quorum", "x-delivery-limit": 1000000})
 channel.queue_declare("classic", durable=True)
 )",
                          server_.address().substr(0, server_.address().find('?'))});
@@ -125,10 +139,11 @@ TEST_F(RabbitmqBroker, WhatIsLargerThanMayBeHeldGoesThroughAFile) {
 }
 
 TEST_F(RabbitmqBroker, WhatIsGivenBackOftenIsNoPoison) {
-  broker_->declare("q");
+  // The queue of somebody else, with the limit that RabbitMQ 4 has by default.
+  open_broker(server_.address("delivery_limit=20"))->declare("q");
   broker_->publish(Message{"q", "m", "id", {{"a", "b"}}});
-  auto consumer = broker_->consume({.max_deliveries = 4});
-  for (int i = 0; i < 12; ++i) {
+  auto consumer = broker_->consume({});
+  for (int i = 0; i < 40; ++i) {
     consumer->listen("q");
     auto got = one(*consumer);
     ASSERT_TRUE(got) << i;
@@ -140,6 +155,29 @@ TEST_F(RabbitmqBroker, WhatIsGivenBackOftenIsNoPoison) {
     else
       consumer->give_back(std::span{&got, 1});
   }
+  EXPECT_EQ(broker_->messages(dead_letter_queue), 0);
+}
+
+TEST_F(RabbitmqBroker, AQueueThatWeMakeHasNoLimitOfDeliveries) {
+  broker_->declare("q");
+  broker_->publish(Message{"q", "m", "id"});
+  // Another client, which gives the message back as a connection that is cut would.
+  auto plain = server_.address().substr(0, server_.address().find('?'));
+  auto returned = test::run({"/usr/bin/python3", "-c", R"(
+import sys, pika
+channel = pika.BlockingConnection(pika.URLParameters(sys.argv[1])).channel()
+for i in range(150):
+    for method, properties, body in channel.consume("q", inactivity_timeout=20):
+        channel.basic_nack(method.delivery_tag, requeue=True)
+        break
+)",
+                             plain});
+  ASSERT_TRUE(returned.ending.ok()) << returned.err;
+  auto consumer = broker_->consume({});
+  consumer->listen("q");
+  auto got = one(*consumer);
+  ASSERT_TRUE(got);
+  EXPECT_GT(got->deliveries(), 100);
   EXPECT_EQ(broker_->messages(dead_letter_queue), 0);
 }
 

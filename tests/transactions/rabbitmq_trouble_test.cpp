@@ -18,10 +18,11 @@ class RabbitmqBrokerTrouble : public testing::Test {
     return eventually(
         [&] {
           try {
-            auto [got, missing] = consumer.receive(Millis{200});
+            auto [got, missing, unreadable] = consumer.receive(Millis{200});
             for (const auto& each : got) bodies.erase(each->body());
             consumer.acknowledge(got);
             EXPECT_THAT(missing, testing::IsEmpty());
+            for (const auto& each : unreadable) troubles_.push_back(each.why);
           } catch (const BrokerError& error) {
             troubles_.push_back(error.what());
           }

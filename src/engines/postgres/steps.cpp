@@ -59,6 +59,27 @@ void record(Connection& db, AcceptedSteps& steps) {
   }
 }
 
+void write_marks(Connection& db, const AcceptedSteps& steps) {
+  Array tasks{Type::uuid}, series{Type::text}, ordinals{Type::bigint}, values{Type::text};
+  for (const auto& one : steps)
+    for (const auto& entry : one.step->marks) {
+      tasks.add(one.step->lease.id);
+      series.add(entry.series);
+      ordinals.add(entry.ordinal);
+      values.add(entry.value);
+    }
+  if (tasks.size() == 0) return;
+  db.queue(
+      "DELETE FROM hf.ledger l USING unnest($1::uuid[], $2::text[], $3::bigint[])"
+      " AS e(task, series, ordinal) WHERE l.task = e.task AND l.series = e.series"
+      " AND l.ordinal = e.ordinal",
+      tasks.value(), series.value(), ordinals.value());
+  db.queue(
+      "INSERT INTO hf.ledger SELECT e.* FROM unnest($1::uuid[], $2::text[], $3::bigint[],"
+      " $4::text[]) AS e(task, series, ordinal, value) WHERE e.value <> ''",
+      tasks.value(), series.value(), ordinals.value(), values.value());
+}
+
 /// The row as it was is read by the same statement that writes it. Nobody can change it in between:
 /// whoever wants to must have the task, which is locked.
 void write_rows(Connection& db, const AcceptedSteps& steps) {
@@ -152,6 +173,7 @@ void take(Connection& db, AcceptedSteps& steps) {
   if (steps.empty()) return;
   forget_ledgers(db, steps);
   record(db, steps);
+  write_marks(db, steps);
   write_rows(db, steps);
   note_moves(db, steps);
   change_outboxes(db, steps);

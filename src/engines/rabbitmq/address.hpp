@@ -14,7 +14,8 @@ namespace holdfast::rabbitmq {
 /// Parameters: `password_file`; `tls_ca` (a file with the certificates to trust), `tls_name` (the
 /// name that the server's certificate must have, if not the host), `tls_cert` and `tls_key` (our
 /// own); `heartbeat` (seconds); `queues` (`quorum` or `classic`: what we make), `delivery_limit`
-/// (of quorum queues that we make); `spool` (a folder for large bodies on their way).
+/// (of quorum queues that we make; 1,000,000 without it); `spool` (a folder for large bodies on
+/// their way).
 struct Address {
   std::string host{};
   int port = 5672;
@@ -28,7 +29,7 @@ struct Address {
   std::string tls_key{};
   std::chrono::seconds heartbeat{30};
   bool quorum = true;
-  int delivery_limit = 100;
+  int delivery_limit = 1'000'000;
   std::string spool{};  ///< empty: where temporary files go
 
   /// Throws `ConfigError`, which never shows the password.

@@ -10,8 +10,9 @@
 
 namespace holdfast::rabbitmq {
 
-/// RabbitMQ. One connection publishes and one looks after queues; both are made when they are
-/// needed. Every consumer has one more, with a thread that alone reads and writes there.
+/// RabbitMQ. Connections are made when they are needed: up to four publish, up to four look after
+/// queues (the last of each only those that did not answer), and every consumer has up to four, one
+/// of which reads all queues that can be read; see `Entrance`.
 class RabbitBroker final : public Broker, public std::enable_shared_from_this<RabbitBroker> {
  public:
   explicit RabbitBroker(Address address)

@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -68,10 +69,14 @@ void Connection::log_in(const Address& address, const std::string& purpose,
       AMQP_SASL_METHOD_PLAIN, address.user.c_str(), address.password.c_str()));
 }
 
+void Connection::answer_within(std::chrono::seconds time) {
+  const timeval wait{time.count(), 0};
+  ::amqp_set_rpc_timeout(state_, &wait);
+}
+
 void Connection::ensure_channel() {
   if (has_channel_) return;
-  ::amqp_channel_open(state_, channel);
-  check();
+  open_channel(channel);
   has_channel_ = true;
   confirms_ = false;
   published_ = 0;
@@ -94,7 +99,7 @@ void Connection::check(const amqp_rpc_reply_t& reply) {
       if (reply.reply.id == AMQP_CHANNEL_CLOSE_METHOD)
         refuse(*static_cast<amqp_channel_close_t*>(reply.reply.decoded));
       if (reply.reply.id == AMQP_CONNECTION_CLOSE_METHOD)
-        fail(view(static_cast<amqp_connection_close_t*>(reply.reply.decoded)->reply_text));
+        was_closed(*static_cast<amqp_connection_close_t*>(reply.reply.decoded));
       [[fallthrough]];
     default:
       fail("it answered what was not asked");
@@ -120,8 +125,24 @@ void Connection::fail(std::string_view why) const {
   throw Disconnected{fmt::format("no connection to the broker {}: {}", name_, why)};
 }
 
-void Connection::send(amqp_method_number_t method, void* arguments) {
-  check(::amqp_send_method(state_, channel, method, arguments), "send");
+void Connection::was_closed(const amqp_connection_close_t& close) const {
+  throw Closed{
+      fmt::format("the broker {} closed the connection: {}", name_, view(close.reply_text))};
+}
+
+void Connection::open_channel(amqp_channel_t number) {
+  ::amqp_channel_open(state_, number);
+  check();
+}
+
+void Connection::limit_prefetch(amqp_channel_t number, int messages) {
+  auto most = static_cast<std::uint16_t>(std::clamp(messages, 1, 65'535));
+  ::amqp_basic_qos(state_, number, 0, most, 0);
+  check();
+}
+
+void Connection::send(amqp_channel_t number, amqp_method_number_t method, void* arguments) {
+  check(::amqp_send_method(state_, number, method, arguments), "send");
 }
 
 void Connection::send(amqp_frame_t& frame) { check(::amqp_send_frame(state_, &frame), "send"); }
@@ -150,7 +171,7 @@ void Connection::check_close(const amqp_frame_t& frame) {
   if (method.id == AMQP_CHANNEL_CLOSE_METHOD)
     refuse(*static_cast<amqp_channel_close_t*>(method.decoded));
   if (method.id == AMQP_CONNECTION_CLOSE_METHOD)
-    fail(view(static_cast<amqp_connection_close_t*>(method.decoded)->reply_text));
+    was_closed(*static_cast<amqp_connection_close_t*>(method.decoded));
 }
 
 void Connection::close() {

@@ -16,6 +16,11 @@ class Disconnected : public BrokerError {
   using BrokerError::BrokerError;
 };
 
+/// The server closed the connection, and said why.
+class Closed : public Disconnected {
+  using Disconnected::Disconnected;
+};
+
 /// The broker would not do it, and closed the channel. The connection is good for another one.
 class Refused : public BrokerError {
  public:
@@ -51,6 +56,8 @@ class Connection {
   amqp_connection_state_t state() const { return state_; }
   int fd() const { return ::amqp_get_sockfd(state_); }
 
+  /// Instead of the usual time, for an answer to a request.
+  void answer_within(std::chrono::seconds time);
   /// After `Refused` there is no channel until this.
   void ensure_channel();
   /// From now on the broker confirms what is published. The numbers that it names count from there.
@@ -59,7 +66,13 @@ class Connection {
   /// What the last request was answered with. Throws `Refused` or `Disconnected`.
   void check() { check(::amqp_get_rpc_reply(state_)); }
 
-  void send(amqp_method_number_t method, void* arguments);
+  /// Further channels are looked after by who opens them.
+  void open_channel(amqp_channel_t number);
+  /// Of each consumer that begins on the channel from now on.
+  void limit_prefetch(amqp_channel_t number, int messages);
+
+  void send(amqp_method_number_t method, void* arguments) { send(channel, method, arguments); }
+  void send(amqp_channel_t number, amqp_method_number_t method, void* arguments);
   void send(amqp_frame_t& frame);
   /// Keeps the server from taking us for dead while nothing is read.
   void send_heartbeat();
@@ -76,6 +89,7 @@ class Connection {
   void check(int status, const char* what);
   [[noreturn]] void refuse(const amqp_channel_close_t& close);
   [[noreturn]] void fail(std::string_view why) const;
+  [[noreturn]] void was_closed(const amqp_connection_close_t& close) const;
 
   std::string name_;
   amqp_connection_state_t state_;

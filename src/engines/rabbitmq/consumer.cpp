@@ -14,6 +14,10 @@ namespace holdfast::rabbitmq {
 
 namespace {
 
+constexpr std::size_t most_proven = 10'000;
+/// What a queue has counted so often is put back as a copy. The default limit of RabbitMQ 4 is 20.
+constexpr int often = 8;
+
 std::shared_ptr<RabbitDelivery> ours(const DeliveryPtr& delivery) {
   return std::dynamic_pointer_cast<RabbitDelivery>(delivery);
 }
@@ -29,11 +33,14 @@ RabbitConsumer::RabbitConsumer(std::shared_ptr<RabbitBroker> broker, const Consu
       options_{options},
       spool_{spool_of(broker_->address())},
       wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
-      link_{[this](std::stop_token stop) { run(stop); }} {}
+      link_{[this](std::stop_token stop) { run(stop); }},
+      entrance_{std::make_unique<Entrance>(broker_->address(), ways())} {}
 
 RabbitConsumer::~RabbitConsumer() {
   link_.request_stop();
   wake();
+  link_.join();
+  entrance_.reset();
 }
 
 void RabbitConsumer::wake() const {
@@ -47,12 +54,14 @@ void RabbitConsumer::add(Order order) {
   wake();
 }
 
+// Nothing is asked of the queue here: one that does not answer must not delay who listens.
 void RabbitConsumer::listen(const std::string& queue) {
-  if (!broker_->messages(queue)) throw QueueMissing{fmt::format("there is no queue '{}'", queue)};
-  std::lock_guard lock{mutex_};
-  if (queues_.contains(queue)) return;
-  auto consumer = new_consumer(queue);
-  add({.kind = Order::Kind::listen, .queue = queue, .consumer = consumer});
+  {
+    std::lock_guard lock{mutex_};
+    if (!queues_.emplace(queue, std::string{}).second) return;
+    if (proven_.contains(queue)) return let_in(queue);
+  }
+  entrance_->add(queue);
 }
 
 std::string RabbitConsumer::new_consumer(const std::string& queue) {
@@ -62,15 +71,68 @@ std::string RabbitConsumer::new_consumer(const std::string& queue) {
   return consumer;
 }
 
+void RabbitConsumer::let_in(const std::string& queue) {
+  auto consumer = new_consumer(queue);
+  add({.kind = Order::Kind::listen, .queue = queue, .consumer = consumer});
+}
+
+void RabbitConsumer::shut_out(const std::string& queue) {
+  proven_.erase(queue);
+  given_back_.erase(queue);
+  auto at = queues_.find(queue);
+  if (at == queues_.end() || at->second.empty()) return;
+  consumers_.erase(at->second);
+  at->second.clear();
+}
+
+Entrance::Ways RabbitConsumer::ways() {
+  return {.open = [this](const std::string& queue, int back) { can_be_read(queue, back); },
+          .gone = [this](const std::string& queue) { queue_is_gone(queue); },
+          .unreadable =
+              [this](const std::string& queue, const std::string& why) {
+                std::lock_guard lock{mutex_};
+                if (queues_.contains(queue)) unreadable_.push_back({queue, why});
+                changed_.notify_all();
+              },
+          .trouble =
+              [this](const std::string& why) {
+                std::lock_guard lock{mutex_};
+                trouble_ = why;
+                changed_.notify_all();
+              }};
+}
+
+void RabbitConsumer::can_be_read(const std::string& queue, int gave_back) {
+  std::lock_guard lock{mutex_};
+  auto at = queues_.find(queue);
+  if (at == queues_.end() || !at->second.empty()) return;
+  if (proven_.size() >= most_proven) proven_.clear();
+  proven_.insert(queue);
+  if (gave_back > 0) given_back_[queue] = gave_back;
+  let_in(queue);
+}
+
+void RabbitConsumer::queue_is_gone(const std::string& queue) {
+  std::lock_guard lock{mutex_};
+  shut_out(queue);
+  if (queues_.erase(queue) == 0) return;
+  missing_.push_back(queue);
+  changed_.notify_all();
+}
+
 void RabbitConsumer::ignore(const std::string& queue) {
   std::vector<RabbitDeliveryPtr> back;
+  entrance_->drop(queue);
   {
     std::lock_guard lock{mutex_};
     if (auto at = queues_.find(queue); at != queues_.end()) {
-      add({.kind = Order::Kind::ignore, .consumer = at->second});
-      consumers_.at(at->second).listens = false;
+      if (!at->second.empty()) {
+        add({.kind = Order::Kind::ignore, .consumer = at->second});
+        consumers_.at(at->second).listens = false;
+      }
       queues_.erase(at);
     }
+    std::erase_if(unreadable_, [&](const auto& each) { return each.queue == queue; });
     std::erase_if(ready_, [&](const auto& each) { return each->queue() == queue; });
     for (const auto& [pointer, delivery] : held_)
       if (delivery->queue() == queue) back.push_back(delivery);
@@ -85,7 +147,7 @@ Consumer::News RabbitConsumer::receive(Millis timeout) {
     std::unique_lock lock{mutex_};
     changed_.wait_for(lock, timeout, [&] {
       return interrupted_ || !ready_.empty() || !strays_.empty() || !missing_.empty() ||
-             !trouble_.empty();
+             !unreadable_.empty() || !trouble_.empty();
     });
     interrupted_ = false;
     if (!trouble_.empty()) throw BrokerError{std::exchange(trouble_, {})};
@@ -93,33 +155,21 @@ Consumer::News RabbitConsumer::receive(Millis timeout) {
     ready_.clear();
     strays = std::exchange(strays_, {});
     news.missing = std::exchange(missing_, {});
+    news.unreadable = std::exchange(unreadable_, {});
   }
   put_back(strays);
-  bury_poison(taken);
   news.deliveries.assign(taken.begin(), taken.end());
   return news;
-}
-
-void RabbitConsumer::bury_poison(std::vector<RabbitDeliveryPtr>& deliveries) {
-  std::erase_if(deliveries, [&](const RabbitDeliveryPtr& delivery) {
-    if (delivery->deliveries() <= options_.max_deliveries) return false;
-    try {
-      reject(delivery, fmt::format("it was delivered {} times and never acknowledged",
-                                   delivery->deliveries() - 1));
-    } catch (const BrokerError&) {
-      // Then it is not buried yet, and comes again.
-      std::lock_guard lock{mutex_};
-      add({.kind = Order::Kind::requeue, .tag = delivery->tag()});
-      forget(*delivery);
-    }
-    return true;
-  });
 }
 
 void RabbitConsumer::interrupt() {
   std::lock_guard lock{mutex_};
   interrupted_ = true;
   changed_.notify_all();
+}
+
+bool RabbitConsumer::came_often(const RabbitDelivery& delivery) {
+  return delivery.deliveries() > often;
 }
 
 void RabbitConsumer::forget(const RabbitDelivery& delivery) {
@@ -155,8 +205,8 @@ void RabbitConsumer::give_back(std::span<const DeliveryPtr> deliveries) {
   put_back(back);
 }
 
-// A quorum queue counts what is given back as it counts crashes. One that was given back often,
-// because something else was away, must not be taken for poison: a copy begins to count anew.
+// A quorum queue counts what is given back as it counts crashes, and one with a delivery limit of
+// its own drops what it has counted too often. The count of a copy begins at 0.
 void RabbitConsumer::put_back(const std::vector<RabbitDeliveryPtr>& deliveries) {
   for (const auto& delivery : deliveries) {
     auto kind = Order::Kind::requeue;

@@ -7,15 +7,20 @@
 #include <set>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "engines/rabbitmq/broker.hpp"
+#include "engines/rabbitmq/entrance.hpp"
+#include "engines/rabbitmq/pause.hpp"
 
 namespace holdfast::rabbitmq {
 
 /// Threads:
 ///
-///     callers  leave orders (listen, acknowledge ...) and take what has come
-///     link     owns the connection: carries out orders, reads frames while there is room
+///     callers   leave orders (listen, acknowledge ...) and take what has come
+///     entrance  finds out which queues can be read; see `Entrance`
+///     link      owns the one connection, with one channel, on which all of these are read: carries
+///               out orders, reads frames while there is room
 ///
 /// Where there is no room, nothing is read, and what the broker has sent waits in sockets: so
 /// memory is bounded however much the broker would send ahead. Nothing is asked on this connection
@@ -47,13 +52,6 @@ class RabbitConsumer final : public Consumer {
     std::string queue;
     bool listens = true;
   };
-  /// A queue whose consumer the broker has cancelled, which may be about to go, or with which it
-  /// failed.
-  struct Suspect {
-    std::chrono::steady_clock::time_point look_at{};
-    Millis patience{};
-    bool listened_again = false;
-  };
   /// A message of which frames are yet to come.
   struct Incoming {
     std::string consumer{};
@@ -67,23 +65,31 @@ class RabbitConsumer final : public Consumer {
   // Callers.
   void add(Order order);  ///< with the mutex held
   void wake() const;
+  void take_wake() const;
   void forget(const RabbitDelivery& delivery);  ///< with the mutex held
-  bool came_often(const RabbitDelivery& delivery) const {
-    return delivery.deliveries() > options_.max_deliveries / 2;
-  }
+  static bool came_often(const RabbitDelivery& delivery);
   void put_back(const std::vector<RabbitDeliveryPtr>& deliveries);
-  /// What was delivered too often becomes a dead letter, and is taken out.
-  void bury_poison(std::vector<RabbitDeliveryPtr>& deliveries);
+
+  // Entrance.
+  Entrance::Ways ways();
+  void can_be_read(const std::string& queue, int gave_back);
+  void queue_is_gone(const std::string& queue);
 
   // Link.
   void run(std::stop_token stop);
+  /// Until there is something to read, or we are to stop.
+  void wait_for_orders(std::stop_token stop);
   void connect();
+  void begin_channel();
   void serve(std::stop_token stop);
-  /// Says what happened and pauses; returns for how long to pause the next time.
-  Millis recover(const Error& error, Millis now, std::stop_token stop);
+  /// The server closed the channel, because of one queue or for no reason that we know. Returns
+  /// false in the second case.
+  bool reopen(const Refused& refused);
+  /// Says what happened and pauses. Every queue goes through the entrance again.
+  void recover(const Error& error, bool closed, std::stop_token stop);
   void pause(std::stop_token stop, Millis time);
-  void listen_to_all();
   void carry_out_orders();
+  void check_answers(bool reading);
   void start_consumer(const std::string& queue, const std::string& consumer);
   void acknowledge_now(std::set<std::uint64_t> numbers);
   /// Whether frames may be read: what is incoming has room.
@@ -94,12 +100,11 @@ class RabbitConsumer final : public Consumer {
   void take_header(const amqp_frame_t& frame);
   void take_whole();
   void consumer_was_cancelled(const std::string& consumer);
-  void look_at_suspects();
-  /// What the broker was doing when it failed is not asked of it again soon.
-  void suspect_what_failed();
   bool listens(const std::string& consumer) const;     ///< with the mutex held
   std::string new_consumer(const std::string& queue);  ///< with the mutex held
-  void queue_is_gone(const std::string& queue);        ///< with the mutex held
+  void let_in(const std::string& queue);               ///< with the mutex held
+  /// Its queue is not read until it has come through the entrance again. With the mutex held.
+  void shut_out(const std::string& queue);
 
   std::shared_ptr<RabbitBroker> broker_;
   const ConsumerOptions options_;
@@ -108,7 +113,12 @@ class RabbitConsumer final : public Consumer {
 
   std::mutex mutex_;  // guards everything up to the next empty line
   std::condition_variable changed_;
-  std::map<std::string, std::string> queues_;  ///< listened to, and the consumer of each
+  /// Listened to, and the consumer of each; an empty one is at the entrance.
+  std::map<std::string, std::string> queues_;
+  /// These were let in since the connection was made, and need not be tried again.
+  std::unordered_set<std::string> proven_;
+  /// Of a queue that was let in: how often its first message had been delivered before the trial.
+  std::unordered_map<std::string, int> given_back_;
   std::unordered_map<std::string, Listener> consumers_;
   std::vector<Order> orders_;
   std::map<const RabbitDelivery*, RabbitDeliveryPtr> held_;
@@ -116,6 +126,7 @@ class RabbitConsumer final : public Consumer {
   std::deque<RabbitDeliveryPtr> ready_;
   std::vector<RabbitDeliveryPtr> strays_;  ///< to be put back by `receive`
   std::vector<std::string> missing_;
+  std::vector<Unreadable> unreadable_;
   std::string trouble_;  ///< told once by `receive`
   bool interrupted_ = false;
   std::uint64_t last_consumer_ = 0;
@@ -125,11 +136,13 @@ class RabbitConsumer final : public Consumer {
   std::uint64_t epoch_ = 0;
   std::set<std::uint64_t> outstanding_;  ///< numbers of this epoch: read and not acknowledged
   std::optional<Incoming> incoming_;
-  std::map<std::string, Suspect> suspects_;
   std::deque<std::string> asked_;  ///< queues to listen to, not answered yet, in order
-  std::chrono::steady_clock::time_point beat_at_{};
+  std::chrono::steady_clock::time_point answered_at_{};  ///< or asked, or not read since
+  std::chrono::steady_clock::time_point beat_at_{}, connected_at_{};
+  Reconnecting reconnecting_;
 
   std::jthread link_;
+  std::unique_ptr<Entrance> entrance_;
 };
 
 }  // namespace holdfast::rabbitmq

@@ -2,8 +2,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <random>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "engines/rabbitmq/consumer.hpp"
 #include "recovery/kill_point.hpp"
@@ -12,52 +13,74 @@ namespace holdfast::rabbitmq {
 
 namespace {
 
-constexpr Millis first_pause{100}, longest_pause{10'000};
-/// When a queue that may be about to go is looked at for the first time, and for the last.
-constexpr Millis first_look{200}, last_look{30'000};
+/// A queue that was found to be readable a moment ago does not answer.
+constexpr Millis longest_answer{10'000};
 constexpr int frames_between_orders = 200;
 /// What is larger goes through a file. Smaller ones are held in memory up to what may be
 /// prefetched.
 constexpr std::uint64_t largest_in_memory = 16u << 20;
 
-Millis jittered(Millis time) {
-  thread_local std::minstd_rand dice{std::random_device{}()};
-  return time / 2 + Millis{std::uniform_int_distribution<Millis::rep>{0, time.count() / 2}(dice)};
-}
-
 }  // namespace
 
 void RabbitConsumer::run(std::stop_token stop) {
-  auto next_pause = first_pause;
   while (!stop.stop_requested()) {
     try {
+      wait_for_orders(stop);
+      if (stop.stop_requested()) return;
       connect();
-      next_pause = first_pause;
       serve(stop);
       connection_->close();
-    } catch (const Refused& refused) {
-      // A queue that went just before we listened to it is found to be missing when that is done
-      // anew.
-      if (refused.no_such_queue())
-        asked_.clear();
-      else
-        next_pause = recover(refused, next_pause, stop);
+    } catch (const Closed& closed) {
+      recover(closed, true, stop);
     } catch (const Error& error) {
-      next_pause = recover(error, next_pause, stop);
+      recover(error, false, stop);
     }
   }
 }
 
-Millis RabbitConsumer::recover(const Error& error, Millis now, std::stop_token stop) {
+void RabbitConsumer::wait_for_orders(std::stop_token stop) {
+  const auto some = [this] {
+    std::lock_guard lock{mutex_};
+    return std::ranges::any_of(
+        orders_, [](const Order& order) { return order.kind == Order::Kind::listen; });
+  };
+  while (!stop.stop_requested() && !some()) {
+    pollfd one{wake_.get(), POLLIN, 0};
+    ::poll(&one, 1, -1);
+    take_wake();
+  }
+}
+
+void RabbitConsumer::take_wake() const {
+  std::uint64_t count = 0;
+  [[maybe_unused]] auto read = ::read(wake_.get(), &count, sizeof count);
+}
+
+void RabbitConsumer::recover(const Error& error, bool closed, std::stop_token stop) {
+  connection_.reset();
+  std::vector<std::string> queues;
+  const auto culprit = asked_.empty() ? std::string{} : asked_.front();
+  asked_.clear();
   {
     std::lock_guard lock{mutex_};
-    trouble_ = error.what();
+    // Where one queue is to blame, that is told of this queue.
+    if (!closed || culprit.empty()) trouble_ = error.what();
+    std::erase_if(orders_, [](const Order& order) {
+      return order.kind == Order::Kind::listen || order.kind == Order::Kind::ignore;
+    });
+    consumers_.clear();
+    proven_.clear();
+    given_back_.clear();
+    for (auto& [queue, consumer] : queues_) {
+      consumer.clear();
+      if (!closed || queue != culprit) queues.push_back(queue);
+    }
   }
   changed_.notify_all();
-  suspect_what_failed();
-  connection_.reset();
-  pause(stop, jittered(now));
-  return std::min(2 * now, longest_pause);
+  if (closed && !culprit.empty()) entrance_->put_aside(culprit, error.what());
+  for (const auto& queue : queues) entrance_->add(queue);
+  auto lived = std::chrono::steady_clock::now() - connected_at_;
+  pause(stop, reconnecting_.ended_after(std::chrono::duration_cast<Millis>(lived)));
 }
 
 void RabbitConsumer::pause(std::stop_token stop, Millis time) {
@@ -69,38 +92,39 @@ void RabbitConsumer::pause(std::stop_token stop, Millis time) {
 
 void RabbitConsumer::connect() {
   const auto& address = broker_->address();
+  connected_at_ = std::chrono::steady_clock::now();
   connection_ = std::make_unique<Connection>(address, "holdfast consumer", address.heartbeat);
-  beat_at_ = std::chrono::steady_clock::now() + address.heartbeat / 2;
+  connected_at_ = std::chrono::steady_clock::now();
+  beat_at_ = connected_at_ + address.heartbeat / 2;
+  begin_channel();
+}
+
+void RabbitConsumer::begin_channel() {
   ++epoch_;
   outstanding_.clear();
   incoming_.reset();
+  asked_.clear();
+  connection_->ensure_channel();
   // Of each queue; how many there are of all is seen to by not reading.
-  auto ahead = static_cast<std::uint16_t>(std::clamp(options_.prefetch, 1, 65'535));
-  ::amqp_basic_qos(connection_->state(), Connection::channel, 0, ahead, 0);
-  connection_->check();
-  listen_to_all();
+  connection_->limit_prefetch(Connection::channel, options_.prefetch);
 }
 
-void RabbitConsumer::listen_to_all() {
-  std::vector<std::string> names;
+bool RabbitConsumer::reopen(const Refused&) {
+  if (asked_.empty()) return false;
+  const auto culprit = asked_.front();
+  begin_channel();
   {
     std::lock_guard lock{mutex_};
+    shut_out(culprit);
     std::erase_if(orders_, [](const Order& order) {
       return order.kind == Order::Kind::listen || order.kind == Order::Kind::ignore;
     });
-    std::erase_if(consumers_, [](const auto& each) { return !each.second.listens; });
-    for (const auto& [queue, consumer] : queues_) names.push_back(queue);
+    consumers_.clear();
+    for (auto& [queue, consumer] : queues_)
+      if (!consumer.empty()) let_in(queue);
   }
-  for (const auto& queue : names) {
-    bool there = broker_->messages(queue).has_value();
-    std::lock_guard lock{mutex_};
-    auto at = queues_.find(queue);
-    if (at == queues_.end()) continue;
-    if (!there)
-      queue_is_gone(queue);
-    else if (!suspects_.contains(queue))
-      start_consumer(queue, at->second);
-  }
+  entrance_->add(culprit);
+  return true;
 }
 
 void RabbitConsumer::start_consumer(const std::string& queue, const std::string& consumer) {
@@ -108,25 +132,39 @@ void RabbitConsumer::start_consumer(const std::string& queue, const std::string&
   consume.queue = bytes_of(queue);
   consume.consumer_tag = bytes_of(consumer);
   connection_->send(AMQP_BASIC_CONSUME_METHOD, &consume);
+  if (asked_.empty()) answered_at_ = std::chrono::steady_clock::now();
   asked_.push_back(queue);
 }
 
 void RabbitConsumer::serve(std::stop_token stop) {
   while (!stop.stop_requested()) {
-    carry_out_orders();
-    look_at_suspects();
-    bool reading = make_room();
-    int frames = 0;
-    while (reading && frames < frames_between_orders) {
-      auto frame = connection_->read(Millis{0});
-      if (!frame) break;
-      take(*frame);
-      ++frames;
-      reading = make_room();
+    try {
+      carry_out_orders();
+      bool reading = make_room();
+      int frames = 0;
+      while (reading && frames < frames_between_orders) {
+        auto frame = connection_->read(Millis{0});
+        if (!frame) break;
+        take(*frame);
+        ++frames;
+        reading = make_room();
+      }
+      check_answers(reading);
+      if (frames < frames_between_orders) wait(reading);
+    } catch (const Refused& refused) {
+      if (!reopen(refused)) throw;
     }
-    if (frames < frames_between_orders) wait(reading);
   }
   carry_out_orders();
+}
+
+// While nothing is read, the answer may be behind what is not.
+void RabbitConsumer::check_answers(bool reading) {
+  auto now = std::chrono::steady_clock::now();
+  if (!reading || asked_.empty())
+    answered_at_ = now;
+  else if (now - answered_at_ > longest_answer)
+    throw Closed{fmt::format("queue '{}' does not answer basic.consume", asked_.front())};
 }
 
 void RabbitConsumer::wait(bool reading) {
@@ -138,10 +176,9 @@ void RabbitConsumer::wait(bool reading) {
     beat_at_ = now + half_a_beat;
   }
   pollfd both[2] = {{wake_.get(), POLLIN, 0}, {connection_->fd(), POLLIN, 0}};
-  auto at_most = suspects_.empty() ? half_a_beat / 2 : first_look;
+  auto at_most = asked_.empty() ? half_a_beat / 2 : std::min(half_a_beat / 2, longest_answer / 4);
   ::poll(both, reading ? 2 : 1, static_cast<int>(at_most.count()));
-  std::uint64_t count = 0;
-  [[maybe_unused]] auto read = ::read(wake_.get(), &count, sizeof count);
+  take_wake();
 }
 
 void RabbitConsumer::carry_out_orders() {
@@ -239,6 +276,7 @@ void RabbitConsumer::take_method(const amqp_method_t& method) {
         std::string{view(static_cast<amqp_basic_cancel_t*>(method.decoded)->consumer_tag)});
   } else if (method.id == AMQP_BASIC_CONSUME_OK_METHOD) {
     if (!asked_.empty()) asked_.pop_front();
+    answered_at_ = std::chrono::steady_clock::now();
   } else if (method.id == AMQP_BASIC_CANCEL_OK_METHOD) {
     std::lock_guard lock{mutex_};
     consumers_.erase(
@@ -250,14 +288,17 @@ void RabbitConsumer::take_header(const amqp_frame_t& frame) {
   const auto& header = frame.payload.properties;
   auto properties = read_properties(*static_cast<const amqp_basic_properties_t*>(header.decoded));
   std::string queue;
+  int gave_back = 0;
   {
     std::lock_guard lock{mutex_};
     if (auto at = consumers_.find(incoming_->consumer); at != consumers_.end())
       queue = at->second.queue;
+    if (auto first = given_back_.extract(queue)) gave_back = first.mapped();
   }
   incoming_->delivery = std::make_shared<RabbitDelivery>(
       std::move(queue), Tag{epoch_, incoming_->number}, std::move(properties), header.body_size,
       incoming_->redelivered);
+  if (gave_back > 0) incoming_->delivery->was_tried(gave_back);
 }
 
 void RabbitConsumer::take_whole() {
@@ -279,53 +320,16 @@ void RabbitConsumer::take_whole() {
 }
 
 // The queue is being removed, or the broker moved it elsewhere. A queue that is being removed is
-// still there for a moment, and whoever listens to it then hears nothing for ever.
+// still there for a moment, and a consumer that begins then never hears that it has gone.
 void RabbitConsumer::consumer_was_cancelled(const std::string& consumer) {
-  std::lock_guard lock{mutex_};
-  if (listens(consumer))
-    suspects_[consumers_[consumer].queue] = {
-        .look_at = std::chrono::steady_clock::now() + first_look, .patience = first_look};
-}
-
-// It answers in order. A queue that cannot be read, as one may be after a crash of the server, must
-// not keep all others waiting.
-void RabbitConsumer::suspect_what_failed() {
-  if (!asked_.empty()) {
-    auto& suspect = suspects_[asked_.front()];
-    suspect.patience = std::clamp(2 * suspect.patience, first_look, last_look);
-    suspect.look_at = std::chrono::steady_clock::now() + suspect.patience;
-    suspect.listened_again = false;
-  }
-  asked_.clear();
-}
-
-void RabbitConsumer::look_at_suspects() {
-  auto now = std::chrono::steady_clock::now();
-  for (auto at = suspects_.begin(); at != suspects_.end();) {
-    auto& [queue, suspect] = *at;
-    if (now < suspect.look_at) {
-      ++at;
-      continue;
-    }
-    bool there = broker_->messages(queue).has_value();
-    suspect.patience *= 2;
-    suspect.look_at = now + suspect.patience;
+  std::string queue;
+  {
     std::lock_guard lock{mutex_};
-    bool listened = queues_.contains(queue);
-    if (listened && !there) queue_is_gone(queue);
-    if (listened && there && !std::exchange(suspect.listened_again, true)) {
-      consumers_.erase(queues_[queue]);
-      start_consumer(queue, new_consumer(queue));
-    }
-    at = !listened || !there || suspect.patience > last_look ? suspects_.erase(at) : std::next(at);
+    if (!listens(consumer)) return;
+    queue = consumers_[consumer].queue;
+    shut_out(queue);
   }
-}
-
-void RabbitConsumer::queue_is_gone(const std::string& queue) {
-  consumers_.erase(queues_[queue]);
-  queues_.erase(queue);
-  missing_.push_back(queue);
-  changed_.notify_all();
+  entrance_->watch(queue);
 }
 
 }  // namespace holdfast::rabbitmq

@@ -29,6 +29,10 @@ class RabbitDelivery final : public Delivery {
   }
 
   Tag tag() const { return tag_; }
+  /// It may have been delivered once more while its queue was tried, which does not count.
+  void was_tried(int deliveries) {
+    if (deliveries_ == deliveries + 1) deliveries_ = deliveries;
+  }
   /// Before the first piece: where they go. An empty folder: memory.
   void prepare(const std::string& folder);
   void append(std::string_view piece);

@@ -125,7 +125,11 @@ Millis patience_for(std::uint64_t bytes) {
 
 void Publisher::publish(std::span<const Letter> letters) {
   if (letters.empty()) return;
-  line_.with([&](Connection& connection) {
+  const auto& queue = letters.front().queue;
+  bool all_there =
+      std::ranges::all_of(letters, [&](const auto& each) { return each.queue == queue; });
+  // Where there are several queues, it would not be known which of them does not answer.
+  lines_.with(all_there ? queue : std::string{}, [&](Connection& connection) {
     Round round{connection};
     for (const auto& letter : letters) round.send(letter);
     kill_point(KillPoint::broker_before_confirm);

@@ -23,13 +23,13 @@ Millis patience_for(std::uint64_t bytes);
 /// Sends messages and waits until the broker has confirmed each.
 class Publisher {
  public:
-  explicit Publisher(const Address& address) : line_{address, "holdfast publisher"} {}
+  explicit Publisher(const Address& address) : lines_{address, "holdfast publisher"} {}
 
   /// See `Broker::publish`.
   void publish(std::span<const Letter> letters);
 
  private:
-  Line line_;
+  Lines lines_;
 };
 
 }  // namespace holdfast::rabbitmq

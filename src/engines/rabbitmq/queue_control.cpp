@@ -1,6 +1,6 @@
 #include "engines/rabbitmq/queue_control.hpp"
 
-#include <array>
+#include <vector>
 
 #include "engines/rabbitmq/table.hpp"
 
@@ -10,15 +10,21 @@ namespace {
 
 /// Dead letters are passed on until their queue has them, which needs a queue that refuses new
 /// messages when it is full instead of dropping old ones.
-auto quorum_arguments(const Address& address) {
-  std::array arguments{
+///
+/// The limit of deliveries is one that is never reached: a delivery that ended with its connection
+/// is not the fault of the message. Without any, RabbitMQ 4 takes 20, and older versions put what
+/// is given back behind everything else.
+std::vector<amqp_table_entry_t> quorum_arguments(const std::string& queue, int delivery_limit) {
+  std::vector<amqp_table_entry_t> arguments{
       text_entry("x-queue-type", "quorum"),
-      number_entry("x-delivery-limit", address.delivery_limit),
-      text_entry("x-dead-letter-exchange", ""),
-      text_entry("x-dead-letter-routing-key", dead_letter_queue),
-      text_entry("x-dead-letter-strategy", "at-least-once"),
-      text_entry("x-overflow", "reject-publish"),
+      number_entry("x-delivery-limit", delivery_limit),
   };
+  // Where dead letters end, they are not passed on.
+  if (queue == dead_letter_queue) return arguments;
+  arguments.push_back(text_entry("x-dead-letter-exchange", ""));
+  arguments.push_back(text_entry("x-dead-letter-routing-key", dead_letter_queue));
+  arguments.push_back(text_entry("x-dead-letter-strategy", "at-least-once"));
+  arguments.push_back(text_entry("x-overflow", "reject-publish"));
   return arguments;
 }
 
@@ -39,10 +45,8 @@ std::optional<std::int64_t> QueueControl::look(Connection& connection, const std
 }
 
 void QueueControl::make(Connection& connection, const std::string& queue) {
-  auto arguments = quorum_arguments(address_);
-  // Where dead letters end, they do not go round.
-  auto count = queue == dead_letter_queue ? 1 : static_cast<int>(arguments.size());
-  amqp_table_t table{address_.quorum ? count : 0, arguments.data()};
+  auto arguments = quorum_arguments(queue, address_.delivery_limit);
+  amqp_table_t table{address_.quorum ? static_cast<int>(arguments.size()) : 0, arguments.data()};
   constexpr amqp_boolean_t durable = 1;
   ::amqp_queue_declare(connection.state(), Connection::channel, bytes_of(queue), 0, durable, 0, 0,
                        table);
@@ -56,7 +60,7 @@ void QueueControl::make(Connection& connection, const std::string& queue) {
 }
 
 void QueueControl::declare(const std::string& queue) {
-  line_.with([&](Connection& connection) {
+  lines_.with(queue, [&](Connection& connection) {
     // There before anything could be passed on to it.
     if (address_.quorum && !has_dead_letters_) make(connection, dead_letter_queue);
     has_dead_letters_ = true;
@@ -65,11 +69,11 @@ void QueueControl::declare(const std::string& queue) {
 }
 
 std::optional<std::int64_t> QueueControl::messages(const std::string& queue) {
-  return line_.with([&](Connection& connection) { return look(connection, queue); });
+  return lines_.with(queue, [&](Connection& connection) { return look(connection, queue); });
 }
 
 bool QueueControl::remove(const std::string& queue) {
-  return line_.with([&](Connection& connection) {
+  return lines_.with(queue, [&](Connection& connection) {
     if (!look(connection, queue)) return false;
     ::amqp_queue_delete(connection.state(), Connection::channel, bytes_of(queue), 0, 0);
     connection.check();

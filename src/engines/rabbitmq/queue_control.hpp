@@ -1,15 +1,17 @@
 #pragma once
 
+#include <atomic>
+
 #include "engines/rabbitmq/line.hpp"
 
 namespace holdfast::rabbitmq {
 
-/// Makes, removes and looks at queues. It has a connection of its own, because the broker does not
+/// Makes, removes and looks at queues. It has connections of its own, because the broker does not
 /// read from those that publish while its disk or memory is full.
 class QueueControl {
  public:
   explicit QueueControl(const Address& address)
-      : address_{address}, line_{address_, "holdfast queues"} {}
+      : address_{address}, lines_{address_, "holdfast queues"} {}
 
   /// A queue that is there already is taken as it is, whoever made it.
   void declare(const std::string& queue);
@@ -22,8 +24,8 @@ class QueueControl {
   void make(Connection& connection, const std::string& queue);
 
   const Address& address_;
-  Line line_;
-  bool has_dead_letters_ = false;  ///< guarded by the line
+  Lines lines_;
+  std::atomic<bool> has_dead_letters_ = false;
 };
 
 }  // namespace holdfast::rabbitmq

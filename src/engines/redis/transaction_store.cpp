@@ -62,17 +62,21 @@ std::vector<std::string> none_or_one(const std::optional<std::string>& text) {
 
 /// As take_step in transactions.lua takes it.
 void add(Arguments& arguments, const Step& step) {
-  std::vector<std::string> lines, messages, sent;
+  std::vector<std::string> lines, marks, messages, sent;
   for (const auto& entry : step.record) {
     lines.push_back(ledger_field(entry.series, entry.ordinal));
     lines.push_back(entry.value);
+  }
+  for (const auto& entry : step.marks) {
+    marks.push_back(ledger_field(entry.series, entry.ordinal));
+    marks.push_back(entry.value);
   }
   for (const auto& message : step.send) messages.push_back(message_text(message));
   for (auto number : step.sent) sent.push_back(std::to_string(number));
   arguments.add(none_or_one(step.to)).add(step.reason);
   arguments.add(none_or_one(step.data)).add(none_or_one(step.error));
   arguments.add(none_or_one(step.trouble)).add(step.forget_ledger);
-  arguments.add(step.progressed).add(lines).add(messages).add(sent);
+  arguments.add(step.progressed).add(lines).add(marks).add(messages).add(sent);
 }
 
 }  // namespace

@@ -210,14 +210,7 @@ void SqliteConsumer::take_from(Connection& db, std::int64_t queue, const std::st
           " WHERE n = ?")
         .bind(id_, until, message.number)
         .run();
-    if (message.deliveries <= options_.max_deliveries) {
-      into.push_back(std::move(message));
-      continue;
-    }
-    bury_message(
-        db, message, id_,
-        fmt::format("it was delivered {} times and never acknowledged", message.deliveries - 1),
-        store_.clock.wall());
+    into.push_back(std::move(message));
   }
 }
 

@@ -48,6 +48,7 @@ class Stepping {
     if (step_.forget_ledger) db_.use("DELETE FROM holdfast_ledger WHERE task = ?").bind(seq_).run();
     Stepped done{.accepted = true};
     for (const auto& entry : step_.record) done.recorded.push_back(record(entry));
+    for (const auto& entry : step_.marks) mark(entry);
     if (step_.data)
       db_.use("UPDATE holdfast_transactions SET data = ? WHERE task = ?")
           .bind(*step_.data, seq_)
@@ -84,6 +85,17 @@ class Stepping {
         db_.use("SELECT value FROM holdfast_ledger WHERE task = ? AND series = ? AND ordinal = ?");
     read.bind(seq_, entry.series, entry.ordinal).step();
     return read.text(0);
+  }
+
+  void mark(const LedgerEntry& entry) {
+    if (entry.value.empty())
+      db_.use("DELETE FROM holdfast_ledger WHERE task = ? AND series = ? AND ordinal = ?")
+          .bind(seq_, entry.series, entry.ordinal)
+          .run();
+    else
+      db_.use("INSERT OR REPLACE INTO holdfast_ledger VALUES (?, ?, ?, ?)")
+          .bind(seq_, entry.series, entry.ordinal, entry.value)
+          .run();
   }
 
   void move(const std::string& to) {

@@ -14,14 +14,16 @@ end
 
 -- What a step does, as ARGV says it: the next state as a list of none or one; reason; what it
 -- knows, an error and trouble, again as lists of none or one; forget the ledger (1, 0); a ledger
--- elsewhere has new lines (1, 0); lists of what is to be recorded (field, value), of messages to be
--- sent, and of numbers of those that were. A list begins with its length.
+-- elsewhere has new lines (1, 0); lists of what is to be recorded (field, value), of marks (field,
+-- value; an empty value removes it), of messages to be sent, and of numbers of those that were. A
+-- list begins with its length.
 local function take_step()
   local step = { to = take_list()[1], reason = take() }
   step.data, step.error, step.trouble = take_list()[1], take_list()[1], take_list()[1]
   step.forget = take() == '1'
   step.progressed = take() == '1'
-  step.lines, step.messages, step.sent = take_list(), take_list(), take_list()
+  step.lines, step.marks = take_list(), take_list()
+  step.messages, step.sent = take_list(), take_list()
   return step
 end
 
@@ -34,11 +36,22 @@ local function record(id, lines)
   return recorded
 end
 
+local function write_marks(id, marks)
+  for i = 1, #marks, 2 do
+    if marks[i + 1] == '' then
+      call('HDEL', P .. 'l:' .. id, marks[i])
+    else
+      call('HSET', P .. 'l:' .. id, marks[i], marks[i + 1])
+    end
+  end
+end
+
 -- Returns what the ledger has now for each of its lines.
 local function carry_out(id, token, from, step)
   local x = P .. 'x:' .. id
   if step.forget then call('UNLINK', P .. 'l:' .. id) end
   local recorded = record(id, step.lines)
+  write_marks(id, step.marks)
   if step.progressed then progress(id) end
   if step.data then call('HSET', x, 'd', step.data) end
   if step.error then

@@ -1,0 +1,174 @@
+#include "support/rabbitmq_server.hpp"
+#include "transactions/amqp_front_of_results.hpp"
+#include "transactions/results_scenario.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Sickness = AmqpFront::Sickness;
+using testing::HasSubstr;
+
+/// Results some of whose queues the server cannot read.
+class SickQueues : public ResultsScenario {
+ protected:
+  static constexpr int parts = 3;
+
+  void TearDown() override {
+    front_.heal();
+    for (const auto& each : inspector_.list({.machine = results::machine_name}, {.limit = 500}))
+      for (int round = 0; round < 3; ++round) {
+        server_broker_->remove(results::header_queue(each.id, round));
+        server_broker_->remove(results::payload_queue(each.id, round));
+      }
+    ResultsScenario::TearDown();
+  }
+  std::vector<std::string> begin(const std::string& name, int count) const {
+    std::vector<std::string> ids;
+    for (int i = 0; i < count; ++i) ids.push_back(start(fmt::format("{}-{}", name, i)));
+    for (const auto& id : ids) EXPECT_TRUE(gets_to(id, "awaiting_results"));
+    return ids;
+  }
+  /// As a producer with a connection of its own.
+  void produce(const std::string& id, int round = 0) const {
+    std::vector<Message> messages;
+    for (int i = 1; i <= parts; ++i)
+      messages.push_back(part_message(id, "A", i, fmt::format("part {}", i)));
+    messages.push_back(header_message(id, fmt::format(R"([{{"name":"A","count":{}}}])", parts)));
+    for (auto& message : messages)
+      message.queue = message.queue == results::header_queue(id)
+                          ? results::header_queue(id, round)
+                          : results::payload_queue(id, round);
+    server_broker_->publish(messages);
+  }
+  bool all_complete(const std::vector<std::string>& ids, std::chrono::seconds at_most) const {
+    return eventually(
+        [&] {
+          return std::ranges::all_of(ids, [&](const auto& id) {
+            return inspector_.find(id)->task.state == TaskState::completed;
+          });
+        },
+        at_most);
+  }
+  void expect_whole(const std::vector<std::string>& ids) const {
+    for (const auto& id : ids) EXPECT_EQ(blobs_->list(id + "/").size(), 1u * parts) << id;
+    EXPECT_LE(server_broker_->messages(dead_letter_queue).value_or(0), 0);
+  }
+
+  AmqpFront& front_ = front_of_results();
+  std::shared_ptr<Broker> server_broker_ = open_broker(RabbitmqServer::shared().address());
+};
+
+TEST_F(SickQueues, DoNotDelayOtherResults) {
+  std::vector<std::string> noted;
+  std::mutex mutex;
+  engine_.events().subscribe([&](const Event& event) {
+    if (const auto* note = std::get_if<TransactionNoted>(&event)) {
+      std::lock_guard lock{mutex};
+      noted.push_back(note->what);
+    }
+  });
+  auto running = run();
+  auto old = begin("old", 10);
+  front_.make_sick(results::payload_queue("old-1"), Sickness::closes);
+  front_.make_sick(results::payload_queue("old-4"), Sickness::silent);
+  front_.make_sick(results::header_queue("old-7"), Sickness::closes);
+  RabbitmqServer::shared().cut_connections();
+  for (const auto& id : old) produce(id);
+  auto began = Clock::now();
+  auto fresh = begin("new", 10);
+  for (const auto& id : fresh) produce(id);
+  EXPECT_TRUE(all_complete(fresh, std::chrono::seconds{20}));
+  EXPECT_LT(Clock::now() - began, std::chrono::seconds{20});
+  EXPECT_TRUE(all_complete({"old-0", "old-2", "old-3", "old-5", "old-6", "old-8", "old-9"},
+                           std::chrono::seconds{10}));
+  EXPECT_TRUE(eventually([&] {
+    return inspector_.find("old-1")->error.find("INTERNAL_ERROR") != std::string::npos &&
+           inspector_.find("old-4")->error.find("did not answer") != std::string::npos;
+  })) << inspector_.find("old-1")->error
+      << "; " << inspector_.find("old-4")->error;
+  EXPECT_EQ(inspector_.find("old-1")->failures, 0);
+  {
+    std::lock_guard lock{mutex};
+    EXPECT_THAT(noted, testing::Contains(testing::AllOf(HasSubstr(results::payload_queue("old-1")),
+                                                        HasSubstr("INTERNAL_ERROR"))));
+  }
+  front_.heal();
+  EXPECT_TRUE(all_complete(old, std::chrono::seconds{60}));
+  expect_whole(old);
+  expect_whole(fresh);
+}
+
+TEST_F(SickQueues, AreReplacedWhenTheyStaySick) {
+  auto options = this->options();
+  options.queue_patience = Millis{1'500};
+  auto running = run(options);
+  start("tx");
+  ASSERT_EQ(take("requests", 1).size(), 1u);
+  ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  front_.make_sick(results::payload_queue("tx"), Sickness::closes);
+  RabbitmqServer::shared().cut_connections();
+  server_broker_->publish(part_message("tx", "A", 2, "part 2"));
+  auto requests = take("requests", 1);
+  ASSERT_EQ(requests.size(), 1u);
+  auto request = boost::json::parse(requests[0]->body());
+  EXPECT_EQ(request.at("payloadQueueName").as_string(), results::payload_queue("tx", 1));
+  EXPECT_EQ(request.at("headerQueueName").as_string(), results::header_queue("tx", 1));
+  EXPECT_TRUE(request.at("resend").as_bool());
+  EXPECT_THAT(inspector_.moves("tx").back().reason, testing::_);
+  produce("tx", 1);
+  EXPECT_TRUE(completes("tx"));
+  expect_whole({"tx"});
+}
+
+TEST_F(SickQueues, ThatWereReplacedAreReadWhenTheyAreWell) {
+  auto options = this->options();
+  options.queue_patience = Millis{1'000};
+  auto running = run(options);
+  start("tx");
+  ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  produce("tx");
+  front_.make_sick(results::payload_queue("tx"), Sickness::silent);
+  RabbitmqServer::shared().cut_connections();
+  ASSERT_EQ(take("requests", 2).size(), 2u) << "the second asks to send again";
+  front_.heal();
+  EXPECT_TRUE(completes("tx")) << "with what was in the old queue";
+  expect_whole({"tx"});
+}
+
+/// Kills of a real server that has many queues which are older than a minute.
+class ServerKills : public SickQueues {};
+
+TEST_F(ServerKills, LoseNoMessageAndDelayHealthyResultsForSeconds) {
+  const char* said = std::getenv("HOLDFAST_BROKER_KILLS");
+  const int kills = said ? std::stoi(said) : 2;
+  auto& server = RabbitmqServer::shared();
+  auto running = run();
+  auto ids = begin("result", 50);
+  const auto old_enough = Clock::now() + std::chrono::seconds{65};
+  ASSERT_TRUE(eventually([&] { return Clock::now() >= old_enough; }, std::chrono::seconds{80}));
+  for (int kill = 0; kill < kills; ++kill) {
+    for (const auto& id : ids) server_broker_->publish(part_message(id, "A", 1, "part 1"));
+    server.kill();
+    server.start();
+    auto back = Clock::now();
+    auto name = fmt::format("after-{}", kill);
+    auto fresh = begin(name, 5);
+    for (const auto& id : fresh) produce(id);
+    EXPECT_TRUE(all_complete(fresh, std::chrono::seconds{10})) << kill;
+    EXPECT_LT(Clock::now() - back, std::chrono::seconds{10}) << kill;
+    expect_whole(fresh);
+  }
+  for (const auto& id : ids) {
+    auto found = inspector_.find(id).value();
+    // What the server has lost itself is asked for again, in the queues of a next round.
+    auto round = boost::json::parse(found.data == "null" ? "{}" : found.data).as_object();
+    const auto* number = round.if_contains("queue_round");
+    produce(id, number ? static_cast<int>(number->as_int64()) : 0);
+  }
+  EXPECT_TRUE(all_complete(ids, std::chrono::minutes{5}));
+  expect_whole(ids);
+}
+
+}  // namespace
+}  // namespace holdfast::test
