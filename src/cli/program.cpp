@@ -17,6 +17,7 @@
 
 #include "cli/batch_commands.hpp"
 #include "cli/commands.hpp"
+#include "cli/results_dead_letters.hpp"
 #include "documents/json.hpp"
 #include "documents/log_json.hpp"
 #include "documents/redact.hpp"
@@ -56,6 +57,7 @@ void add_transaction_commands(CLI::App& app, Context& context) {
   add_results_run(results, context);
   add_results_send(results, context);
   add_results_receive(results, context);
+  add_results_dead_letters(results, context);
 }
 
 void add_commands(CLI::App& app, Context& context) {
@@ -108,8 +110,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_batch_list(batch, context);
   add_server_commands(app, context);
   add_top(app, context);
-  CLI::App& config = add_group(app, "config", "Configuration files");
-  add_config_check(config, context);
+  add_config_check(add_group(app, "config", "Configuration files"), context);
   add_doctor(app, context);
   add_migrate(app, context);
   add_move(app, context);

@@ -212,5 +212,44 @@ TEST_F(TransactionCommands, TransactionsThatHaveBegunAreMovedWhereverTheMoveDies
                          std::chrono::seconds{60}));
 }
 
+TEST_F(TransactionCommands, DeadLettersAreListedReplayedAndDiscarded) {
+  const auto letters = [](const std::string& verb, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"results", "dead-letters", verb};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  EXPECT_EQ(ok(letters("list")), "no dead letters\n");
+  broker_->declare("q");
+  const auto bury = [&] {
+    auto consumer = broker_->consume({});
+    consumer->listen("q");
+    auto got = consumer->receive(std::chrono::seconds{20}).deliveries;
+    for (const auto& each : got) consumer->reject(each, "not like this");
+    return got.size();
+  };
+  broker_->publish(Message{"q", "nonsense", "m1", {{"a", "b"}}});
+  ASSERT_EQ(bury(), 1u);
+  auto listed = json(letters("list")).as_object();
+  EXPECT_EQ(listed.at("id").as_string(), "m1");
+  EXPECT_EQ(listed.at("queue").as_string(), "q");
+  EXPECT_EQ(listed.at("reason").as_string(), "not like this");
+  const std::string name{listed.at("letter").as_string()};
+  EXPECT_THAT(ok(letters("list")), HasSubstr(name));
+  EXPECT_THAT(ok(letters("show", {name})), HasSubstr("nonsense"));
+  EXPECT_THAT(refusal(letters("show", {"0123"})), HasSubstr("'0123'"));
+  EXPECT_THAT(refusal(letters("replay")), HasSubstr("--all"));
+  EXPECT_THAT(ok(letters("replay", {name})), HasSubstr("1 dead letter replayed"));
+  EXPECT_EQ(messages_in(dead_letter_queue), 0);
+  auto again = take("q", 1);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0]->headers(), (MessageHeaders{{"a", "b"}}));
+  EXPECT_EQ(again[0]->id(), "m1");
+  broker_->publish(Message{"q", "other", "m2"});
+  ASSERT_EQ(bury(), 1u);
+  EXPECT_THAT(ok(letters("discard", {"--all"})), HasSubstr("1 dead letter discarded"));
+  EXPECT_EQ(messages_in(dead_letter_queue), 0);
+  EXPECT_EQ(messages_in("q"), 0);
+}
+
 }  // namespace
 }  // namespace holdfast::test
