@@ -160,8 +160,7 @@ TEST_F(Planted, TasksThatForgetRemoveTheBlobThatTheTaskNamesAndNoOther) {
   ASSERT_EQ(inspector_.task(done)->state, TaskState::completed);
   const auto of_another_store = "elsewhere." + done.text();
   payloads_.blobs->put(of_another_store, "kept");
-  const auto planted =
-      plant(forget_kind, to_payload(of_another_store), {.queue = forget_queue});
+  const auto planted = plant(forget_kind, to_payload(of_another_store), {.queue = forget_queue});
   run();
   expect_held(planted, "is not removed");
   EXPECT_TRUE(payloads_.blobs->get(of_another_store));

@@ -32,14 +32,14 @@ struct PayloadOptions {
   /// Sign with the current key instead of encrypting: what is in the store can be read, searched
   /// and shown, and still be made by holders of a key only. Readers accept both.
   bool sign_only = false;
-  /// With a current key, requests and answers that are neither encrypted nor signed are refused, because anyone
-  /// who can write to the store could have made them. True: they are read, for as long as there are
-  /// some from before the key was set.
+  /// With a current key, requests and answers that are neither encrypted nor signed are refused,
+  /// because anyone who can write to the store could have made them. True: they are read, while
+  /// there are some from before the key was set.
   bool accept_plain = false;
   /// Earlier versions did not bind what they encrypted to its task. False: that is refused.
   bool accept_unbound = true;
-  /// Other kinds whose payloads must be encrypted or signed, where programs and remote workers read them. A
-  /// name that ends with `*` stands for all that begin with the rest.
+  /// Other kinds whose payloads must be encrypted or signed, where programs and remote workers read
+  /// them. A name that ends with `*` stands for all that begin with the rest.
   std::set<std::string> sealed_kinds{};
 };
 
@@ -58,14 +58,14 @@ struct SealedFor {
 };
 
 /// A payload that must not be opened: it was sealed for another task or changed since, it names a
-/// blob of another task, or it is neither encrypted nor signed where it has to be. Whoever meets it holds the task
+/// blob of another task, or it is neither encrypted nor signed where it has to be. Its task is held
 /// until an operator decides.
 class PayloadRefused : public InvalidRequest {
   using InvalidRequest::InvalidRequest;
 };
 
-/// The payload for `document`, encrypted or signed, and put elsewhere as the options say. `key` names the
-/// blob, if it becomes one: see `is_blob_of`. Durable when this returns.
+/// The payload for `document`, encrypted or signed, and put elsewhere as the options say. `key`
+/// names the blob, if it becomes one: see `is_blob_of`. Durable when this returns.
 std::string seal(const boost::json::value& document, const SealedFor& owner, const std::string& key,
                  const PayloadOptions& options);
 
@@ -85,9 +85,9 @@ std::string blob_of(std::string_view payload, TaskId task);
 
 struct Unsealed {
   boost::json::value document;
-  std::string blob{};  ///< where it was; empty: in the payload itself
+  std::string blob{};      ///< where it was; empty: in the payload itself
   bool authentic = false;  ///< encrypted or signed with a key of ours
-  bool unbound = false;  ///< encrypted by an earlier version
+  bool unbound = false;    ///< encrypted by an earlier version
 };
 /// The way back. Throws `PayloadRefused`, `InvalidRequest` where the payload, the key or the blob
 /// is not there or not what it should be, and `BlobError` where blobs cannot be reached.
