@@ -275,8 +275,8 @@ std::optional<Next> TransactionRunner::Impl::follow(const HeldPtr& held, const N
   transaction.settle_down();
   if (auto late = flush(*held)) return late;
   if (auto* listens = std::get_if<Listen>(&next)) {
-    // Nothing was in its way while it listened until now.
-    if (!held->queues.empty()) transaction.trouble_is_over();
+    // While it listened until now, nothing was in its way but queues that cannot be read.
+    if (!held->queues.empty()) say_what_is_unreadable(*held);
     return listen(held, listens->at_most);
   }
   transaction.trouble_is_over();
