@@ -26,7 +26,7 @@ struct Options {
   ResultPlaces places;
   results::Options results{};
   TransactionOptions running{};
-  std::string abandon_after, timeout, metrics_file;
+  std::string abandon_after, queue_patience, timeout, metrics_file;
   std::uint64_t memory = 64;
   LogOptions log;
 };
@@ -98,6 +98,8 @@ Exit run(Context& context, const Options& given) {
   begin_log(context, options.log);
   if (!options.abandon_after.empty())
     options.results.abandon_after = parse_duration(options.abandon_after, "--abandon-after");
+  if (!options.queue_patience.empty())
+    options.results.queue_patience = parse_duration(options.queue_patience, "--queue-patience");
   if (!options.timeout.empty())
     options.results.timeout = parse_duration(options.timeout, "--timeout");
   options.results.notify_queue = options.results.notify_queues.at(0);
@@ -130,6 +132,10 @@ void add_limits(CLI::App& command, Options& options) {
   command
       .add_option("--abandon-after", options.abandon_after,
                   "Fail a result that has listened for this time without a new part; default: 30m")
+      ->type_name("TIME");
+  command
+      .add_option("--queue-patience", options.queue_patience,
+                  "Replace a queue that cannot be read for this time; 0: never; default: 2m")
       ->type_name("TIME");
   command.add_option("--timeout", options.timeout, "For a whole result; default: none")
       ->type_name("TIME");
