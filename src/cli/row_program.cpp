@@ -161,8 +161,8 @@ RowProgram::Conversation& RowProgram::conversation(const RowAttempt& row) {
   }
   try {
     if (!own) {
-      Descriptor lock{row.open_shared_lock ? row.open_shared_lock() : -1};
-      own = std::make_unique<Conversation>(program_, guard_, std::move(lock));
+      Descriptor inherited{row.open_shared_lock ? row.open_shared_lock() : -1};
+      own = std::make_unique<Conversation>(program_, guard_, std::move(inherited));
     }
   } catch (const std::system_error& error) {
     throw CannotBegin{error.what()};
