@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'results send' 'results receive' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'serve' 'user' 'user add' 'user list' 'user remove' 'token' 'token add' 'token list' 'token revoke' 'top' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'results send' 'results receive' 'results dead-letters' 'results dead-letters list' 'results dead-letters show' 'results dead-letters replay' 'results dead-letters discard' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'serve' 'user' 'user add' 'user list' 'user remove' 'token' 'token add' 'token list' 'token revoke' 'top' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -167,9 +167,9 @@ complete -c holdfast -n '__holdfast_at \'worker run\'' -l pass-env -d 'Pass this
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
-complete -c holdfast -n '__holdfast_at \'worker run\'' -l accept-plain -d 'Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l accept-plain -d 'Accept requests and answers that are neither encrypted nor signed although there is a key; for those from before it was set'
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l refuse-unbound -d 'Refuse what earlier versions encrypted, which is not bound to its task'
-complete -c holdfast -n '__holdfast_at \'worker run\'' -l require-sealed -d 'Hold tasks of this kind whose payload is not encrypted; KIND* for all that begin so; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'worker run\'' -l require-sealed -d 'Hold tasks of this kind whose payload is neither encrypted nor signed; KIND* for all that begin so; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x
 complete -c holdfast -n '__holdfast_at \'worker run\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'worker list\'' -l help -d 'Print this help message and exit'
@@ -190,6 +190,7 @@ complete -c holdfast -n '__holdfast_at \'http get\'' -l header -d 'Header \'Name
 complete -c holdfast -n '__holdfast_at \'http get\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l host-patience -d 'How long to wait for a host whose circuit breaker is open, from when it opened; default: the processor\'s setting' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l max-redirects -d 'Follow so many; default: what whoever sends it says; 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l sign-with -d 'Name of a key of whoever sends' -x
@@ -213,6 +214,7 @@ complete -c holdfast -n '__holdfast_at \'http get\'' -l signing-key -d 'File wit
 complete -c holdfast -n '__holdfast_at \'http get\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http get\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http get\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http get\'' -l sign-payloads -d 'Sign requests and answers with the key instead of encrypting them: they can be read in the store, but not forged'
 complete -c holdfast -n '__holdfast_at \'http get\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l header -d 'Header \'Name: value\'; repeatable' -x
@@ -222,6 +224,7 @@ complete -c holdfast -n '__holdfast_at \'http post\'' -l data -d 'The body' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l data-file -d 'File with the body; - is stdin' -r -F
 complete -c holdfast -n '__holdfast_at \'http post\'' -l hold -d 'Do not send it again by itself once it may have been sent'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l host-patience -d 'How long to wait for a host whose circuit breaker is open, from when it opened; default: the processor\'s setting' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l max-redirects -d 'Follow so many; default: what whoever sends it says; 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l sign-with -d 'Name of a key of whoever sends' -x
@@ -245,6 +248,7 @@ complete -c holdfast -n '__holdfast_at \'http post\'' -l signing-key -d 'File wi
 complete -c holdfast -n '__holdfast_at \'http post\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http post\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http post\'' -l sign-payloads -d 'Sign requests and answers with the key instead of encrypting them: they can be read in the store, but not forged'
 complete -c holdfast -n '__holdfast_at \'http post\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l header -d 'Header \'Name: value\'; repeatable' -x
@@ -253,6 +257,7 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l param -d 'Parameter name
 complete -c holdfast -n '__holdfast_at \'http put\'' -l data -d 'The body' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l data-file -d 'File with the body; - is stdin' -r -F
 complete -c holdfast -n '__holdfast_at \'http put\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l host-patience -d 'How long to wait for a host whose circuit breaker is open, from when it opened; default: the processor\'s setting' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l max-redirects -d 'Follow so many; default: what whoever sends it says; 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l sign-with -d 'Name of a key of whoever sends' -x
@@ -276,6 +281,7 @@ complete -c holdfast -n '__holdfast_at \'http put\'' -l signing-key -d 'File wit
 complete -c holdfast -n '__holdfast_at \'http put\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http put\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http put\'' -l sign-payloads -d 'Sign requests and answers with the key instead of encrypting them: they can be read in the store, but not forged'
 complete -c holdfast -n '__holdfast_at \'http put\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l header -d 'Header \'Name: value\'; repeatable' -x
@@ -285,6 +291,7 @@ complete -c holdfast -n '__holdfast_at \'http patch\'' -l data -d 'The body' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l data-file -d 'File with the body; - is stdin' -r -F
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l hold -d 'Do not send it again by itself once it may have been sent'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l host-patience -d 'How long to wait for a host whose circuit breaker is open, from when it opened; default: the processor\'s setting' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l max-redirects -d 'Follow so many; default: what whoever sends it says; 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l sign-with -d 'Name of a key of whoever sends' -x
@@ -308,12 +315,14 @@ complete -c holdfast -n '__holdfast_at \'http patch\'' -l signing-key -d 'File w
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http patch\'' -l sign-payloads -d 'Sign requests and answers with the key instead of encrypting them: they can be read in the store, but not forged'
 complete -c holdfast -n '__holdfast_at \'http patch\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l header -d 'Header \'Name: value\'; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l host-patience -d 'How long to wait for a host whose circuit breaker is open, from when it opened; default: the processor\'s setting' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l max-redirects -d 'Follow so many; default: what whoever sends it says; 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l sign-with -d 'Name of a key of whoever sends' -x
@@ -337,12 +346,14 @@ complete -c holdfast -n '__holdfast_at \'http delete\'' -l signing-key -d 'File 
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http delete\'' -l sign-payloads -d 'Sign requests and answers with the key instead of encrypting them: they can be read in the store, but not forged'
 complete -c holdfast -n '__holdfast_at \'http delete\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http head\'' -l header -d 'Header \'Name: value\'; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l secret-header -d 'Header \'Name: secret\', whose value is looked up by whoever sends; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l param -d 'Parameter name=value for the URL; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l timeout -d 'For each hop, such as 5s; default: 30s' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l host-patience -d 'How long to wait for a host whose circuit breaker is open, from when it opened; default: the processor\'s setting' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l max-redirects -d 'Follow so many; default: what whoever sends it says; 0 follows none' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l attempts -d 'Give up after so many; default: 4' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l sign-with -d 'Name of a key of whoever sends' -x
@@ -366,6 +377,7 @@ complete -c holdfast -n '__holdfast_at \'http head\'' -l signing-key -d 'File wi
 complete -c holdfast -n '__holdfast_at \'http head\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http head\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http head\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http head\'' -l sign-payloads -d 'Sign requests and answers with the key instead of encrypting them: they can be read in the store, but not forged'
 complete -c holdfast -n '__holdfast_at \'http head\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l queue -d 'Take from this queue only; repeatable' -x
@@ -381,9 +393,9 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l http1 -d 'Speak HTTP/1.1
 complete -c holdfast -n '__holdfast_at \'http run\'' -l idle-timeout -d 'Use a connection again that was idle for so long; default: 60s' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l idle-connections -d 'Keep so many open, or as many as the capacity if that is more; default: 100' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l dns-cache -d 'Know the address of a host for so long; default: 60s' -x
-complete -c holdfast -n '__holdfast_at \'http run\'' -l host-failures -d 'Leave a host alone that failed so often in a row; default: 10, 0: never' -x
-complete -c holdfast -n '__holdfast_at \'http run\'' -l host-pause -d 'Leave it alone for so long; default: 15s' -x
-complete -c holdfast -n '__holdfast_at \'http run\'' -l host-patience -d 'After so long its requests do not wait any more, but fail; default: 10m' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l host-failures -d 'Failures in a row after which the circuit breaker of a host opens, so that nothing is sent to it; default: 10, 0: never' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l host-pause -d 'How long until one request tries again whether the host is back; default: 15s' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l host-patience -d 'How long requests wait for such a host before they fail, where they do not say; default: 1m, and 0s for Sidekiq' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l allow-private -d 'Connect to private addresses and this host, too; for tests and intranets'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l allow -d 'Connect to this network (10.1.0.0/16) or host, too; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l proxy -d 'Connect through this proxy (http:// or https://)' -x
@@ -393,8 +405,9 @@ complete -c holdfast -n '__holdfast_at \'http run\'' -l signing-key -d 'File wit
 complete -c holdfast -n '__holdfast_at \'http run\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'http run\'' -l sign-payloads -d 'Sign requests and answers with the key instead of encrypting them: they can be read in the store, but not forged'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l blob-threshold -d 'Keep in blobs what is larger; default: 65536' -x
-complete -c holdfast -n '__holdfast_at \'http run\'' -l accept-plain -d 'Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
+complete -c holdfast -n '__holdfast_at \'http run\'' -l accept-plain -d 'Accept requests and answers that are neither encrypted nor signed although there is a key; for those from before it was set'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l refuse-unbound -d 'Refuse what earlier versions encrypted, which is not bound to its task'
 complete -c holdfast -n '__holdfast_at \'http run\'' -l callback-queue -d 'Sidekiq: where callbacks go; default: the queue of the request' -x
 complete -c holdfast -n '__holdfast_at \'http run\'' -l heartbeat-interval -d 'Sidekiq: how often requests in flight are vouched for; default: 60s' -x
@@ -441,6 +454,7 @@ complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l ledger -d 'Where ledge
 complete -c holdfast -n '__holdfast_at \'results\'' -a run -d 'Collect results that arrive in parts'
 complete -c holdfast -n '__holdfast_at \'results\'' -a send -d 'Send a header, a part or any other message to a queue'
 complete -c holdfast -n '__holdfast_at \'results\'' -a receive -d 'Take messages from a queue and print their bodies'
+complete -c holdfast -n '__holdfast_at \'results\'' -a dead-letters -d 'Look at messages that were rejected'
 complete -c holdfast -n '__holdfast_at \'results\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'results run\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'results run\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
@@ -453,6 +467,7 @@ complete -c holdfast -n '__holdfast_at \'results run\'' -l notify-prefix -d 'Req
 complete -c holdfast -n '__holdfast_at \'results run\'' -l intake-queue -d 'Start a result for each message here, too' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l failure-queue -d 'Queue that is told that a result failed; default: the queue for its notice' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l abandon-after -d 'Fail a result that has listened for this time without a new part; default: 30m' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l queue-patience -d 'Replace a queue that cannot be read for this time; 0: never; default: 2m' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l timeout -d 'For a whole result; default: none' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l capacity -d 'Results in progress; default: 1000' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l threads -d 'Default: one for each core' -x
@@ -472,6 +487,22 @@ complete -c holdfast -n '__holdfast_at \'results receive\'' -l count -d 'At most
 complete -c holdfast -n '__holdfast_at \'results receive\'' -l wait -d 'How long to wait for them; default: 10s' -x
 complete -c holdfast -n '__holdfast_at \'results receive\'' -l declare -d 'Create the queue if it does not exist'
 complete -c holdfast -n '__holdfast_at \'results receive\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
+complete -c holdfast -n '__holdfast_at \'results dead-letters\'' -a list -d 'List dead letters with their reasons'
+complete -c holdfast -n '__holdfast_at \'results dead-letters\'' -a show -d 'Print the body of a dead letter'
+complete -c holdfast -n '__holdfast_at \'results dead-letters\'' -a replay -d 'Send dead letters to their queues again'
+complete -c holdfast -n '__holdfast_at \'results dead-letters\'' -a discard -d 'Remove dead letters'
+complete -c holdfast -n '__holdfast_at \'results dead-letters\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'results dead-letters list\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'results dead-letters list\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
+complete -c holdfast -n '__holdfast_at \'results dead-letters list\'' -l limit -d 'At most so many; default: 50' -x
+complete -c holdfast -n '__holdfast_at \'results dead-letters show\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'results dead-letters show\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
+complete -c holdfast -n '__holdfast_at \'results dead-letters replay\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'results dead-letters replay\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
+complete -c holdfast -n '__holdfast_at \'results dead-letters replay\'' -l all -d 'All of them'
+complete -c holdfast -n '__holdfast_at \'results dead-letters discard\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'results dead-letters discard\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
+complete -c holdfast -n '__holdfast_at \'results dead-letters discard\'' -l all -d 'All of them'
 complete -c holdfast -n '__holdfast_at \'batch\'' -a submit -d 'Submit the rows of a file as a batch; prints its id'
 complete -c holdfast -n '__holdfast_at \'batch\'' -a append -d 'Add rows to a batch that waits'
 complete -c holdfast -n '__holdfast_at \'batch\'' -a watch -d 'Submit every file that comes into a folder as a batch'
@@ -553,9 +584,10 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l output -d 'Where output fil
 complete -c holdfast -n '__holdfast_at \'serve\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
-complete -c holdfast -n '__holdfast_at \'serve\'' -l accept-plain -d 'Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
+complete -c holdfast -n '__holdfast_at \'serve\'' -l sign-payloads -d 'Sign requests and answers with the key instead of encrypting them: they can be read in the store, but not forged'
+complete -c holdfast -n '__holdfast_at \'serve\'' -l accept-plain -d 'Accept requests and answers that are neither encrypted nor signed although there is a key; for those from before it was set'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l refuse-unbound -d 'Refuse what earlier versions encrypted, which is not bound to its task'
-complete -c holdfast -n '__holdfast_at \'serve\'' -l require-sealed -d 'Hold tasks of this kind whose payload is not encrypted; KIND* for all that begin so; repeatable' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l require-sealed -d 'Hold tasks of this kind whose payload is neither encrypted nor signed; KIND* for all that begin so; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
 complete -c holdfast -n '__holdfast_at \'user\'' -a add -d 'Let somebody log in; reads the password from standard input'
@@ -579,6 +611,8 @@ complete -c holdfast -n '__holdfast_at \'token add\'' -l tokens -d 'The file tha
 complete -c holdfast -n '__holdfast_at \'token add\'' -l scope -d 'What it may be used for; repeatable' -x -a 'metrics enqueue work viewer operator admin'
 complete -c holdfast -n '__holdfast_at \'token add\'' -l queue -d 'A queue for enqueue and work, or PREFIX*; repeatable; default: all' -x
 complete -c holdfast -n '__holdfast_at \'token add\'' -l kind -d 'A kind for enqueue and work, or PREFIX*; repeatable; default: all' -x
+complete -c holdfast -n '__holdfast_at \'token add\'' -l quota-per-minute -d 'Maximum tasks that it may enqueue in a minute; default: no quota' -x
+complete -c holdfast -n '__holdfast_at \'token add\'' -l quota-waiting -d 'Maximum tasks that may wait in its queues; default: no quota' -x
 complete -c holdfast -n '__holdfast_at \'token add\'' -l expires -d 'How long it is valid, such as 90d; default: until it is revoked' -x
 complete -c holdfast -n '__holdfast_at \'token list\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'token list\'' -l state -d 'The folder that \'holdfast serve\' uses; default: beside the store' -x

@@ -63,6 +63,11 @@ _holdfast() {
       "results run") path_=$next ;;
       "results send") path_=$next ;;
       "results receive") path_=$next ;;
+      "results dead-letters") path_=$next ;;
+      "results dead-letters list") path_=$next ;;
+      "results dead-letters show") path_=$next ;;
+      "results dead-letters replay") path_=$next ;;
+      "results dead-letters discard") path_=$next ;;
       "batch") path_=$next ;;
       "batch submit") path_=$next ;;
       "batch append") path_=$next ;;
@@ -172,6 +177,7 @@ _holdfast() {
     "http get --secret-header") return ;;
     "http get --param") return ;;
     "http get --timeout") return ;;
+    "http get --host-patience") return ;;
     "http get --max-redirects") return ;;
     "http get --attempts") return ;;
     "http get --sign-with") return ;;
@@ -199,6 +205,7 @@ _holdfast() {
     "http post --data") return ;;
     "http post --data-file") _files; return ;;
     "http post --timeout") return ;;
+    "http post --host-patience") return ;;
     "http post --max-redirects") return ;;
     "http post --attempts") return ;;
     "http post --sign-with") return ;;
@@ -226,6 +233,7 @@ _holdfast() {
     "http put --data") return ;;
     "http put --data-file") _files; return ;;
     "http put --timeout") return ;;
+    "http put --host-patience") return ;;
     "http put --max-redirects") return ;;
     "http put --attempts") return ;;
     "http put --sign-with") return ;;
@@ -253,6 +261,7 @@ _holdfast() {
     "http patch --data") return ;;
     "http patch --data-file") _files; return ;;
     "http patch --timeout") return ;;
+    "http patch --host-patience") return ;;
     "http patch --max-redirects") return ;;
     "http patch --attempts") return ;;
     "http patch --sign-with") return ;;
@@ -278,6 +287,7 @@ _holdfast() {
     "http delete --secret-header") return ;;
     "http delete --param") return ;;
     "http delete --timeout") return ;;
+    "http delete --host-patience") return ;;
     "http delete --max-redirects") return ;;
     "http delete --attempts") return ;;
     "http delete --sign-with") return ;;
@@ -303,6 +313,7 @@ _holdfast() {
     "http head --secret-header") return ;;
     "http head --param") return ;;
     "http head --timeout") return ;;
+    "http head --host-patience") return ;;
     "http head --max-redirects") return ;;
     "http head --attempts") return ;;
     "http head --sign-with") return ;;
@@ -377,6 +388,7 @@ _holdfast() {
     "results run --intake-queue") return ;;
     "results run --failure-queue") return ;;
     "results run --abandon-after") return ;;
+    "results run --queue-patience") return ;;
     "results run --timeout") return ;;
     "results run --capacity") return ;;
     "results run --threads") return ;;
@@ -392,6 +404,11 @@ _holdfast() {
     "results receive --count") return ;;
     "results receive --wait") return ;;
     "results receive --broker") return ;;
+    "results dead-letters list --broker") return ;;
+    "results dead-letters list --limit") return ;;
+    "results dead-letters show --broker") return ;;
+    "results dead-letters replay --broker") return ;;
+    "results dead-letters discard --broker") return ;;
     "batch submit --app") return ;;
     "batch submit --op") return ;;
     "batch submit --context") return ;;
@@ -453,6 +470,8 @@ _holdfast() {
     "token add --scope") compadd -- metrics enqueue work viewer operator admin; return ;;
     "token add --queue") return ;;
     "token add --kind") return ;;
+    "token add --quota-per-minute") return ;;
+    "token add --quota-waiting") return ;;
     "token add --expires") return ;;
     "token list --state") return ;;
     "token list --tokens") _files; return ;;
@@ -737,9 +756,9 @@ _holdfast() {
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
-        '--accept-plain:Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
+        '--accept-plain:Accept requests and answers that are neither encrypted nor signed although there is a key; for those from before it was set'
         '--refuse-unbound:Refuse what earlier versions encrypted, which is not bound to its task'
-        '--require-sealed:Hold tasks of this kind whose payload is not encrypted; KIND* for all that begin so; repeatable'
+        '--require-sealed:Hold tasks of this kind whose payload is neither encrypted nor signed; KIND* for all that begin so; repeatable'
         '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
@@ -772,6 +791,7 @@ _holdfast() {
         '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
         '--param:Parameter name=value for the URL; repeatable'
         '--timeout:For each hop, such as 5s; default\: 30s'
+        '--host-patience:How long to wait for a host whose circuit breaker is open, from when it opened; default\: the processor'\''s setting'
         '--max-redirects:Follow so many; default\: what whoever sends it says; 0 follows none'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
@@ -795,6 +815,7 @@ _holdfast() {
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--sign-payloads:Sign requests and answers with the key instead of encrypting them\: they can be read in the store, but not forged'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
     "http post")
@@ -808,6 +829,7 @@ _holdfast() {
         '--data-file:File with the body; - is stdin'
         '--hold:Do not send it again by itself once it may have been sent'
         '--timeout:For each hop, such as 5s; default\: 30s'
+        '--host-patience:How long to wait for a host whose circuit breaker is open, from when it opened; default\: the processor'\''s setting'
         '--max-redirects:Follow so many; default\: what whoever sends it says; 0 follows none'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
@@ -831,6 +853,7 @@ _holdfast() {
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--sign-payloads:Sign requests and answers with the key instead of encrypting them\: they can be read in the store, but not forged'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
     "http put")
@@ -843,6 +866,7 @@ _holdfast() {
         '--data:The body'
         '--data-file:File with the body; - is stdin'
         '--timeout:For each hop, such as 5s; default\: 30s'
+        '--host-patience:How long to wait for a host whose circuit breaker is open, from when it opened; default\: the processor'\''s setting'
         '--max-redirects:Follow so many; default\: what whoever sends it says; 0 follows none'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
@@ -866,6 +890,7 @@ _holdfast() {
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--sign-payloads:Sign requests and answers with the key instead of encrypting them\: they can be read in the store, but not forged'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
     "http patch")
@@ -879,6 +904,7 @@ _holdfast() {
         '--data-file:File with the body; - is stdin'
         '--hold:Do not send it again by itself once it may have been sent'
         '--timeout:For each hop, such as 5s; default\: 30s'
+        '--host-patience:How long to wait for a host whose circuit breaker is open, from when it opened; default\: the processor'\''s setting'
         '--max-redirects:Follow so many; default\: what whoever sends it says; 0 follows none'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
@@ -902,6 +928,7 @@ _holdfast() {
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--sign-payloads:Sign requests and answers with the key instead of encrypting them\: they can be read in the store, but not forged'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
     "http delete")
@@ -912,6 +939,7 @@ _holdfast() {
         '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
         '--param:Parameter name=value for the URL; repeatable'
         '--timeout:For each hop, such as 5s; default\: 30s'
+        '--host-patience:How long to wait for a host whose circuit breaker is open, from when it opened; default\: the processor'\''s setting'
         '--max-redirects:Follow so many; default\: what whoever sends it says; 0 follows none'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
@@ -935,6 +963,7 @@ _holdfast() {
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--sign-payloads:Sign requests and answers with the key instead of encrypting them\: they can be read in the store, but not forged'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
     "http head")
@@ -945,6 +974,7 @@ _holdfast() {
         '--secret-header:Header '\''Name\: secret'\'', whose value is looked up by whoever sends; repeatable'
         '--param:Parameter name=value for the URL; repeatable'
         '--timeout:For each hop, such as 5s; default\: 30s'
+        '--host-patience:How long to wait for a host whose circuit breaker is open, from when it opened; default\: the processor'\''s setting'
         '--max-redirects:Follow so many; default\: what whoever sends it says; 0 follows none'
         '--attempts:Give up after so many; default\: 4'
         '--sign-with:Name of a key of whoever sends'
@@ -968,6 +998,7 @@ _holdfast() {
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--sign-payloads:Sign requests and answers with the key instead of encrypting them\: they can be read in the store, but not forged'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536')
       ;;
     "http run")
@@ -987,9 +1018,9 @@ _holdfast() {
         '--idle-timeout:Use a connection again that was idle for so long; default\: 60s'
         '--idle-connections:Keep so many open, or as many as the capacity if that is more; default\: 100'
         '--dns-cache:Know the address of a host for so long; default\: 60s'
-        '--host-failures:Leave a host alone that failed so often in a row; default\: 10, 0\: never'
-        '--host-pause:Leave it alone for so long; default\: 15s'
-        '--host-patience:After so long its requests do not wait any more, but fail; default\: 10m'
+        '--host-failures:Failures in a row after which the circuit breaker of a host opens, so that nothing is sent to it; default\: 10, 0\: never'
+        '--host-pause:How long until one request tries again whether the host is back; default\: 15s'
+        '--host-patience:How long requests wait for such a host before they fail, where they do not say; default\: 1m, and 0s for Sidekiq'
         '--allow-private:Connect to private addresses and this host, too; for tests and intranets'
         '--allow:Connect to this network (10.1.0.0/16) or host, too; repeatable'
         '--proxy:Connect through this proxy (http\:// or https\://)'
@@ -999,8 +1030,9 @@ _holdfast() {
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
+        '--sign-payloads:Sign requests and answers with the key instead of encrypting them\: they can be read in the store, but not forged'
         '--blob-threshold:Keep in blobs what is larger; default\: 65536'
-        '--accept-plain:Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
+        '--accept-plain:Accept requests and answers that are neither encrypted nor signed although there is a key; for those from before it was set'
         '--refuse-unbound:Refuse what earlier versions encrypted, which is not bound to its task'
         '--callback-queue:Sidekiq\: where callbacks go; default\: the queue of the request'
         '--heartbeat-interval:Sidekiq\: how often requests in flight are vouched for; default\: 60s'
@@ -1085,7 +1117,8 @@ _holdfast() {
       commands=(
         'run:Collect results that arrive in parts'
         'send:Send a header, a part or any other message to a queue'
-        'receive:Take messages from a queue and print their bodies')
+        'receive:Take messages from a queue and print their bodies'
+        'dead-letters:Look at messages that were rejected')
       options=(
         '--help:Print this help message and exit')
       ;;
@@ -1103,6 +1136,7 @@ _holdfast() {
         '--intake-queue:Start a result for each message here, too'
         '--failure-queue:Queue that is told that a result failed; default\: the queue for its notice'
         '--abandon-after:Fail a result that has listened for this time without a new part; default\: 30m'
+        '--queue-patience:Replace a queue that cannot be read for this time; 0\: never; default\: 2m'
         '--timeout:For a whole result; default\: none'
         '--capacity:Results in progress; default\: 1000'
         '--threads:Default\: one for each core'
@@ -1130,6 +1164,42 @@ _holdfast() {
         '--wait:How long to wait for them; default\: 10s'
         '--declare:Create the queue if it does not exist'
         '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file')
+      ;;
+    "results dead-letters")
+      commands=(
+        'list:List dead letters with their reasons'
+        'show:Print the body of a dead letter'
+        'replay:Send dead letters to their queues again'
+        'discard:Remove dead letters')
+      options=(
+        '--help:Print this help message and exit')
+      ;;
+    "results dead-letters list")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file'
+        '--limit:At most so many; default\: 50')
+      ;;
+    "results dead-letters show")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file')
+      ;;
+    "results dead-letters replay")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file'
+        '--all:All of them')
+      ;;
+    "results dead-letters discard")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file'
+        '--all:All of them')
       ;;
     "batch")
       commands=(
@@ -1263,9 +1333,10 @@ _holdfast() {
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
-        '--accept-plain:Accept requests and answers that are not encrypted although there is a key; for those from before it was set'
+        '--sign-payloads:Sign requests and answers with the key instead of encrypting them\: they can be read in the store, but not forged'
+        '--accept-plain:Accept requests and answers that are neither encrypted nor signed although there is a key; for those from before it was set'
         '--refuse-unbound:Refuse what earlier versions encrypted, which is not bound to its task'
-        '--require-sealed:Hold tasks of this kind whose payload is not encrypted; KIND* for all that begin so; repeatable'
+        '--require-sealed:Hold tasks of this kind whose payload is neither encrypted nor signed; KIND* for all that begin so; repeatable'
         '--otlp:Send spans of attempts to this collector for OpenTelemetry, such as http\://127.0.0.1\:4318; default\: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration'\''s, else none'
         '--log-format:How the log on standard error is written; default\: the configuration'\''s, else text')
       ;;
@@ -1313,6 +1384,8 @@ _holdfast() {
         '--scope:What it may be used for; repeatable'
         '--queue:A queue for enqueue and work, or PREFIX*; repeatable; default\: all'
         '--kind:A kind for enqueue and work, or PREFIX*; repeatable; default\: all'
+        '--quota-per-minute:Maximum tasks that it may enqueue in a minute; default\: no quota'
+        '--quota-waiting:Maximum tasks that may wait in its queues; default\: no quota'
         '--expires:How long it is valid, such as 90d; default\: until it is revoked')
       ;;
     "token list")
