@@ -35,9 +35,11 @@ void visit(KillPoint point, const Order& order, std::atomic<int>& visits, int si
 }  // namespace
 
 void kill_point(KillPoint point) {
-  static const Order kill = order_in("HOLDFAST_KILL_AT"), stop = order_in("HOLDFAST_STOP_AT");
-  static std::atomic<int> before_kill{0}, before_stop{0};
+  static const Order kill = order_in("HOLDFAST_KILL_AT"), crash = order_in("HOLDFAST_CRASH_AT"),
+                     stop = order_in("HOLDFAST_STOP_AT");
+  static std::atomic<int> before_kill{0}, before_crash{0}, before_stop{0};
   visit(point, kill, before_kill, SIGKILL);
+  visit(point, crash, before_crash, SIGSEGV);
   visit(point, stop, before_stop, SIGSTOP);
 }
 

@@ -208,7 +208,8 @@ class Recovery::Run {
     } catch (const StorageFailed&) {
       throw;
     } catch (const StoreError& trouble) {
-      for (const auto& orphan : orphans) report_refusal(orphan, trouble.what());
+      // Perhaps only the reply was lost. Then the report has begun, and is to be completed.
+      for (const auto& orphan : orphans) report_failure(orphan, trouble.what());
       return false;
     }
     for (std::size_t i = 0; i < orphans.size(); ++i) {

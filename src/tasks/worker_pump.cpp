@@ -326,6 +326,9 @@ bool Worker::Impl::nothing_left() {
     if (mode_ == Mode::working && (!hungry_ || look_again_)) return false;
     request = claim_request(1, 1);
   }
+  // What is past its time by a clock that can be set is only taken back at a second look, which a
+  // process that ends now, and others that run as briefly, would never have.
+  if (recovery_.look_again() != Millis::max()) return false;
   return !parts_.tasks().next_due(request);
 }
 

@@ -39,15 +39,20 @@ class Digest {
 }  // namespace
 
 std::string MessageAttempts::text() const {
-  return *this == MessageAttempts{} ? std::string{} : fmt::format("{} {}", deaths, failures);
+  return *this == MessageAttempts{} ? std::string{}
+                                    : fmt::format("{} {} {}", deaths, failures, begun_at);
 }
 
 MessageAttempts MessageAttempts::parse(std::string_view text) {
   MessageAttempts read;
   const auto* end = text.data() + text.size();
-  auto [space, wrong] = std::from_chars(text.data(), end, read.deaths);
-  if (wrong != std::errc{} || space == end || *space != ' ') return {};
-  if (std::from_chars(space + 1, end, read.failures).ec != std::errc{}) return {};
+  const auto* at = text.data();
+  for (auto* number : {&read.deaths, &read.failures, &read.begun_at}) {
+    if (at != text.data() && (at == end || *at++ != ' ')) return {};
+    const auto [rest, wrong] = std::from_chars(at, end, *number);
+    if (wrong != std::errc{}) return {};
+    at = rest;
+  }
   return read;
 }
 

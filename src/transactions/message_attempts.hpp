@@ -12,8 +12,11 @@ namespace holdfast {
 /// begins, in the store of the transaction that the message is for: what a broker counts also
 /// counts deliveries that ended with a connection and were never handed to a handler.
 struct MessageAttempts {
-  int deaths = 0;    ///< begun and not ended: the process died, or is still at it
+  int deaths = 0;    ///< begun and not ended, and the process died of itself
   int failures = 0;  ///< the handler threw, or returned `Retry`
+  /// Crashes that the task was charged with when the last one began; -1: none is under way. A
+  /// process that is killed from outside charges nothing.
+  int begun_at = -1;
 
   /// Empty for none.
   std::string text() const;

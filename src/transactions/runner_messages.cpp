@@ -30,13 +30,15 @@ Next TransactionRunner::Impl::hand_over(Held& held, std::vector<DeliveryPtr> del
   auto group = first_group(held, std::move(deliveries));
   if (!may_have_failed(held, *group.front())) return hand_over_group(held, group);
   auto line = attempts_line_of(*group.front());
-  const auto before = held.transaction.attempts(line);
+  auto before = held.transaction.attempts(line);
+  if (before.begun_at >= 0 && held.crashes > before.begun_at) ++before.deaths;
+  before.begun_at = -1;
   if (auto why = failed_too_often(before); !why.empty()) {
     bury(held, group.front(), why);
     held.transaction.write_attempts(line, {});  // the same may come again, and be good
     return enter(held);
   }
-  held.transaction.write_attempts(line, {before.deaths + 1, before.failures});
+  held.transaction.write_attempts(line, {before.deaths, before.failures, held.crashes});
   try {
     auto next = hand_over_group(held, group);
     bool failed = std::holds_alternative<Retry>(next);
@@ -54,7 +56,7 @@ std::string TransactionRunner::Impl::failed_too_often(const MessageAttempts& att
   if (attempts.failures >= options_.message_failures)
     return fmt::format("its handler failed {} times", attempts.failures);
   if (attempts.deaths >= options_.message_deaths)
-    return fmt::format("the process died {} times while it was handled", attempts.deaths);
+    return fmt::format("the process crashed {} times while it was handled", attempts.deaths);
   return {};
 }
 

@@ -26,9 +26,16 @@ void TransactionRunner::Impl::look_for_recoverable() {
   events.emit(transaction_note({}, machine_.name, TransactionNote::checking));
   try {
     auto& parts = engine_.parts();
-    auto report = Recovery{parts.tasks(),  parts.workers(), parts.reports(),
-                           parts.events(), parts.clock(),   parts.settings().recovery}
-                      .run_once("start-up");
+    Recovery recovery{parts.tasks(),
+                      parts.workers(),
+                      parts.reports(),
+                      parts.events(),
+                      parts.clock(),
+                      parts.settings().recovery,
+                      {},
+                      {},
+                      &parts.recovery_memory()};
+    auto report = recovery.run_once("start-up");
     std::vector<TaskId> ids;
     for (const auto& task : report.tasks)
       if (task.success && task.now == TaskState::pending) ids.push_back(task.id);
@@ -49,7 +56,10 @@ void TransactionRunner::Impl::note_recoveries(std::span<const HeldPtr> some,
                                         {.limit = static_cast<int>(ids.size()), .longest_text = 0});
   for (const auto& task : tasks)
     for (const auto& held : some)
-      if (held->transaction.attempt().task() == task.id) held->recoveries = task.recoveries;
+      if (held->transaction.attempt().task() == task.id) {
+        held->recoveries = task.recoveries;
+        held->crashes = task.crashes;
+      }
 }
 
 void TransactionRunner::Impl::tell_if_recovered(Held& held) {

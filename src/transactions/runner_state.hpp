@@ -40,6 +40,7 @@ class TransactionRunner::Impl {
     LiveTransaction transaction;        ///< of the turn
     bool entered = false;               ///< of the turn
     int recoveries = 0;                 ///< of the turn: how often it was taken back
+    int crashes = 0;                    ///< of the turn: those that it was charged with
     std::vector<std::string> queues{};  ///< of the turn: those listened to
     std::set<std::string> spare{};      ///< those of them without which it can be; of the turn
     /// Where it goes when its turn is over. The next turn begins there when that is written, or

@@ -51,6 +51,9 @@ TEST_F(LostParts, ThatAreLostAgainAndAgainEndTheResult) {
   part(2);
   ASSERT_TRUE(fails("tx"));
   EXPECT_THAT(inspector_.find("tx")->task.error, HasSubstr("were gone 2 times"));
+  auto notices = take("notices", 1);
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_EQ(notices[0]->id(), "tx-failed");
   EXPECT_EQ(messages_in("notices"), 0);
 }
 
