@@ -15,6 +15,7 @@
 #include "cli/results_options.hpp"
 #include "cli/worker_service.hpp"
 #include "documents/json.hpp"
+#include "recovery/fatal_signals.hpp"
 
 namespace holdfast::cli {
 
@@ -95,6 +96,7 @@ void check_blobs(const Context& context, BlobStore& blobs) {
 
 Exit run(Context& context, const Options& given) {
   auto options = given;
+  record_fatal_signals();  // a message that crashes us is not one whose process was killed
   begin_log(context, options.log);
   if (!options.abandon_after.empty())
     options.results.abandon_after = parse_duration(options.abandon_after, "--abandon-after");

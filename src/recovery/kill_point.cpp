@@ -26,10 +26,9 @@ Order order_in(const char* variable) {
   return parsed;
 }
 
-void visit(KillPoint point, const Order& order, std::atomic<int>& visits, int signal) {
-  if (order.name.empty()) return;
-  if (kill_point_names[static_cast<std::size_t>(point)] != order.name) return;
-  if (++visits == order.visits_left) std::raise(signal);
+bool is_reached(KillPoint point, const Order& order, std::atomic<int>& visits) {
+  return !order.name.empty() && kill_point_names[static_cast<std::size_t>(point)] == order.name &&
+         ++visits == order.visits_left;
 }
 
 }  // namespace
@@ -38,9 +37,9 @@ void kill_point(KillPoint point) {
   static const Order kill = order_in("HOLDFAST_KILL_AT"), crash = order_in("HOLDFAST_CRASH_AT"),
                      stop = order_in("HOLDFAST_STOP_AT");
   static std::atomic<int> before_kill{0}, before_crash{0}, before_stop{0};
-  visit(point, kill, before_kill, SIGKILL);
-  visit(point, crash, before_crash, SIGSEGV);
-  visit(point, stop, before_stop, SIGSTOP);
+  if (is_reached(point, kill, before_kill)) std::raise(SIGKILL);
+  if (is_reached(point, crash, before_crash)) __builtin_trap();  // a signal that nobody sent
+  if (is_reached(point, stop, before_stop)) std::raise(SIGSTOP);
 }
 
 }  // namespace holdfast

@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -14,27 +15,20 @@ namespace {
 
 constexpr std::uint64_t beginning = 64 * 1024;
 
-class Digest {
- public:
-  Digest() { crypto_generichash_init(&state_, nullptr, 0, crypto_generichash_BYTES); }
-  /// With its length, so that two texts are not taken for two others.
-  void add(std::string_view text) {
-    auto size = std::to_string(text.size()) + ":";
-    for (std::string_view piece : {std::string_view{size}, text})
-      crypto_generichash_update(&state_, reinterpret_cast<const unsigned char*>(piece.data()),
-                                piece.size());
-  }
-  std::int64_t number() {
-    unsigned char sum[crypto_generichash_BYTES];
-    crypto_generichash_final(&state_, sum, sizeof sum);
-    std::uint64_t number = 0;
-    std::memcpy(&number, sum, sizeof number);
-    return static_cast<std::int64_t>(number >> 1);
-  }
+/// With its length, so that two texts are not taken for two others.
+void add(std::string& all, std::string_view text) {
+  all += fmt::format("{}:", text.size());
+  all += text;
+}
 
- private:
-  crypto_generichash_state state_{};
-};
+std::int64_t number_of(const std::string& text) {
+  std::array<unsigned char, crypto_generichash_BYTES> sum;
+  crypto_generichash(sum.data(), sum.size(), reinterpret_cast<const unsigned char*>(text.data()),
+                     text.size(), nullptr, 0);
+  std::uint64_t number = 0;
+  std::memcpy(&number, sum.data(), sizeof number);
+  return static_cast<std::int64_t>(number >> 1);
+}
 
 }  // namespace
 
@@ -57,18 +51,18 @@ MessageAttempts MessageAttempts::parse(std::string_view text) {
 }
 
 std::int64_t attempts_line_of(Delivery& delivery) {
-  Digest digest;
-  digest.add(delivery.queue());
-  digest.add(delivery.id());
+  std::string all;
+  add(all, delivery.queue());
+  add(all, delivery.id());
   for (const auto& [name, value] : delivery.headers()) {
-    digest.add(name);
-    digest.add(value);
+    add(all, name);
+    add(all, value);
   }
-  digest.add(std::to_string(delivery.size()));
+  add(all, std::to_string(delivery.size()));
   std::string body(std::min(delivery.size(), beginning), '\0');
   body.resize(delivery.read(0, body));
-  digest.add(body);
-  return digest.number();
+  add(all, body);
+  return number_of(all);
 }
 
 }  // namespace holdfast
