@@ -78,8 +78,8 @@ struct TransactionOptions {
   ConsumerOptions consumer{};
   /// A message becomes a dead letter when its handler has failed so often with it ...
   int message_failures = 5;
-  /// ... or when the process has crashed so often while it was handled: by a fatal signal or for its
-  /// memory, with nothing else to blame. Being killed from outside, and how often the broker
+  /// ... or when the process has crashed so often while it was handled: by a fatal signal or for
+  /// its memory, with nothing else to blame. Being killed from outside, and how often the broker
   /// delivered it, do not matter.
   int message_deaths = 2;
   bool until_empty = false;  ///< return when nothing is left that could run

@@ -289,23 +289,5 @@ TEST_F(ResultKills, KillsAtAnyMomentLoseNothing) {
   expect_whole(ids);
 }
 
-TEST_F(ResultKills, AMessageThatEndsTheProcessBecomesADeadLetterAndTheOthersDoNot) {
-  start("tx");
-  produce_parts("tx");
-  // Before the first part is stored, whichever it is; it is always the same one.
-  const std::pair<const std::string, std::string> crash{"HOLDFAST_CRASH_AT", before_part()};
-  for (int deaths = 0; deaths < 20 && messages_in(dead_letter_queue) <= 0; ++deaths) {
-    auto died = test::run(command(), {crash});
-    ASSERT_EQ(died.ending.signal, SIGILL) << deaths << died.err;
-  }
-  auto reasons = reasons_of_dead_letters(1);
-  ASSERT_EQ(reasons.size(), 1u);
-  EXPECT_THAT(reasons[0], testing::HasSubstr("the process crashed 2 times"));
-  EXPECT_THAT(inspector_.find("tx")->task.state,
-              testing::AnyOf(TaskState::pending, TaskState::running))
-      << "the others are still to come";
-  EXPECT_EQ(inspector_.ledger("tx").size(), 0u);
-}
-
 }  // namespace
 }  // namespace holdfast::test
