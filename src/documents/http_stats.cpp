@@ -25,7 +25,7 @@ namespace {
 using Endpoints = std::map<std::string, HttpStats::Endpoint>;
 
 /// Names of hosts have 253 characters, and a port comes after.
-constexpr std::size_t longest_host = 260;
+constexpr std::size_t longest_host_name = 260;
 
 /// A request without a callback has no other result than the text of its error, in which the type
 /// stands before the message.
@@ -105,7 +105,7 @@ void add_what_they_tell(const Engine& engine, std::vector<HttpStats::Process>& p
 std::string counts_json(const std::map<std::string, std::int64_t>& counts, std::size_t most) {
   JsonObject object;
   for (const auto& [name, count] : counts)
-    if (most-- > 0 && name.size() <= longest_host) object.number(name, count);
+    if (most-- > 0 && name.size() <= longest_host_name) object.number(name, count);
   return object.str();
 }
 
@@ -126,7 +126,7 @@ std::string endpoints_json(const HttpStats& stats, std::size_t most) {
   for (const auto* each : busiest(stats.endpoints, most)) {
     const auto& [host, endpoint] = *each;
     list.push_back(JsonObject{}
-                       .text("host", std::string_view{host}.substr(0, longest_host))
+                       .text("host", std::string_view{host}.substr(0, longest_host_name))
                        .number("requests", endpoint.requests)
                        .number("unanswered", endpoint.unanswered)
                        .number("server_errors", endpoint.server_errors)

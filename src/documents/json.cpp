@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "recovery/plain_text.hpp"
+#include "recovery/time_text.hpp"
 
 namespace holdfast {
 
@@ -66,6 +67,10 @@ std::string json_line(std::string_view json) {
     }
   }
   return out;
+}
+
+std::string time_json(const std::optional<WallTime>& time) {
+  return time ? json_string(iso8601(*time)) : "";
 }
 
 JsonObject& JsonObject::text(std::string_view name, std::string_view value) {

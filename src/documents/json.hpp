@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <holdfast/task.hpp>
+
 namespace holdfast {
 
 /// `text` as a JSON string. What would steer a terminal is escaped too, and bytes that are not
@@ -18,6 +20,9 @@ std::string json_array(const std::vector<std::string>& strings);
 
 /// JSON text that we were given (a payload, a result) on one line, its numbers and keys untouched.
 std::string json_line(std::string_view json);
+
+/// As JSON; empty, which `JsonObject::json` makes null, if there is none.
+std::string time_json(const std::optional<WallTime>& time);
 
 /// Builds one JSON object, members in the order in which they are added. By hand, because a payload
 /// must come out as it went in: a parser would round its large numbers.

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "documents/ascii.hpp"
 #include "documents/json.hpp"
 #include "documents/json_unescape.hpp"
 #include "documents/secret_names.hpp"
@@ -25,17 +26,6 @@ constexpr std::size_t longest_name = 400;
 constexpr std::array naming = {"name", "key", "header", "field", "param", "parameter", "variable"};
 constexpr std::array valued = {"value", "values", "val", "content", "data"};
 constexpr std::array literals = {"true", "false", "null"};
-
-template <std::size_t N>
-bool among(const std::array<const char*, N>& list, std::string_view word) {
-  return std::ranges::any_of(list, [&](std::string_view each) { return each == word; });
-}
-
-std::string small(std::string_view text) {
-  std::string lower;
-  for (const char c : text) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return lower;
-}
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
@@ -165,7 +155,7 @@ class Walk {
   void key(const Place& place, const std::string& text) {
     auto& frame = frames_.back();
     frame.has_key = true;
-    frame.key = small(std::string_view{text}.substr(0, longest_name));
+    frame.key = ascii_lowercase(std::string_view{text}.substr(0, longest_name));
     frame.secret = by_name_ && is_secret_name(text);
     replace(place, redact_text(text));
   }
@@ -184,7 +174,7 @@ class Walk {
     auto* frame = parent();
     if (!frame || !by_name_ || text.size() > longest_name) return;
     if (frame->object) {
-      if (!among(naming, frame->key)) return;
+      if (!is_among(naming, frame->key)) return;
       frame->named = at_ < json_.size();
       frame->names_secret = frame->names_secret || is_secret_name(text);
       return;
@@ -220,7 +210,7 @@ class Walk {
     auto* frame = parent();
     if (!frame) return void(++values_);
     if (frame->object) {
-      if (among(valued, frame->key)) frame->values.push_back(place);
+      if (is_among(valued, frame->key)) frame->values.push_back(place);
       if (frame->key == "value" || frame->key == "val") frame->unnamed.push_back(place);
       frame->has_key = false;
       frame->key.clear();

@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "documents/ascii.hpp"
 #include "documents/redact.hpp"
 #include "documents/secret_names.hpp"
 
@@ -28,7 +29,6 @@ constexpr std::array schemes = {"bearer",           "basic",    "token", "apikey
 constexpr std::array whole_lines = {"cookie", "cookies", "set-cookie"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 bool is_break(char c) { return c == '\n' || c == '\r'; }
 bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
@@ -45,19 +45,6 @@ bool is_token(char c) {
 bool ends_value(char c) {
   return is_space(c) || is_break(c) || is_quote(c) || c == '&' || c == ';' || c == ',' ||
          c == ')' || c == '}' || c == ']' || c == '<' || c == '>' || c == '#' || c == '|';
-}
-
-std::string small(std::string_view text) {
-  std::string lower{text};
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return lower;
-}
-
-template <class List>
-bool among(const List& list, std::string_view word) {
-  return std::ranges::any_of(list, [&](std::string_view each) { return each == word; });
 }
 
 /// One pass over a text. Whatever it decides, it goes on behind what it has looked at, or at most
@@ -151,11 +138,12 @@ class Scan {
       const bool parameter = begin > 0 && (text_[begin - 1] == '?' || text_[begin - 1] == '&');
       if (parameter ? is_secret_parameter(word) : is_secret_name(word)) {
         keep(value);
-        return hide_value(small(word.substr(word.size() - std::min<std::size_t>(word.size(), 40))));
+        return hide_value(
+            ascii_lowercase(word.substr(word.size() - std::min<std::size_t>(word.size(), 40))));
       }
     }
     keep(end);
-    if (word.size() <= 20 && among(schemes, small(word))) hide_if_key_follows();
+    if (word.size() <= 20 && is_among(schemes, ascii_lowercase(word))) hide_if_key_follows();
   }
 
   /// Where the value begins that the name before `end` is given: behind `=`, `:` or `=>`, and
@@ -187,13 +175,13 @@ class Scan {
       return hide(quoted.second);
     }
     if (is_armor(at_) && private_key()) return;
-    if (among(whole_lines, name) || name.ends_with("authorization")) return hide(line_end());
+    if (is_among(whole_lines, name) || name.ends_with("authorization")) return hide(line_end());
     if (text_[at_] == '{' || text_[at_] == '[') return hide(end_of_brackets());
     auto end = at_;
     while (end < text_.size() && !ends_value(text_[end])) ++end;
     // `token: Bearer abc` has a scheme before the credential.
     if (end < text_.size() && is_space(text_[end]) && end - at_ <= 20 &&
-        among(schemes, small(text_.substr(at_, end - at_)))) {
+        is_among(schemes, ascii_lowercase(text_.substr(at_, end - at_)))) {
       ++end;
       while (end < text_.size() && !ends_value(text_[end])) ++end;
     }

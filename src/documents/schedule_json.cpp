@@ -5,14 +5,6 @@
 
 namespace holdfast {
 
-namespace {
-
-std::string time_json(const std::optional<WallTime>& time) {
-  return time ? json_string(iso8601(*time)) : "";
-}
-
-}  // namespace
-
 std::string schedule_json(const Schedule& schedule) {
   const auto& task = schedule.task;
   const auto& options = task.options;

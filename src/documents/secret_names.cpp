@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
+#include "documents/ascii.hpp"
 
 namespace holdfast {
 
@@ -17,7 +18,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 /// What a name means is at its end, so of a longer one the end decides.
-constexpr std::size_t longest_name = 200;
+constexpr std::size_t longest_secret_name = 200;
 constexpr std::size_t longest_rule = 200;
 
 /// The last word of a name that holds a credential.
@@ -100,14 +101,8 @@ constexpr std::array same_thing = {
 constexpr std::array with_id = {"key", "secret", "accesskey"};
 constexpr std::array parameters = {"key", "sig", "signature", "auth", "once", "code_verifier"};
 
-template <std::size_t N>
-bool among(const std::array<const char*, N>& list, std::string_view word) {
-  return std::ranges::any_of(list, [&](std::string_view each) { return each == word; });
-}
-
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// `X-Api-Key`, `xApiKey` and `XAPIKey` are x, api, key.
@@ -141,11 +136,11 @@ std::string_view without_number(std::string_view word) {
 }
 
 bool is_secret_word(std::string_view word) {
-  if (among(secret_words, word)) return true;
+  if (is_among(secret_words, word)) return true;
   const auto ends_it = [&](std::string_view ending) { return word.ends_with(ending); };
   if (std::ranges::any_of(secret_endings, ends_it)) return true;
   for (const std::string_view ending : short_endings)
-    if (word.ends_with(ending) && among(owners, word.substr(0, word.size() - ending.size())))
+    if (word.ends_with(ending) && is_among(owners, word.substr(0, word.size() - ending.size())))
       return true;
   return false;
 }
@@ -153,7 +148,7 @@ bool is_secret_word(std::string_view word) {
 bool is_pair(std::string_view first, std::string_view second) {
   for (const auto& pair : pairs)
     if (pair[0] == first && pair[1] == second) return true;
-  return second == "signature" && among(signers, first);
+  return second == "signature" && is_among(signers, first);
 }
 
 /// Whether these words name a credential at their end.
@@ -164,7 +159,7 @@ bool ends_in_secret(std::span<const std::string> words) {
     // How many tokens a text has, and how many may be used, is counted.
     const bool counted = last == "tokens" && words.size() > 1;
     const bool boarding =
-        last == "pass" && words.size() > 1 && !among(owners, words[words.size() - 2]);
+        last == "pass" && words.size() > 1 && !is_among(owners, words[words.size() - 2]);
     // Names of errors, such as `missing_secret`.
     const bool absent = words.size() > 1 && words[words.size() - 2] == "missing";
     return !counted && !boarding && !absent;
@@ -177,9 +172,9 @@ bool is_secret_by_words(std::span<const std::string> words) {
   while (!words.empty()) {
     if (ends_in_secret(words)) return true;
     const auto& last = words.back();
-    if (words.size() > 1 && last == "id" && among(with_id, words[words.size() - 2]))
+    if (words.size() > 1 && last == "id" && is_among(with_id, words[words.size() - 2]))
       return ends_in_secret(words.first(words.size() - 1));
-    if (!among(same_thing, last) && !is_number(last)) return false;
+    if (!is_among(same_thing, last) && !is_number(last)) return false;
     words = words.first(words.size() - 1);
   }
   return false;
@@ -252,7 +247,7 @@ void set_hide_rules(const HideRules& rules) {
 }
 
 bool is_secret_name(std::string_view name) {
-  if (name.size() > longest_name) name.remove_prefix(name.size() - longest_name);
+  if (name.size() > longest_secret_name) name.remove_prefix(name.size() - longest_secret_name);
   const auto rules = rules_of_process().load();
   if (!rules->keys.empty() || !rules->allow.empty()) {
     const auto plain = plainest(name);
@@ -271,10 +266,10 @@ bool is_plain_value(std::string_view name, std::string_view value) {
 
 bool is_secret_parameter(std::string_view name) {
   const auto rules = rules_of_process().load();
-  if (name.size() <= longest_name && is_one_of(rules->allow, plainest(name))) return false;
-  std::string small{name.substr(0, longest_name)};
+  if (name.size() <= longest_secret_name && is_one_of(rules->allow, plainest(name))) return false;
+  std::string small{name.substr(0, longest_secret_name)};
   std::ranges::transform(small, small.begin(), lower);
-  return among(parameters, small) || is_secret_name(name);
+  return is_among(parameters, small) || is_secret_name(name);
 }
 
 }  // namespace holdfast

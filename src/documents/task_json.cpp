@@ -7,10 +7,6 @@ namespace holdfast {
 
 namespace {
 
-std::string time_json(const std::optional<WallTime>& time) {
-  return time ? json_string(iso8601(*time)) : std::string{};
-}
-
 std::vector<std::string> texts_of(const std::vector<TaskId>& ids) {
   std::vector<std::string> texts;
   for (const TaskId& id : ids) texts.push_back(id.text());

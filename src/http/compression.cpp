@@ -22,7 +22,7 @@ constexpr int as_gzip = 16;
 constexpr int either = 32;
 constexpr std::size_t piece_size = 16'384;
 
-Bytef* bytes_of(std::string_view text) {
+Bytef* zlib_bytes(std::string_view text) {
   return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
 }
 
@@ -31,7 +31,7 @@ Decoded inflate(std::string_view bytes, int bits, std::size_t most) {
   z_stream stream{};
   if (::inflateInit2(&stream, bits) != Z_OK) throw std::bad_alloc{};
   const std::unique_ptr<z_stream, decltype(&::inflateEnd)> ended{&stream, &::inflateEnd};
-  stream.next_in = bytes_of(bytes);
+  stream.next_in = zlib_bytes(bytes);
   stream.avail_in = static_cast<uInt>(bytes.size());
   std::string plain;
   std::array<char, piece_size> piece;
@@ -61,7 +61,7 @@ Decoded undo_brotli(std::string_view bytes, std::size_t most) {
   const std::unique_ptr<BrotliDecoderState, decltype(&BrotliDecoderDestroyInstance)> state{
       BrotliDecoderCreateInstance(nullptr, nullptr, nullptr), &BrotliDecoderDestroyInstance};
   if (!state) throw std::bad_alloc{};
-  const std::uint8_t* in = bytes_of(bytes);
+  const std::uint8_t* in = zlib_bytes(bytes);
   std::size_t left = bytes.size();
   std::string plain;
   std::array<std::uint8_t, piece_size> piece;
@@ -108,9 +108,9 @@ std::string compress(std::string_view bytes, bool gzip) {
                      8, Z_DEFAULT_STRATEGY) != Z_OK)
     throw std::bad_alloc{};
   std::string packed(::deflateBound(&stream, bytes.size()), '\0');
-  stream.next_in = bytes_of(bytes);
+  stream.next_in = zlib_bytes(bytes);
   stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = bytes_of(packed);
+  stream.next_out = zlib_bytes(packed);
   stream.avail_out = static_cast<uInt>(packed.size());
   ::deflate(&stream, Z_FINISH);
   packed.resize(stream.total_out);

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr auto patience = std::chrono::seconds{2};
 constexpr std::chrono::milliseconds time_to_die{500};
-constexpr int between_tries = 5;
+constexpr int between_looks_ms = 5;
 /// Hidden, because they are no attempt's.
 constexpr std::string_view shared_prefix = ".shared-";
 constexpr long the_attempt = 0;
@@ -155,7 +155,7 @@ FileDescriptor take_child_lock(const HostFiles& files, TaskId task) {
   auto give_up = std::chrono::steady_clock::now() + patience;
   while (std::chrono::steady_clock::now() < give_up) {
     if (auto file = open_and_lock(path)) return file;
-    ::poll(nullptr, 0, between_tries);
+    ::poll(nullptr, 0, between_looks_ms);
   }
   throw_still_running(task);
 }
@@ -180,7 +180,7 @@ void share_child_lock(const HostFiles& files, TaskId task, int lock) {
       throw StoreError{fmt::format("cannot make {}: {}", path, std::strerror(errno))};
     if (std::chrono::steady_clock::now() >= give_up) throw_still_running(task);
     remove_unlocked(path);
-    ::poll(nullptr, 0, between_tries);
+    ::poll(nullptr, 0, between_looks_ms);
   }
 }
 

@@ -11,7 +11,7 @@ namespace holdfast {
 
 namespace {
 
-constexpr std::size_t most_shown = 20;
+constexpr std::size_t most_damage_shown = 20;
 
 void add_line(std::string& text, std::string_view name, std::string_view value) {
   if (!value.empty()) text += fmt::format("  {:<16} {}\n", fmt::format("{}:", name), plain(value));
@@ -20,14 +20,14 @@ void add_line(std::string& text, std::string_view name, std::string_view value) 
 void add_damage(std::string& text, std::string_view heading, const std::vector<Damage>& damage) {
   if (damage.empty()) return;
   text += fmt::format("\n{}: {}\n", heading, damage.size());
-  for (std::size_t i = 0; i < std::min(damage.size(), most_shown); ++i) {
+  for (std::size_t i = 0; i < std::min(damage.size(), most_damage_shown); ++i) {
     const auto& one = damage[i];
     text +=
         fmt::format("  {}{}: {}\n", to_string(one.kind),
                     one.task ? fmt::format(", task {}", one.task->text()) : "", plain(one.what));
   }
-  if (damage.size() > most_shown)
-    text += fmt::format("  and {} more\n", damage.size() - most_shown);
+  if (damage.size() > most_damage_shown)
+    text += fmt::format("  and {} more\n", damage.size() - most_damage_shown);
 }
 
 std::string shutdown_text(const StartUp& start_up) {

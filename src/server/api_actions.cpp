@@ -17,7 +17,7 @@ namespace holdfast::server {
 namespace {
 
 constexpr std::size_t most_ids = 1'000;
-constexpr int at_once = 500;
+constexpr int moved_at_once = 500;
 constexpr int most_in_preview = 10'000;
 
 /// Which tasks; said by exactly one of ids, filter and all, so that a filter that was left out does
@@ -74,7 +74,7 @@ Response preview(const Inspector& inspector, const TaskFilter& filter, const Con
 /// is left out by its state from then on, and where it goes on does not depend on that.
 Response act_on_found(const Inspector& inspector, TaskFilter filter, const Contents& contents,
                       const Cursor& from, const Action& action) {
-  auto page = find_tasks(inspector, filter, contents, from, at_once, true);
+  auto page = find_tasks(inspector, filter, contents, from, moved_at_once, true);
   std::int64_t changed = 0;
   if (!page.tasks.empty()) {
     filter.ids.clear();

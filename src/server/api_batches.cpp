@@ -84,7 +84,7 @@ std::string shown_row(RowRecord row) {
   return more.added_to(row_json(row));
 }
 
-Response list(Service& service, const Request& request) {
+Response list_batches(Service& service, const Request& request) {
   const auto& query = request.query;
   query.only({"store", "app", "op", "status", "limit", "cursor"});
   BatchFilter filter{.app = query.text("app"),
@@ -117,7 +117,7 @@ Response list(Service& service, const Request& request) {
       JsonObject{}.json("batches", page.list()).json("next_cursor", cursor_json(next)).str());
 }
 
-Response show(Service& service, const Request& request) {
+Response show_batch(Service& service, const Request& request) {
   request.query.only({"store"});
   return json_response(shown_batch(find_batch(batches_of(service, request), batch_id(request))));
 }
@@ -205,9 +205,9 @@ void add_batch_routes(Routes& routes, Service& service) {
                 .audited = access != Access::viewer});
   };
   add("GET", "/v1/batches", Access::viewer,
-      [&](const Request& request) { return list(service, request); });
+      [&](const Request& request) { return list_batches(service, request); });
   add("GET", "/v1/batches/{id}", Access::viewer,
-      [&](const Request& request) { return show(service, request); });
+      [&](const Request& request) { return show_batch(service, request); });
   add("GET", "/v1/batches/{id}/rows", Access::viewer,
       [&](const Request& request) { return rows(service, request); });
   add("GET", "/v1/batches/{id}/rows/{line}", Access::viewer,

@@ -68,7 +68,7 @@ void authorize(const ProgramToken& token, const std::vector<NewTask>& tasks,
 
 /// What callers have instead of tasks of a reserved kind. A request that makes no sense is refused
 /// now, and one that does is sealed here: callers have no keys.
-Response enqueue(Service& service, const Request& request) {
+Response enqueue_request(Service& service, const Request& request) {
   request.query.only({"store"});
   const auto fields = Fields::of_body(request.body);
   fields.only({"request", "queue", "priority", "delay_ms", "at", "max_attempts", "unique_key",
@@ -126,7 +126,7 @@ void add_http_routes(Routes& routes, Service& service) {
   routes.add({.method = "POST",
               .pattern = "/v1/http/requests",
               .access = Access::enqueue,
-              .handler = [&](const Request& request) { return enqueue(service, request); },
+              .handler = [&](const Request& request) { return enqueue_request(service, request); },
               .largest_body = large_body});
   routes.add({"GET", "/v1/http/stats", Access::viewer,
               [&](const Request& request) { return stats(service, request); }});

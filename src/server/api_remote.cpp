@@ -20,7 +20,7 @@ namespace holdfast::server {
 
 namespace {
 
-constexpr std::size_t at_once = 100;
+constexpr std::size_t changes_at_once = 100;
 constexpr std::int64_t longest_wait_ms = 30'000;
 constexpr std::int64_t longest_delay_ms = 10LL * 365 * 24 * 3'600 * 1'000;
 /// Of payloads, an answer to a claim has so many bytes, and one task at the least.
@@ -176,7 +176,7 @@ std::vector<Claimed> claim_some(RemoteWorkers& remote, const WorkerPass& pass, i
 Response claim(WatchedStore& store, Unsealing& unsealing, const Request& request) {
   const auto fields = Fields::of_body(request.body);
   fields.only({"limit", "wait_ms"});
-  const auto limit = static_cast<int>(fields.number("limit", 1, at_once).value_or(1));
+  const auto limit = static_cast<int>(fields.number("limit", 1, changes_at_once).value_or(1));
   const Millis wait{fields.number("wait_ms", 0, longest_wait_ms).value_or(0)};
   const auto waited = system_clock().steady() - request.since;
   const auto pass = pass_of(request);
@@ -237,7 +237,8 @@ Response settle(WatchedStore& store, const Request& request) {
   const auto fields = Fields::of_body(request.body);
   fields.only({"settlements"});
   std::vector<RemoteEnd> ends;
-  for (const auto& each : fields.objects("settlements", at_once)) ends.push_back(end_of(each));
+  for (const auto& each : fields.objects("settlements", changes_at_once))
+    ends.push_back(end_of(each));
   const auto answers = store.remote.settle(pass_of(request), ends);
   std::vector<std::string> documents;
   for (std::size_t i = 0; i < ends.size(); ++i)
@@ -265,7 +266,7 @@ Response note(WatchedStore& store, const Request& request) {
   const auto fields = Fields::of_body(request.body);
   fields.only({"notes"});
   std::vector<Note> notes;
-  for (const auto& each : fields.objects("notes", at_once)) notes.push_back(note_of(each));
+  for (const auto& each : fields.objects("notes", changes_at_once)) notes.push_back(note_of(each));
   std::vector<std::string> accepted;
   for (const bool each : store.remote.note(pass_of(request), notes))
     accepted.emplace_back(each ? "true" : "false");

@@ -148,7 +148,7 @@ Response settings(Service& service, const Request& request) {
       JsonObject{}.json("settings", json_list(documents)).json("server", server.str()).str());
 }
 
-Response history(Service& service, const Request& request) {
+Response show_metrics_history(Service& service, const Request& request) {
   request.query.only({"store", "seconds", "cursor"});
   const auto seconds = request.query.number("seconds", 3'600, 1, 31'536'000);
   // A time, because the first points fall off while a caller follows the pages.
@@ -251,7 +251,7 @@ void add_status_routes(Routes& routes, Service& service) {
   });
   add("/v1/recovery/reports", Access::viewer, reports);
   add("/v1/settings", Access::viewer, settings);
-  add("/v1/metrics/history", Access::viewer, history);
+  add("/v1/metrics/history", Access::viewer, show_metrics_history);
   add("/v1/metrics/kinds", Access::viewer, kinds);
   add("/v1/events", Access::viewer, events);
   add("/v1/audit", Access::admin, audit, Asks::server);

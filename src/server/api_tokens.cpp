@@ -21,7 +21,7 @@ Tokens& tokens_of(Service& service) {
   throw not_found("this server has no file of tokens");
 }
 
-Response list(Service& service, const Request& request) {
+Response list_tokens(Service& service, const Request& request) {
   request.query.only({"limit", "cursor"});
   auto& tokens = tokens_of(service);
   auto known = tokens.list();
@@ -98,7 +98,7 @@ void add_token_routes(Routes& routes, Service& service) {
                 .audited = std::string_view{method} == "POST",
                 .asks = Asks::server});
   };
-  add_route("GET", "/v1/tokens", list);
+  add_route("GET", "/v1/tokens", list_tokens);
   add_route("POST", "/v1/tokens", add);
   add_route("POST", "/v1/tokens/{name}/revoke", revoke);
 }

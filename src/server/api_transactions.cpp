@@ -18,7 +18,7 @@ namespace holdfast::server {
 
 namespace {
 
-constexpr int at_once = 8;  ///< each comes whole from the store
+constexpr int read_at_once = 8;  ///< each comes whole from the store
 
 /// As viewers may see it. `whole`: also what is too long for a list.
 void hide(TransactionRecord& transaction, bool whole) {
@@ -46,7 +46,7 @@ Problem no_such(const Request& request) {
   return not_found(fmt::format("there is no transaction '{}' in this store", request.place("id")));
 }
 
-Response list(Service& service, const Request& request) {
+Response list_transactions(Service& service, const Request& request) {
   const auto& query = request.query;
   query.only({"store", "machine", "state", "limit", "cursor"});
   const TransactionFilter filter{.machine = query.text("machine"),
@@ -58,7 +58,7 @@ Response list(Service& service, const Request& request) {
   bool more = service.store(request).engine.parts().transaction_store() != nullptr;
   const auto until = system_clock().steady() + longest_count;
   while (more && complete && page.room() > 0) {
-    TaskPage wanted{.limit = std::min(page.room() + 1, at_once), .offset = cursor.offset};
+    TaskPage wanted{.limit = std::min(page.room() + 1, read_at_once), .offset = cursor.offset};
     if (!cursor.last.is_nil()) wanted.after = cursor.last;
     wanted.go_on = [&](TaskId) { return complete = system_clock().steady() < until; };
     auto found = inspector_of(service, request).list(filter, wanted);
@@ -82,7 +82,7 @@ Response list(Service& service, const Request& request) {
                            .str());
 }
 
-Response show(Service& service, const Request& request) {
+Response show_transaction(Service& service, const Request& request) {
   request.query.only({"store"});
   auto sight = look_at(inspector_of(service, request), request.place("id"));
   if (!sight) throw no_such(request);
@@ -110,7 +110,7 @@ Response changed(bool yes) {
   return json_response(JsonObject{}.number("changed", yes ? 1 : 0).str());
 }
 
-Response cancel(Service& service, const Request& request) {
+Response cancel_transaction(Service& service, const Request& request) {
   request.query.only({"store"});
   const auto fields = Fields::of_body(request.body);
   fields.only({"force"});
@@ -119,7 +119,7 @@ Response cancel(Service& service, const Request& request) {
   return changed(inspector.cancel(request.place("id"), fields.flag("force")));
 }
 
-Response retry(Service& service, const Request& request) {
+Response retry_transaction(Service& service, const Request& request) {
   request.query.only({"store"});
   const auto fields = Fields::of_body(request.body);
   fields.only({"state"});
@@ -140,11 +140,11 @@ void add_transaction_routes(Routes& routes, Service& service) {
                             handler](const Request& request) { return handler(service, request); },
                 .audited = access != Access::viewer});
   };
-  add("GET", "/v1/transactions", Access::viewer, list);
-  add("GET", "/v1/transactions/{id}", Access::viewer, show);
+  add("GET", "/v1/transactions", Access::viewer, list_transactions);
+  add("GET", "/v1/transactions/{id}", Access::viewer, show_transaction);
   add("GET", "/v1/transactions/{id}/ledger", Access::viewer, ledger);
-  add("POST", "/v1/transactions/{id}/cancel", Access::operates, cancel);
-  add("POST", "/v1/transactions/{id}/retry", Access::operates, retry);
+  add("POST", "/v1/transactions/{id}/cancel", Access::operates, cancel_transaction);
+  add("POST", "/v1/transactions/{id}/retry", Access::operates, retry_transaction);
 }
 
 }  // namespace holdfast::server

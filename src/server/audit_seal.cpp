@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view sealed_prefix = "audit-BROKEN-";
 constexpr std::string_view sealed_suffix = ".jsonl";
 
-[[noreturn]] void refuse(const std::string& path, const char* what) {
+[[noreturn]] void refuse_seal(const std::string& path, const char* what) {
   throw ConfigError{fmt::format("{} cannot be {}: {}", path, what, std::strerror(errno))};
 }
 
@@ -82,7 +82,7 @@ void sync_folder(const std::string& folder) {
   const int why = errno;
   if (file >= 0) ::close(file);
   errno = why;
-  if (!synced) refuse(folder, "synced");
+  if (!synced) refuse_seal(folder, "synced");
 }
 
 std::string seal_audit(const AuditPlace& place, const AuditCheck& found, WallTime now) {
@@ -100,7 +100,7 @@ void finish_sealing(const AuditPlace& place) {
   if (!std::getline(plan, name) || !std::getline(plan, line) || !is_sealed_name(name) ||
       !is_chained({}, line)) {
     // It was written in one step, so it is not ours. The log is checked as always.
-    if (::unlink(place.sealing.c_str()) != 0) refuse(place.sealing, "removed");
+    if (::unlink(place.sealing.c_str()) != 0) refuse_seal(place.sealing, "removed");
     return;
   }
   kill_point(KillPoint::audit_before_rename);
@@ -110,7 +110,7 @@ void finish_sealing(const AuditPlace& place) {
     if (!is_there(place.log))
       write_private_file(sealed, {});  // for a log that was removed
     else if (::rename(place.log.c_str(), sealed.c_str()) != 0)
-      refuse(place.log, "renamed");
+      refuse_seal(place.log, "renamed");
   }
   sync_folder(place.folder);
   kill_point(KillPoint::audit_after_rename);
@@ -118,7 +118,7 @@ void finish_sealing(const AuditPlace& place) {
   AuditHeadFile{place.head}.create({1, read_audit_line(line).hash});
   sync_folder(place.folder);
   kill_point(KillPoint::audit_after_new_chain);
-  if (::unlink(place.sealing.c_str()) != 0) refuse(place.sealing, "removed");
+  if (::unlink(place.sealing.c_str()) != 0) refuse_seal(place.sealing, "removed");
   // Else it could come back after a power failure, and begin the new chain a second time.
   sync_folder(place.folder);
 }

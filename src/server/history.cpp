@@ -14,16 +14,17 @@ namespace {
 
 using std::chrono::seconds;
 
-struct Level {
+struct Resolution {
   int resolution_s;
   seconds kept;
 };
-constexpr std::array levels = {Level{1, std::chrono::hours{1}}, Level{60, std::chrono::hours{48}},
-                               Level{3'600, std::chrono::hours{24 * 365}}};
+constexpr std::array levels = {Resolution{1, std::chrono::hours{1}},
+                               Resolution{60, std::chrono::hours{48}},
+                               Resolution{3'600, std::chrono::hours{24 * 365}}};
 constexpr std::size_t most_waiting = 3'600;
 
 /// When the second, minute or hour of a time began. Those of the clock, so that servers agree.
-WallTime beginning(WallTime time, const Level& level) {
+WallTime beginning(WallTime time, const Resolution& level) {
   const Millis length = seconds{level.resolution_s};
   return WallTime{time.time_since_epoch() / length * length};
 }

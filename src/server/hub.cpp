@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t most_events = 2'000;
 constexpr std::size_t most_bytes = 4 * 1024 * 1024;
 /// A client that takes nothing does not make us copy more than this for it.
-constexpr std::size_t at_once = 256 * 1024;
+constexpr std::size_t bytes_at_once = 256 * 1024;
 
 }  // namespace
 
@@ -82,7 +82,7 @@ std::string Hub::after(std::uint64_t& next) const {
   }
   std::string text;
   for (auto at = static_cast<std::ptrdiff_t>(next - oldest);
-       at < std::ssize(events_) && text.size() < at_once; ++at) {
+       at < std::ssize(events_) && text.size() < bytes_at_once; ++at) {
     text += events_[static_cast<std::size_t>(at)].text;
     ++next;
   }

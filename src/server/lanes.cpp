@@ -8,7 +8,7 @@ namespace holdfast::server {
 
 namespace {
 
-constexpr int most_waiting = 512;  ///< jobs of one lane for whom no thread is free yet
+constexpr int most_jobs_waiting = 512;  ///< jobs of one lane for whom no thread is free yet
 /// Two of them may be checking passwords.
 constexpr int without_store = 4;
 
@@ -22,7 +22,7 @@ Lanes::Lanes(std::size_t stores, int threads_of_each) {
 
 bool Lanes::work(std::optional<std::size_t> store, std::function<void()> job) {
   auto& lane = *lanes_.at(store ? *store + 1 : 0);
-  if (lane.waiting >= most_waiting) return false;
+  if (lane.waiting >= most_jobs_waiting) return false;
   ++lane.waiting;
   boost::asio::post(lane.threads, [&lane, job = std::move(job)] {
     job();

@@ -15,7 +15,7 @@ namespace holdfast::server {
 namespace {
 
 constexpr std::string_view token_tag = "token-";
-constexpr int at_once = 1'000;
+constexpr int ids_at_once = 1'000;
 
 bool is_for(const ProgramToken& token, const TaskRecord& task) {
   return token.allows_kind(task.kind) && token.allows_queue(task.queue);
@@ -25,12 +25,12 @@ bool is_for(const ProgramToken& token, const TaskRecord& task) {
 std::set<TaskId> known_to(const ProgramToken& token, const std::vector<TaskId>& ids,
                           const Inspector& inspector) {
   std::set<TaskId> known;
-  for (std::size_t from = 0; from < ids.size(); from += at_once) {
-    const auto count = std::min<std::size_t>(ids.size() - from, at_once);
+  for (std::size_t from = 0; from < ids.size(); from += ids_at_once) {
+    const auto count = std::min<std::size_t>(ids.size() - from, ids_at_once);
     TaskFilter some;
     some.ids.assign(ids.begin() + static_cast<std::ptrdiff_t>(from),
                     ids.begin() + static_cast<std::ptrdiff_t>(from + count));
-    for (const auto& task : inspector.tasks(some, {.limit = at_once, .longest_text = 0}))
+    for (const auto& task : inspector.tasks(some, {.limit = ids_at_once, .longest_text = 0}))
       if (is_for(token, task)) known.insert(task.id);
   }
   return known;

@@ -14,7 +14,7 @@ namespace holdfast::server {
 
 namespace {
 
-constexpr std::size_t most_waiting = 256;
+constexpr std::size_t most_lines_waiting = 256;
 constexpr std::size_t most_lines = 4;
 
 AuditEntry entry_of(const FailedLogins::Line& line) {
@@ -40,7 +40,7 @@ void FailedLogins::add(const std::string& way, const std::string& user, const st
 void FailedLogins::put_back(const Line& line) {
   const auto key = fmt::format("{} {} {}", line.from, line.way, line.user);
   auto place = lines_.find(key);
-  if (place == lines_.end() && !line.from.empty() && lines_.size() < most_waiting)
+  if (place == lines_.end() && !line.from.empty() && lines_.size() < most_lines_waiting)
     place = lines_.emplace(key, Line{line.user, line.from, line.way}).first;
   auto& sum = place == lines_.end() ? others_ : place->second;
   sum.failed += line.failed;

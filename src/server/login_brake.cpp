@@ -15,7 +15,7 @@ constexpr std::size_t most_remembered = 10'000;
 constexpr int free_failures = 5;
 constexpr int failures_of_an_attack = 20;
 constexpr int failures_of_a_long_attack = 100;
-constexpr Millis longest_wait{60'000};
+constexpr Millis longest_brake{60'000};
 constexpr Millis wait_in_attack{60'000};
 constexpr Millis wait_in_long_attack{300'000};
 constexpr Millis forgotten_after{600'000};
@@ -37,7 +37,7 @@ std::string pair_of(const std::string& user, const std::string& address) {
 
 Millis wait_of_address(int count) {
   if (count < free_failures) return Millis{0};
-  return std::min(Millis{1'000 << std::min(count - free_failures, 10)}, longest_wait);
+  return std::min(Millis{1'000 << std::min(count - free_failures, 10)}, longest_brake);
 }
 
 Millis wait_of_user(int count) {

@@ -12,7 +12,7 @@ namespace holdfast::server {
 
 namespace {
 
-constexpr Millis pause{1'000};
+constexpr Millis between_looks{1'000};
 /// A read of one task takes a moment, and some seconds where somebody else keeps the store busy.
 constexpr Millis too_long{5'000};
 
@@ -30,7 +30,7 @@ void Reach::run(std::stop_token stop) {
     lock.lock();
     asked_.reset();
     last_ = std::move(answer);
-    never_.wait_for(lock, stop, pause, [] { return false; });
+    never_.wait_for(lock, stop, between_looks, [] { return false; });
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 /// Callers may be slow, and each open file takes room on the disk; while it is written it also
 /// takes a thread of those that answer.
 constexpr int most_open = 4;
-constexpr std::uint64_t largest_file = 4ULL << 30;
+constexpr std::uint64_t largest_spool = 4ULL << 30;
 constexpr std::size_t piece_bytes = 256 * 1024;
 
 Problem no_room(int error) {
@@ -50,11 +50,11 @@ SpooledFile::~SpooledFile() {
 }
 
 void SpooledFile::add(std::string_view piece) {
-  if (size_ + piece.size() > largest_file)
+  if (size_ + piece.size() > largest_spool)
     throw Problem{413, "too_large",
                   fmt::format("the file has more than {} bytes; read it with 'holdfast batch "
                               "output', or from where it is kept",
-                              largest_file)};
+                              largest_spool)};
   while (!piece.empty()) {
     const auto written = ::write(file_, piece.data(), piece.size());
     if (written < 0 && errno == EINTR) continue;

@@ -19,7 +19,7 @@ namespace holdfast::server {
 namespace {
 
 constexpr Millis enough{250};
-constexpr int at_once = 200;
+constexpr int tasks_at_once = 200;
 
 /// About what it has in an answer.
 std::size_t bytes_of(const TaskRecord& task) {
@@ -121,7 +121,7 @@ FoundPage find_tasks(const Inspector& inspector, const TaskFilter& filter, const
   };
   while (std::ssize(page.tasks) < limit) {
     std::optional<TaskId> stopped_at;
-    TaskPage wanted{.limit = contents.any() ? at_once : std::min(at_once, limit + 1),
+    TaskPage wanted{.limit = contents.any() ? tasks_at_once : std::min(tasks_at_once, limit + 1),
                     .offset = page.next.offset,
                     .newest_first = newest_first,
                     .longest_text = longest_in_lists};

@@ -32,7 +32,7 @@ std::string hash_of(const std::string& password) {
   return hash;
 }
 
-std::string look_of(const std::string& path) {
+std::string look_of_users(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return {};
   return fmt::format("{} {} {} {} {} {}", status.st_ino, status.st_size, status.st_mtim.tv_sec,
@@ -90,7 +90,7 @@ bool is_user_name(std::string_view name) {
 }
 
 const std::map<std::string, User>& Users::current() {
-  const auto look = look_of(path_);
+  const auto look = look_of_users(path_);
   if (look.empty() || look != read_at_) {
     users_ = read(path_);
     read_at_ = look;
@@ -131,7 +131,7 @@ std::optional<KnownUser> Users::verify(const std::string& name, const std::strin
 void Users::add(const std::string& name, Role role, const std::string& password) {
   check(name, password);
   std::lock_guard lock{mutex_};
-  if (!look_of(path_).empty()) current();
+  if (!look_of_users(path_).empty()) current();
   users_[name] = {name, role, hash_of(password)};
   save();
 }
@@ -149,7 +149,7 @@ void Users::save() {
   for (const auto& [name, user] : users_)
     text += fmt::format("{} {} {}\n", name, to_string(user.role), user.hash);
   write_private_file(path_, text);
-  read_at_ = look_of(path_);
+  read_at_ = look_of_users(path_);
 }
 
 }  // namespace holdfast::server

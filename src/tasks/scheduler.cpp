@@ -11,7 +11,7 @@ namespace holdfast {
 namespace {
 
 /// Schedules may be added and clocks may be set at any time, so this is how often we look anyway.
-constexpr Millis longest_wait{1'000};
+constexpr Millis longest_sleep{1'000};
 constexpr int schedules_at_once = 100;
 
 }  // namespace
@@ -53,11 +53,11 @@ void Scheduler::tell(const Schedule& schedule, const Inserted& task, WallTime no
 
 Millis Scheduler::time_to_wait(ScheduleStore& store, bool fired) {
   auto next = store.due(WallTime::max(), 1);
-  if (next.empty()) return longest_wait;
+  if (next.empty()) return longest_sleep;
   auto until = *next.front().next - parts_.clock().wall();
   // What is due and was not fired just now will not be the next time either.
-  if (until <= Millis{0}) return fired ? Millis{0} : longest_wait;
-  return std::min(until, longest_wait);
+  if (until <= Millis{0}) return fired ? Millis{0} : longest_sleep;
+  return std::min(until, longest_sleep);
 }
 
 void Scheduler::complain(const Schedule& schedule, const std::string& why) {

@@ -14,7 +14,6 @@ namespace {
 constexpr int a_handful = 400;
 constexpr int a_page = 10'000;
 constexpr Millis look_again{200};
-constexpr std::string_view actor = "system/move";
 
 Millis now() { return system_clock().steady(); }
 
@@ -76,7 +75,7 @@ MoveResult StoreMove::run() {
   }
   take_schedules();
   take_limits();
-  for (const auto& queue : note_.paused) to_.admin().set_paused(queue, true, std::string{actor});
+  for (const auto& queue : note_.paused) to_.admin().set_paused(queue, true, std::string{mover});
   check_counts();
   forget_taken();
   open_gates();
@@ -102,7 +101,7 @@ void StoreMove::drain() {
           "{} tasks in {} are still running; the move goes on when it is run again, with more "
           "patience if need be",
           left, from_.name())};
-    Inspector{from_engine_, std::string{actor}}.recover();
+    Inspector{from_engine_, std::string{mover}}.recover();
     if (left > 0) from_.tasks().wait_for_work(look_again);
   }
 }
@@ -118,7 +117,7 @@ void StoreMove::mark(const std::vector<TaskId>& ids) {
   TaskAdmin::Move move;
   move.to = TaskState::held;
   move.from = {TaskState::pending, TaskState::blocked};
-  move.actor = actor;
+  move.actor = mover;
   move.reason = being_moved_to(note_.to);
   from_.admin().move(filter, move);
 }
@@ -179,7 +178,7 @@ void StoreMove::forget_copies(const std::vector<TaskId>& ids) {
   TaskAdmin::Move move;
   move.to = TaskState::held;
   move.from = {TaskState::blocked};
-  move.actor = actor;
+  move.actor = mover;
   move.reason = "came to its end in " + from_.name();
   to_.admin().move(filter, move);
   to_.transfer().forget(ids);
@@ -200,7 +199,7 @@ void StoreMove::prepare(Parcel& parcel, TaskId gate) const {
   task.state = TaskState::pending;
   task.cause.clear();
   task.waits_for.push_back(gate);
-  Transition step{TaskState::held, TaskState::blocked, std::string{actor},
+  Transition step{TaskState::held, TaskState::blocked, std::string{mover},
                   "was moved here from " + from_.name()};
   step.token = task.token;
   step.attempt = task.attempt;
@@ -345,7 +344,7 @@ void StoreMove::open_gates() {
           "something in {} keeps the moved tasks from starting, such as a limit or a paused queue "
           "'holdfast-move'; remove it and run the move again",
           to_.name())};
-    Inspector{to_engine_, std::string{actor}}.recover();
+    Inspector{to_engine_, std::string{mover}}.recover();
     to_.tasks().wait_for_work(look_again);
   }
   to_.workers().retire(worker->id());
@@ -363,7 +362,7 @@ bool StoreMove::open_some_gates(WorkerId worker) {
   again.to = TaskState::pending;
   again.from = {TaskState::held, TaskState::failed};
   again.fresh_attempts = true;
-  again.actor = actor;
+  again.actor = mover;
   again.reason = "who was to open it died";
   to_.admin().move({.kind = gate_kind(note_)}, again);
   Exchange exchange;

@@ -7,12 +7,6 @@
 
 namespace holdfast {
 
-namespace {
-
-constexpr std::string_view actor = "system/move";
-
-}  // namespace
-
 void StoreMove::begin() {
   require_writable(from_);
   require_writable(to_);
@@ -44,7 +38,7 @@ void StoreMove::reopen(const MoveNote& left) {
         fmt::format("{} is being moved to {}; run that to its end first", to_.name(), left.to)};
   for (const auto& queue : to_.admin().paused())
     if (std::ranges::count(left.paused, queue) == 0)
-      to_.admin().set_paused(queue, false, std::string{actor});
+      to_.admin().set_paused(queue, false, std::string{mover});
   to_.transfer().set_note({});
 }
 
@@ -66,7 +60,7 @@ void StoreMove::heed_objection() {
 void StoreMove::undo() {
   for (const auto& queue : from_.admin().paused())
     if (std::ranges::count(note_.paused, queue) == 0)
-      from_.admin().set_paused(queue, false, std::string{actor});
+      from_.admin().set_paused(queue, false, std::string{mover});
   from_.transfer().set_note({});
 }
 
@@ -78,7 +72,7 @@ void StoreMove::close() {
 /// What is being enqueued may be in a queue that was not there before.
 void StoreMove::pause_queues() {
   for (const auto& queue : from_.admin().queues())
-    if (!queue.paused) from_.admin().set_paused(queue.queue, true, std::string{actor});
+    if (!queue.paused) from_.admin().set_paused(queue.queue, true, std::string{mover});
 }
 
 }  // namespace holdfast

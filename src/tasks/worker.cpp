@@ -13,7 +13,6 @@ namespace holdfast {
 
 namespace {
 
-constexpr Millis retry_beat{1'000};
 /// So long a busy worker may fill the store beyond its limits before somebody looks.
 constexpr Millis prune_interval{250};
 constexpr int pruned_at_once = 1'000;

@@ -7,7 +7,6 @@ namespace holdfast {
 
 namespace {
 
-constexpr Millis retry_beat{1'000};
 /// A worker that has something to tell does not wait longer than this for its next heartbeat: that
 /// much of what it counted may be lost with it.
 constexpr Millis tell_figures_every{5'000};

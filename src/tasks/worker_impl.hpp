@@ -21,6 +21,9 @@ namespace holdfast {
 
 class LiveAttempt;
 
+/// Until a store that cannot be reached is tried again.
+inline constexpr Millis retry_beat{1'000};
+
 /// The threads of a worker around a `Session`:
 ///
 ///     pump      (the caller of run) settles and claims; the only one that starts and ends things

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* outside_series = "holdfast/outside";
 constexpr std::int64_t outside_ordinal = -1;
 /// So many are looked at in one go; there is another one soon.
-constexpr int a_handful = 500;
+constexpr int ledgers_at_once = 500;
 
 void check(const std::vector<LedgerEntry>& entries) {
   for (const auto& entry : entries)
@@ -59,7 +59,7 @@ std::vector<LedgerEntry> read_ledger(TransactionStore& store, TaskId id) {
 std::int64_t remove_stray_ledgers(TransactionStore& store) {
   if (!store.outside()) return 0;
   std::int64_t removed = 0;
-  for (const auto& name : store.outside()->to_look_at(a_handful)) {
+  for (const auto& name : store.outside()->to_look_at(ledgers_at_once)) {
     if (outside_ledger(store, name.task) == name) continue;
     store.outside()->remove(name);
     ++removed;

@@ -19,7 +19,7 @@ constexpr Millis while_something_is_away{1'000};
 /// Another version of the program may know a state that this one does not.
 constexpr Millis for_another_version{10'000};
 /// So many are read from the store at once.
-constexpr std::size_t a_handful = 100;
+constexpr std::size_t handlers_at_once = 100;
 
 double random01() {
   thread_local std::minstd_rand source{std::random_device{}()};
@@ -55,7 +55,8 @@ void TransactionRunner::Impl::read_ahead(const HeldPtr& first) {
   std::vector<HeldPtr> some{first};
   {
     std::lock_guard lock{mutex_};
-    while (some.size() < a_handful && !ready_.empty() && !ready_.front()->transaction.has_row()) {
+    while (some.size() < handlers_at_once && !ready_.empty() &&
+           !ready_.front()->transaction.has_row()) {
       some.push_back(std::move(ready_.front()));
       ready_.pop_front();
     }

@@ -12,7 +12,7 @@ namespace holdfast {
 namespace {
 
 /// Ledgers may be long, so few transactions are in memory at a time.
-constexpr std::size_t a_handful = 20;
+constexpr std::size_t parcels_at_once = 20;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void take_transactions_along(const Engine& from, const Engine& to,
           TransactionParcel{ids[i], *rows[i], read_ledger(here, ids[i]), {}, here.moves(ids[i])});
       for (auto& entry : here.outbox(ids[i])) parcel.outbox.push_back(std::move(entry.message));
     }
-    if (parcels.size() < a_handful && i + 1 < ids.size()) continue;
+    if (parcels.size() < parcels_at_once && i + 1 < ids.size()) continue;
     if (!parcels.empty()) there.adopt(parcels);
     parcels.clear();
   }

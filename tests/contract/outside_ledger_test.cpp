@@ -53,11 +53,12 @@ class PostgresWithRedis final : public WithRedis {
   std::string address_ = PostgresServer::shared().new_store();
 };
 
-const EngineCase sqlite_case{"SqliteWithRedis", [] { return std::make_unique<SqliteWithRedis>(); }};
-const EngineCase postgres_case{"PostgresWithRedis",
-                               [] { return std::make_unique<PostgresWithRedis>(); }};
+const EngineCase sqlite_ledger{"SqliteWithRedis",
+                               [] { return std::make_unique<SqliteWithRedis>(); }};
+const EngineCase postgres_ledger{"PostgresWithRedis",
+                                 [] { return std::make_unique<PostgresWithRedis>(); }};
 
-INSTANTIATE_TEST_SUITE_P(Contract, LedgerContract, testing::Values(sqlite_case, postgres_case),
+INSTANTIATE_TEST_SUITE_P(Contract, LedgerContract, testing::Values(sqlite_ledger, postgres_ledger),
                          case_name);
 
 /// What is so only where the ledger is outside.
@@ -77,7 +78,7 @@ class OutsideLedger : public LedgerContract {
   }
   void SetUp() override { lose_everything(); }
 };
-INSTANTIATE_TEST_SUITE_P(Contract, OutsideLedger, testing::Values(sqlite_case), case_name);
+INSTANTIATE_TEST_SUITE_P(Contract, OutsideLedger, testing::Values(sqlite_ledger), case_name);
 
 TEST_P(OutsideLedger, TheStoreHasOneLineOfIt) {
   auto id = insert("a");

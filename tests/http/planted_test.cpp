@@ -17,7 +17,7 @@ using test::ServedRequest;
 using testing::HasSubstr;
 
 /// See sealing_test.cpp.
-constexpr std::string_view made_before =
+constexpr std::string_view planted_before =
     R"({"$encrypted":{"key":"k","value":"bm5ubm5ubm5ubm5ubm5ubm5ubm5ubm5ul8nThgvYyTf60si1f33JlbPqO)"
     R"(KHmWY3MOyCTBXU7hEApffTivUzDkucHbcO4Sc2qCpJXt5HYZ/ZYTktNdY41T6U="}})";
 
@@ -184,14 +184,14 @@ TEST_F(Planted, RequestsOfEarlierVersionsArePerformedUntilThatIsRefused) {
     if (const auto* warning = std::get_if<StoreWarning>(&event))
       *warnings += warning->what.find("not bound to its task") != std::string::npos;
   });
-  const auto first = plant(request_kind, std::string{made_before});
-  const auto second = plant(request_kind, std::string{made_before});
+  const auto first = plant(request_kind, std::string{planted_before});
+  const auto second = plant(request_kind, std::string{planted_before});
   run();
   for (const auto id : {first, second})
     EXPECT_THAT(inspector_.task(id)->error, HasSubstr("connection")) << "it was sent";
   EXPECT_EQ(*warnings, 1);
   payloads_.accept_unbound = false;
-  const auto third = plant(request_kind, std::string{made_before});
+  const auto third = plant(request_kind, std::string{planted_before});
   run();
   expect_held(third, "--refuse-unbound");
 }

@@ -135,9 +135,9 @@ TEST(Url, ResolvesLocations) {
 }
 
 auto redirect(int status, const std::string& location, Method method = Method::post,
-              std::vector<std::string> before = {}, int most = 5) {
+              std::vector<std::string> before = {}, int most_of_url = 5) {
   return decide_redirect(status, location, {"https://a/x", method, method == Method::post}, before,
-                         most);
+                         most_of_url);
 }
 
 TEST(Redirect, OnlySomeAreFollowedAndOnlyWithAPlace) {

@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string content(const std::string& path) {
+std::string content_of(const std::string& path) {
   std::ifstream file{path};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
@@ -75,7 +75,7 @@ TEST(EmbeddedFiles, AreServedAsTheyWere) {
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[0].path, "/assets/app.js");
   EXPECT_EQ(files[1].content_type, "text/html; charset=utf-8");
-  const auto source = content(HOLDFAST_SOURCE_DIR "/tests/server/embedded/assets/app.js");
+  const auto source = content_of(HOLDFAST_SOURCE_DIR "/tests/server/embedded/assets/app.js");
   server::Request request;
   EXPECT_EQ(serve_file(request, files[0]).content(), source);
   request.headers["accept-encoding"] = "gzip, br";
@@ -89,7 +89,7 @@ TEST(Metrics, AreWhatPrometheusReads) {
   ServerUnderTest server;
   server.enqueue("a");
   const auto metrics = server.get("/metrics");
-  EXPECT_THAT(metrics.headers.at("content-type"), HasSubstr("version=0.0.4"));
+  EXPECT_THAT(metrics.headers.at("content_of-type"), HasSubstr("version=0.0.4"));
   EXPECT_THAT(metrics.body, HasSubstr("holdfast_store_tasks{"));
   const auto checked =
       test::run({"/usr/bin/env", "promtool", "check", "metrics"}, {}, metrics.body);

@@ -5,7 +5,7 @@
 namespace holdfast::test {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 using Sickness = AmqpFront::Sickness;
 using testing::HasSubstr;
 
@@ -75,11 +75,11 @@ TEST_F(SickQueues, DoNotDelayOtherResults) {
   front_.make_sick(results::header_queue("old-7"), Sickness::closes);
   RabbitmqServer::shared().cut_connections();
   for (const auto& id : old) produce(id);
-  auto began = Clock::now();
+  auto began = Steady::now();
   auto fresh = begin("new", 10);
   for (const auto& id : fresh) produce(id);
   EXPECT_TRUE(all_complete(fresh, std::chrono::seconds{20}));
-  EXPECT_LT(Clock::now() - began, std::chrono::seconds{20});
+  EXPECT_LT(Steady::now() - began, std::chrono::seconds{20});
   EXPECT_TRUE(all_complete({"old-0", "old-2", "old-3", "old-5", "old-6", "old-8", "old-9"},
                            std::chrono::seconds{10}));
   EXPECT_TRUE(eventually([&] {
@@ -145,18 +145,18 @@ TEST_F(ServerKills, LoseNoMessageAndDelayHealthyResultsForSeconds) {
   auto& server = RabbitmqServer::shared();
   auto running = run();
   auto ids = begin("result", 50);
-  const auto old_enough = Clock::now() + std::chrono::seconds{65};
-  ASSERT_TRUE(eventually([&] { return Clock::now() >= old_enough; }, std::chrono::seconds{80}));
+  const auto old_enough = Steady::now() + std::chrono::seconds{65};
+  ASSERT_TRUE(eventually([&] { return Steady::now() >= old_enough; }, std::chrono::seconds{80}));
   for (int kill = 0; kill < kills; ++kill) {
     for (const auto& id : ids) server_broker_->publish(part_message(id, "A", 1, "part 1"));
     server.kill();
     server.start();
-    auto back = Clock::now();
+    auto back = Steady::now();
     auto name = fmt::format("after-{}", kill);
     auto fresh = begin(name, 5);
     for (const auto& id : fresh) produce(id);
     EXPECT_TRUE(all_complete(fresh, std::chrono::seconds{10})) << kill;
-    EXPECT_LT(Clock::now() - back, std::chrono::seconds{10}) << kill;
+    EXPECT_LT(Steady::now() - back, std::chrono::seconds{10}) << kill;
     expect_whole(fresh);
   }
   for (const auto& id : ids) {

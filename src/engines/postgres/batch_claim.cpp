@@ -59,9 +59,9 @@ std::vector<OpenBatch> open_batches(Connection& db, const ClaimRequest& request)
   return open;
 }
 
-class Claiming {
+class ClaimingRows {
  public:
-  Claiming(Connection& db, const ClaimRequest& request, Exchanged& into)
+  ClaimingRows(Connection& db, const ClaimRequest& request, Exchanged& into)
       : db_{db}, request_{request}, into_{into}, open_{open_batches(db, request)} {}
 
   void run() {
@@ -147,7 +147,7 @@ void claim_rows(Connection& db, const ClaimRequest& request, Exchanged& into) {
       " FOR SHARE",
       request.worker);
   into.buried = !alive.next();
-  if (!into.buried) Claiming{db, request, into}.run();
+  if (!into.buried) ClaimingRows{db, request, into}.run();
 }
 
 std::vector<Complete> complete_batches(Connection& db, const ClaimRequest& request, int limit) {

@@ -38,9 +38,9 @@ Orphan read_unit(const Rows& row) {
 }
 
 /// A reclaim of many: looks which verdicts still hold, then applies those.
-class Reclaiming {
+class ReclaimingRows {
  public:
-  Reclaiming(Connection& db, std::span<const Verdict> verdicts, const ReportHead& report)
+  ReclaimingRows(Connection& db, std::span<const Verdict> verdicts, const ReportHead& report)
       : db_{db}, verdicts_{verdicts}, entries_{report} {}
 
   std::vector<bool> run() {
@@ -202,7 +202,7 @@ void PostgresBatchStore::claim_for_nobody(const Unclaimed& which) {
 std::vector<bool> PostgresBatchStore::reclaim(std::span<const Verdict> verdicts,
                                               const ReportHead& report) {
   auto reclaimed = store().writer.write(reclaim_points, [&](Connection& db) {
-    return Reclaiming{db, verdicts, report}.run();
+    return ReclaimingRows{db, verdicts, report}.run();
   });
   store_.session.announce_work();
   return reclaimed;

@@ -59,7 +59,7 @@ BatchCounts count_rows(Connection& db, BatchId batch) {
   return counts;
 }
 
-RowRecord read_row(const Rows& row) {
+RowRecord read_batch_row(const Rows& row) {
   return {.id = row.integer(0),
           .line = row.small(1),
           .status = status_in(row, 2),
@@ -123,7 +123,7 @@ std::vector<RowRecord> PostgresBatchStore::rows(const RowFilter& filter) {
         " ORDER BY r.line, r.rowid LIMIT $6",
         uuid(filter.batch), filter.after_line, filter.after_row, filter.with_output,
         names_of(filter.statuses), filter.limit, characters(filter.longest_text));
-    while (rows.next()) found.push_back(read_row(rows));
+    while (rows.next()) found.push_back(read_batch_row(rows));
     return found;
   });
 }

@@ -14,8 +14,8 @@ namespace {
 
 constexpr Writer::KillPoints batch_points{KillPoint::batch_before_commit,
                                           KillPoint::batch_after_commit};
-constexpr Writer::KillPoints exchange_points{KillPoint::batch_exchange_before_commit,
-                                             KillPoint::batch_exchange_after_commit};
+constexpr Writer::KillPoints batch_exchange_points{KillPoint::batch_exchange_before_commit,
+                                                   KillPoint::batch_exchange_after_commit};
 
 void queue_rows(Connection& db, BatchId batch, std::span<const BatchRow> rows) {
   if (rows.empty()) return;
@@ -173,7 +173,7 @@ Exchanged PostgresBatchStore::exchange(std::span<const UnitEnd> ends,
     finished = store().reader.read(
         [&](Connection& db) { return complete_batches(db, *claim, claim->limit); });
   auto& writer = ends.empty() ? store().claimer : store().writer;
-  auto exchanged = writer.write(exchange_points, [&](Connection& db) {
+  auto exchanged = writer.write(batch_exchange_points, [&](Connection& db) {
     auto ended = end_units(db, ends);
     news = ended.news;
     Exchanged done;
@@ -192,7 +192,7 @@ Exchanged PostgresBatchStore::exchange(std::span<const UnitEnd> ends,
   auto complete =
       store_.reader.read([&](Connection& db) { return complete_batches(db, *claim, room); });
   if (complete.empty()) return exchanged;
-  auto summaries = writer.write(exchange_points, [&](Connection& db) {
+  auto summaries = writer.write(batch_exchange_points, [&](Connection& db) {
     Exchanged more;
     claim_summaries(db, *claim, complete, more);
     return more;

@@ -49,7 +49,7 @@ std::vector<TaskId> oldest(Connection& db, std::int64_t limit) {
              limit));
 }
 
-std::int64_t number(Connection& db, const char* sql) {
+std::int64_t first_number(Connection& db, const char* sql) {
   auto row = db.run(sql);
   return row.next() ? row.integer(0) : 0;
 }
@@ -72,9 +72,9 @@ Counts kept_counts(Connection& db) {
 bool too_large(Connection& db, std::int64_t tasks, std::int64_t most) {
   if (most <= 0) return false;
   constexpr std::int64_t besides = 200;  // entries in indexes
-  auto row = number(db,
-                    "SELECT coalesce(avg(pg_column_size(t.*)), 0)::bigint FROM (SELECT * FROM"
-                    " hf.tasks LIMIT 1000) t");
+  auto row = first_number(db,
+                          "SELECT coalesce(avg(pg_column_size(t.*)), 0)::bigint FROM (SELECT * FROM"
+                          " hf.tasks LIMIT 1000) t");
   return tasks * (row + besides) > most;
 }
 

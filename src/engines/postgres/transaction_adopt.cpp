@@ -7,9 +7,6 @@ namespace holdfast::postgres {
 
 namespace {
 
-constexpr Writer::KillPoints move_points{KillPoint::move_before_commit,
-                                         KillPoint::move_after_commit};
-
 void queue_ledger(Connection& db, const TransactionParcel& parcel) {
   Array series{Type::text}, ordinals{Type::bigint}, values{Type::text};
   for (const auto& entry : parcel.ledger) {

@@ -11,9 +11,6 @@ namespace holdfast::postgres {
 
 namespace {
 
-constexpr Writer::KillPoints move_points{KillPoint::move_before_commit,
-                                         KillPoint::move_after_commit};
-
 using ParcelsById = std::unordered_map<TaskId, Parcel*>;
 
 void read_belongings(Connection& db, const std::vector<TaskId>& ids, const ParcelsById& parcels) {

@@ -79,4 +79,8 @@ class Writer {
   GroupCommit<Job> group_;
 };
 
+/// Of what takes tasks and transactions from one store to another.
+inline constexpr Writer::KillPoints move_points{KillPoint::move_before_commit,
+                                                KillPoint::move_after_commit};
+
 }  // namespace holdfast::postgres

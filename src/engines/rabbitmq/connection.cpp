@@ -16,7 +16,7 @@ namespace holdfast::rabbitmq {
 namespace {
 
 constexpr int largest_frame = 131'072;
-constexpr timeval longest_wait{20, 0};  ///< for an answer
+constexpr timeval answer_limit{20, 0};  ///< for an answer
 constexpr unsigned longest_silence_ms = 30'000;
 constexpr Millis longest_goodbye{2'000};
 
@@ -51,8 +51,8 @@ Connection::~Connection() { ::amqp_destroy_connection(state_); }
 
 void Connection::log_in(const Address& address, const std::string& purpose,
                         std::chrono::seconds heartbeat) {
-  ::amqp_set_handshake_timeout(state_, &longest_wait);
-  ::amqp_set_rpc_timeout(state_, &longest_wait);
+  ::amqp_set_handshake_timeout(state_, &answer_limit);
+  ::amqp_set_rpc_timeout(state_, &answer_limit);
   // All that we want: those of the library are not added to these.
   std::array wanted{flag_entry("connection.blocked", true),
                     flag_entry("consumer_cancel_notify", true),

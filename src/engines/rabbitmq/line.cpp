@@ -11,7 +11,7 @@ namespace {
 constexpr Millis long_time{2'000};
 /// For the end of another call about the same queue.
 constexpr Millis longest_wait{2'000};
-constexpr Millis first_pause{500}, longest_pause{30'000};
+constexpr Millis first_retry{500}, longest_retry{30'000};
 constexpr std::size_t most_troubles = 10'000;
 
 }  // namespace
@@ -57,7 +57,7 @@ void Lines::failed(const std::string& queue, const std::string& why, Clock::dura
   if (troubles_.size() > most_troubles) troubles_.clear();
   auto& trouble = troubles_[queue];
   trouble.why = fmt::format("queue '{}' does not answer: {}", queue, why);
-  trouble.pause = std::clamp(2 * trouble.pause, first_pause, longest_pause);
+  trouble.pause = std::clamp(2 * trouble.pause, first_retry, longest_retry);
   trouble.until = Clock::now() + trouble.pause;
 }
 

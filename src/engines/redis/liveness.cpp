@@ -11,7 +11,7 @@ namespace holdfast::redis {
 namespace {
 
 /// Nothing waits for the answers but those who want a second opinion, and they can do without.
-constexpr Millis patience{2'000};
+constexpr Millis answer_within{2'000};
 /// How long a status is believed that may change, and one that may not.
 constexpr std::chrono::seconds cached_for{60};
 constexpr auto ended_cached_for = 100 * cached_for;
@@ -50,7 +50,7 @@ std::string summary_json(const BatchRecord& batch) {
 
 }  // namespace
 
-RedisLiveness::RedisLiveness(Address address) : nodes_{std::move(address), patience} {}
+RedisLiveness::RedisLiveness(Address address) : nodes_{std::move(address), answer_within} {}
 
 void RedisLiveness::beat(const std::string& worker, std::span<const std::int64_t> rows,
                          const Times& times) {

@@ -10,8 +10,8 @@ namespace holdfast::redis {
 
 namespace {
 
-constexpr Millis first_pause{20};
-constexpr Millis longest_pause{1'000};
+constexpr Millis first_wait{20};
+constexpr Millis longest_wait{1'000};
 
 void pause(Millis time, const std::stop_token& stop) {
   auto until = std::chrono::steady_clock::now() + time;
@@ -56,19 +56,19 @@ void News::begin() {
 }
 
 void News::listen(std::stop_token stop, std::unique_ptr<Connection> connection) {
-  auto wait = first_pause;
+  auto wait = first_wait;
   while (!stop.stop_requested()) {
     try {
       if (!connection) {
         connection = subscribe();
         count_as_news();
       }
-      wait = first_pause;
+      wait = first_wait;
       hear(*connection, stop);
     } catch (const StoreError&) {
       // Whoever uses the store meets the same trouble and tells it.
       pause(wait, stop);
-      wait = std::min(wait * 2, longest_pause);
+      wait = std::min(wait * 2, longest_wait);
     }
     connection.reset();
   }

@@ -8,7 +8,6 @@ namespace holdfast::redis {
 
 namespace {
 
-constexpr int most_redirections = 5;
 constexpr std::size_t most_homes = 10'000;
 constexpr std::chrono::seconds moment{1};
 

@@ -17,7 +17,7 @@ constexpr Store::KillPoints report_points{KillPoint::report_before_commit,
 /// Enough to look back, and few enough not to push tasks out of a server with a limit.
 constexpr int reports_kept = 500;
 constexpr int entries_kept = 250'000;
-constexpr std::int64_t entries_a_read = 5'000;
+constexpr std::int64_t reports_a_read = 5'000;
 
 constexpr const char* nobody_says =
     "There is no proof that it is still at work: this user of the Redis server may not list "
@@ -133,7 +133,7 @@ std::optional<RecoveryReport> RedisReports::read(const std::string& id, int task
   auto wanted = std::min<std::int64_t>(tasks, report.orphans.all());
   while (std::ssize(report.tasks) < wanted) {
     auto first = std::ssize(report.tasks);
-    auto last = std::min(wanted, first + entries_a_read) - 1;
+    auto last = std::min(wanted, first + reports_a_read) - 1;
     auto entries =
         store_.server.call({"LRANGE", key + ":tasks", std::to_string(first), std::to_string(last)});
     if (entries.size() == 0) break;

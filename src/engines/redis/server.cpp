@@ -11,7 +11,6 @@ namespace {
 
 constexpr Millis patience{10'000};
 constexpr std::size_t idle_kept = 32;
-constexpr int most_redirections = 5;
 
 /// False where that is not to be learned.
 bool only_replicates(Connection& connection) {

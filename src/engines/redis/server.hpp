@@ -11,6 +11,9 @@
 
 namespace holdfast::redis {
 
+/// From node to node of a cluster, for one command.
+inline constexpr int most_redirections = 5;
+
 /// Where a node of a cluster says that a key is: `MOVED 3999 127.0.0.1:6381`. An empty host means
 /// the one that answered. Nothing: the answer says something else.
 std::optional<Endpoint> moved_to(std::string_view answer, const Endpoint& from);

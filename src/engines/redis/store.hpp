@@ -66,4 +66,8 @@ struct Store {
   std::unique_ptr<HostFiles> files_;
 };
 
+/// Of what moves tasks between states, and tasks and transactions between stores.
+inline constexpr Store::KillPoints move_points{KillPoint::move_before_commit,
+                                               KillPoint::move_after_commit};
+
 }  // namespace holdfast::redis

@@ -13,8 +13,6 @@ namespace holdfast::redis {
 
 namespace {
 
-constexpr Store::KillPoints move_points{KillPoint::move_before_commit,
-                                        KillPoint::move_after_commit};
 constexpr Store::KillPoints prune_points{KillPoint::prune_before_commit,
                                          KillPoint::prune_after_commit};
 constexpr std::size_t moves_a_script = 200;

@@ -16,9 +16,6 @@ namespace {
 constexpr Store::KillPoints step_points{KillPoint::step_before_commit,
                                         KillPoint::step_after_commit};
 
-constexpr Store::KillPoints move_points{KillPoint::move_before_commit,
-                                        KillPoint::move_after_commit};
-
 /// A body may have any bytes, so it comes last.
 std::string message_text(const Message& message) {
   auto head = boost::json::serialize(

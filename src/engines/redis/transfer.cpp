@@ -12,9 +12,7 @@ namespace holdfast::redis {
 
 namespace {
 
-constexpr Store::KillPoints move_points{KillPoint::move_before_commit,
-                                        KillPoint::move_after_commit};
-constexpr std::size_t belongings = 4;  ///< that are read for each task, beside its record
+constexpr std::size_t parts_of_parcel = 4;  ///< that are read for each task, beside its record
 
 /// What is unusual about a task.
 std::vector<std::string> unusual_fields(const TaskRecord& task) {
@@ -116,7 +114,7 @@ std::vector<Parcel> RedisTaskTransfer::pack(std::span<const TaskId> ids) {
   auto replies = store_.server.call_all(reads);
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     auto& parcel = parcels[i];
-    const auto* found = &replies[belongings * i];
+    const auto* found = &replies[parts_of_parcel * i];
     parcel.backoff = parse_body(found[0].text()).backoff;
     for (std::size_t j = 0; j < found[1].size(); ++j)
       parcel.history.push_back(parse_history(found[1][j].text()));

@@ -11,8 +11,9 @@ namespace json = boost::json;
 
 namespace {
 
-const Command fields{"s",       "host",    "pid",  "boot",  "lease",    "until",  "started", "beat",
-                     "profile", "holding", "life", "cause", "evidence", "proven", "cleared"};
+const Command row_fields{"s",     "host",    "pid",      "boot",    "lease",
+                         "until", "started", "beat",     "profile", "holding",
+                         "life",  "cause",   "evidence", "proven",  "cleared"};
 
 void read_profile(std::string_view text, WorkerStatus& status) {
   json::error_code wrong;
@@ -70,7 +71,7 @@ std::vector<WorkerRow> worker_rows(Store& store, WhichWorkers which) {
     if (!id) continue;
     known.push_back(*id);
     Command read{"HMGET", store.keys.worker(*id)};
-    read.insert(read.end(), fields.begin(), fields.end());
+    read.insert(read.end(), row_fields.begin(), row_fields.end());
     reads.push_back(std::move(read));
   }
   auto replies = store.server.call_all(reads);

@@ -13,8 +13,8 @@ namespace holdfast::sidekiq {
 
 namespace {
 
-constexpr Millis first_pause{20};
-constexpr Millis longest_pause{2'000};
+constexpr Millis first_rest{20};
+constexpr Millis longest_rest{2'000};
 constexpr const char* seconds_at_the_server = "30";
 
 }  // namespace
@@ -39,7 +39,7 @@ void QueueWatch::ask(Queue& queue, Steady::time_point now) {
   } catch (const StoreError&) {
     // Whoever takes jobs meets the same trouble and tells it.
     queue.connection.reset();
-    queue.rests_until = now + longest_pause;
+    queue.rests_until = now + longest_rest;
   }
 }
 
@@ -48,10 +48,10 @@ void QueueWatch::hear(Queue& queue, Steady::time_point now) {
   try {
     auto reply = queue.connection->receive();
     queue.has_something = !reply.is_nil() && !reply.is_error();
-    if (reply.is_error()) queue.rests_until = now + longest_pause;
+    if (reply.is_error()) queue.rests_until = now + longest_rest;
   } catch (const StoreError&) {
     queue.connection.reset();
-    queue.rests_until = now + first_pause;
+    queue.rests_until = now + first_rest;
   }
 }
 
@@ -62,8 +62,7 @@ void QueueWatch::wait(Millis timeout, bool found) {
   for (auto& queue : queues_) {
     if (!std::exchange(queue.has_something, false) || found) continue;
     // Asking again at once would be answered at once.
-    if (!std::exchange(fruitless, true))
-      pause_ = std::clamp(pause_ * 2, first_pause, longest_pause);
+    if (!std::exchange(fruitless, true)) pause_ = std::clamp(pause_ * 2, first_rest, longest_rest);
     queue.rests_until = now + pause_;
   }
   auto until = now + timeout;

@@ -32,7 +32,7 @@ constexpr const char* plain_rows =
     " LEFT JOIN holdfast_batch_claims c ON c.row = r.seq AND c.batch = r.batch"
     " WHERE r.batch = ?1 AND r.status = 0 AND coalesce(c.suspect, 0) = 0"
     " AND coalesce(c.run_at, 0) <= ?2 ORDER BY r.seq LIMIT ?3";
-constexpr const char* suspect_rows =
+constexpr const char* suspect_batch_rows =
     "SELECT r.seq, r.line, r.input FROM holdfast_batch_claims c INDEXED BY holdfast_batch_left"
     " JOIN holdfast_batchrows r ON r.seq = c.row WHERE c.batch = ?1 AND c.suspect = 1"
     " AND c.owner IS NULL AND r.status = 0 AND c.run_at <= ?2 LIMIT ?3";
@@ -56,7 +56,8 @@ class Claiming {
     auto share = std::max(1, room() / static_cast<int>(open.size()));
     for (const auto& batch : open) take(batch, plain_rows, std::min(share, room()), false);
     for (const auto& batch : open) take(batch, plain_rows, room(), false);
-    for (const auto& batch : open) take(batch, suspect_rows, std::min(suspects_, room()), true);
+    for (const auto& batch : open)
+      take(batch, suspect_batch_rows, std::min(suspects_, room()), true);
   }
 
  private:

@@ -21,15 +21,15 @@ Orphan read_unit(const Statement& row) {
   return orphan;
 }
 
-struct Taken {
+struct TakenRow {
   UnitKey key{};
   std::optional<WorkerId> worker{};
   std::string what{};  ///< for people
 };
 
 /// The unit, if it still is what the verdict was about.
-std::optional<Taken> find_orphan(Connection& db, const Verdict& verdict, Millis now,
-                                 const std::string& domain) {
+std::optional<TakenRow> find_orphaned_row(Connection& db, const Verdict& verdict, Millis now,
+                                          const std::string& domain) {
   auto key = find_claim(db, verdict.lease);
   if (!key) return {};
   auto find = db.use(
@@ -38,7 +38,7 @@ std::optional<Taken> find_orphan(Connection& db, const Verdict& verdict, Millis 
       " LEFT JOIN holdfast_workers w ON w.seq = c.owner"
       " WHERE c.row = ?1 AND c.batch = ?2 AND" HOLDFAST_STILL_ORPHANED("c", "?5"));
   if (!find.bind(key->row, key->batch, now, domain, verdict.lease_until).step()) return {};
-  Taken taken{.key = *key};
+  TakenRow taken{.key = *key};
   if (!find.is_null(0)) taken.worker = find.worker_id(0);
   auto batch = batch_id(find, 1).text();
   taken.what = key->row != 0 ? fmt::format("Line {} of batch {}", find.integer(2), batch)
@@ -119,7 +119,7 @@ std::vector<bool> SqliteBatchStore::reclaim(std::span<const Verdict> verdicts,
     auto now = store_.clock.wall();
     ReportEntries entries{db, report, now};
     for (const auto& verdict : verdicts) {
-      auto taken = find_orphan(db, verdict, store_.clock.steady(), store_.clock_domain);
+      auto taken = find_orphaned_row(db, verdict, store_.clock.steady(), store_.clock_domain);
       done.push_back(taken.has_value());
       if (!taken) continue;
       take_back(db, verdict, taken->key, now, store_.token_floor());

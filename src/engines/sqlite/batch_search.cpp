@@ -55,7 +55,7 @@ BatchRecord read_batch(const Statement& row) {
   return batch;
 }
 
-RowRecord read_row(const Statement& row) {
+RowRecord read_batch_row(const Statement& row) {
   return {.id = row.integer(0),
           .line = static_cast<int>(row.integer(1)),
           .status = static_cast<BatchStatus>(row.integer(2)),
@@ -117,7 +117,7 @@ std::vector<RowRecord> SqliteBatchStore::rows(const RowFilter& filter) {
     Connection::Once query{db, sql};
     query->bind(blob(filter.batch), filter.after_line, filter.after_row, filter.limit,
                 characters(filter.longest_text));
-    while (query->step()) found.push_back(read_row(*query));
+    while (query->step()) found.push_back(read_batch_row(*query));
     return found;
   });
 }

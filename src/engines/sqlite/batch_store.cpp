@@ -14,8 +14,8 @@ namespace {
 
 constexpr Writer::KillPoints batch_points{KillPoint::batch_before_commit,
                                           KillPoint::batch_after_commit};
-constexpr Writer::KillPoints exchange_points{KillPoint::batch_exchange_before_commit,
-                                             KillPoint::batch_exchange_after_commit};
+constexpr Writer::KillPoints batch_exchange_points{KillPoint::batch_exchange_before_commit,
+                                                   KillPoint::batch_exchange_after_commit};
 
 /// What a row takes beside its input: its columns, and its places in three indexes.
 constexpr std::int64_t bytes_besides_input = 120;
@@ -150,7 +150,7 @@ bool SqliteBatchStore::abort(BatchId id, std::span<const NewTask> follow_ups) {
 Exchanged SqliteBatchStore::exchange(std::span<const UnitEnd> ends,
                                      const std::optional<ClaimRequest>& claim) {
   bool news = false;
-  auto exchanged = store_.writer.write(exchange_points, [&](Connection& db) {
+  auto exchanged = store_.writer.write(batch_exchange_points, [&](Connection& db) {
     auto now = store_.clock.wall();
     auto ended = end_units(db, ends, now);
     news = ended.news;

@@ -18,8 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Writer::KillPoints message_points{KillPoint::messages_before_commit,
-                                            KillPoint::messages_after_commit};
 /// A file that nothing names may be one whose message is about to be committed.
 constexpr std::chrono::hours until_abandoned{1};
 

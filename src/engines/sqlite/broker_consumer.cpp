@@ -16,8 +16,6 @@ namespace holdfast::sqlite {
 
 namespace {
 
-constexpr Writer::KillPoints message_points{KillPoint::messages_before_commit,
-                                            KillPoint::messages_after_commit};
 /// Whoever lives but is silent for so long (a process that was stopped) loses what it took.
 constexpr Millis lease{60'000};
 constexpr Millis renew_after{15'000};

@@ -10,6 +10,9 @@
 
 namespace holdfast::sqlite {
 
+inline constexpr Writer::KillPoints message_points{KillPoint::messages_before_commit,
+                                                   KillPoint::messages_after_commit};
+
 class SqliteConsumer final : public Consumer {
  public:
   SqliteConsumer(std::shared_ptr<SqliteBroker> broker, const ConsumerOptions& options);

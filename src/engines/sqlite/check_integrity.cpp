@@ -16,7 +16,7 @@ namespace holdfast::sqlite {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 /// More would tell nobody more.
 constexpr std::size_t enough_damage = 100;
@@ -25,7 +25,7 @@ constexpr std::size_t enough_damage = 100;
 class TimeBox {
  public:
   TimeBox(sqlite3* db, const CheckLimits& limits) : db_{db}, stop_{limits.stop} {
-    if (limits.within) deadline_ = Clock::now() + *limits.within;
+    if (limits.within) deadline_ = Steady::now() + *limits.within;
     constexpr int steps_between_looks = 10'000;
     sqlite3_progress_handler(db_, steps_between_looks, &is_over, this);
   }
@@ -39,13 +39,13 @@ class TimeBox {
   static int is_over(void* box) {
     auto& self = *static_cast<TimeBox*>(box);
     self.over_ = self.over_ || self.stop_.stop_requested() ||
-                 (self.deadline_ && Clock::now() > *self.deadline_);
+                 (self.deadline_ && Steady::now() > *self.deadline_);
     return self.over_;
   }
 
   sqlite3* db_;
   std::stop_token stop_;
-  std::optional<Clock::time_point> deadline_{};
+  std::optional<Steady::time_point> deadline_{};
   bool over_ = false;
 };
 
@@ -158,9 +158,9 @@ class Check {
 
 IntegrityResult check_integrity(Connection& db, const CheckLimits& limits) {
   IntegrityResult result{.full = limits.full};
-  auto began = Clock::now();
+  auto began = Steady::now();
   Check{db, limits, result}.run();
-  result.duration = std::chrono::duration_cast<Millis>(Clock::now() - began);
+  result.duration = std::chrono::duration_cast<Millis>(Steady::now() - began);
   result.advice = advice_for(result.damage);
   return result;
 }

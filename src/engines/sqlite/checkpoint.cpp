@@ -7,7 +7,7 @@ namespace holdfast::sqlite {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 constexpr int between_looks_ms = 5;
 
@@ -16,11 +16,11 @@ constexpr int between_looks_ms = 5;
 /// copies a page, so whoever gives up waiting interrupts it.
 struct Wait {
   sqlite3* db;
-  Clock::time_point end;
+  Steady::time_point end;
 
   static int go_on(void* wait, int) {
     auto& self = *static_cast<Wait*>(wait);
-    if (Clock::now() < self.end) {
+    if (Steady::now() < self.end) {
       ::poll(nullptr, 0, between_looks_ms);
       return 1;
     }
@@ -32,7 +32,7 @@ struct Wait {
 }  // namespace
 
 int checkpoint_and_truncate(sqlite3* db, std::chrono::milliseconds patience) {
-  Wait wait{db, Clock::now() + patience};
+  Wait wait{db, Steady::now() + patience};
   sqlite3_busy_handler(db, &Wait::go_on, &wait);
   int code = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   sqlite3_busy_handler(db, nullptr, nullptr);

@@ -16,7 +16,7 @@ namespace {
 
 // Bytes of the file that are locked. Who is at the door may find out whether it is alone.
 constexpr long door = 0;
-constexpr long open_store = 1;
+constexpr long opened_store = 1;
 constexpr long scrubber = 2;
 
 // What the file says, for the next one to open the store and for people.
@@ -45,7 +45,7 @@ OpenLock::OpenLock(const SideFiles& files, Patience patience)
   if (!lock_within(file_, door, patience))
     throw StoreError{kept_waiting(path_, doorkeeper(files), *patience)};
   at_door_ = true;
-  alone_ = try_lock(file_->get(), open_store);
+  alone_ = try_lock(file_->get(), opened_store);
   if (!alone_) {
     ready();
     return;
@@ -55,7 +55,7 @@ OpenLock::OpenLock(const SideFiles& files, Patience patience)
 }
 
 void OpenLock::ready() {
-  lock_shared(file_->get(), open_store);
+  lock_shared(file_->get(), opened_store);
   alone_ = false;
   unlock(file_->get(), door);
   at_door_ = false;
@@ -64,7 +64,7 @@ void OpenLock::ready() {
 bool OpenLock::is_last() {
   if (!at_door_ && !lock_within(file_, door, closing_patience)) return false;
   at_door_ = true;
-  alone_ = try_lock(file_->get(), open_store);
+  alone_ = try_lock(file_->get(), opened_store);
   if (!alone_) ready();
   return alone_;
 }

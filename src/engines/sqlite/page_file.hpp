@@ -15,6 +15,12 @@ using Blob = std::vector<std::uint8_t>;
 using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string, Blob>;
 using Record = std::vector<SqlValue>;
 
+/// 0 if it is none.
+inline std::int64_t integer(const SqlValue& value) {
+  auto number = std::get_if<std::int64_t>(&value);
+  return number ? *number : 0;
+}
+
 /// The values of a record in SQLite's format; nothing if its header and its length disagree.
 std::optional<Record> decode_record(Bytes bytes);
 

@@ -24,7 +24,7 @@ namespace {
 std::string intent(const SideFiles& files) { return files.folder() + "/replace"; }
 
 /// The file itself, where `path` is a link to it.
-std::string real_path(const std::string& path) {
+std::string canonical_path(const std::string& path) {
   std::error_code ignored;
   auto canonical = std::filesystem::weakly_canonical(path, ignored);
   return canonical.empty() ? path : canonical.string();
@@ -69,7 +69,7 @@ std::string fresh_database(const SideFiles& files) { return files.folder() + "/f
 
 std::string replace_database(const std::string& path, const SideFiles& files,
                              std::string_view word) {
-  auto place = real_path(path);
+  auto place = canonical_path(path);
   auto aside = name_aside(place, word);
   auto fresh = fresh_database(files);
   copy_permissions(place, fresh);
@@ -93,7 +93,7 @@ bool finish_replacement(const std::string& path, const SideFiles& files) {
   auto aside = read_private_file(intent(files));
   aside = aside.substr(0, aside.find('\n'));
   if (aside.empty()) return false;
-  auto place = real_path(path);
+  auto place = canonical_path(path);
   auto fresh = fresh_database(files);
   // As long as the fresh file has its old name, the file in its future place is the old one.
   if (exists(fresh)) {

@@ -27,8 +27,6 @@ std::uint64_t sum_of(std::string_view text, std::uint64_t seed) {
   return XXH3_64bits_withSeed(text.data(), text.size(), seed);
 }
 
-bool is_finished_number(std::int64_t state) { return state >= 2 && state <= 4; }
-
 std::int64_t sum_of_row(const void* id, const Numbers& numbers) {
   if (is_finished_number(numbers[1])) return 0;
   std::array<unsigned char, 16 + sizeof(Numbers)> bytes;

@@ -19,6 +19,9 @@
 /// task that it belongs to, its key and its value.
 namespace holdfast::sqlite {
 
+/// Whether that is the number of a state in which a task is over.
+constexpr bool is_finished_number(std::int64_t state) { return state >= 2 && state <= 4; }
+
 std::int64_t payload_sum(std::string_view payload, const std::optional<std::string_view>& tags = {},
                          const std::optional<std::string_view>& unique_key = {},
                          const std::optional<std::string_view>& backoff = {});

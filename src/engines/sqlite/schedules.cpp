@@ -25,7 +25,7 @@ constexpr Writer::KillPoints schedule_points{KillPoint::schedule_before_commit,
   "last_fired, revision, sum FROM holdfast_schedules "
 
 /// A row as it is stored.
-struct Row {
+struct ScheduleRow {
   std::string name, cron, zone, kind, payload, options;
   std::int64_t missed = 0, paused = 0;
   std::optional<WallTime> next{}, last_fired{};
@@ -43,29 +43,29 @@ struct Row {
   }
 };
 
-Row read_row(const Statement& row) {
+ScheduleRow read_schedule(const Statement& row) {
   return {row.text(0),          row.text(1),          row.text(2),     row.text(3),
           row.text(4),          row.text(5),          row.integer(6),  row.integer(7),
           row.optional_time(8), row.optional_time(9), row.integer(10), row.integer(11)};
 }
 
-Row row_of(const Schedule& schedule) {
-  Row row{schedule.name,
-          schedule.cron,
-          schedule.zone,
-          schedule.task.kind,
-          schedule.task.payload,
-          options_text(schedule.task.options),
-          static_cast<std::int64_t>(schedule.missed),
-          schedule.paused,
-          schedule.next,
-          schedule.last_fired,
-          schedule.revision};
+ScheduleRow row_of(const Schedule& schedule) {
+  ScheduleRow row{schedule.name,
+                  schedule.cron,
+                  schedule.zone,
+                  schedule.task.kind,
+                  schedule.task.payload,
+                  options_text(schedule.task.options),
+                  static_cast<std::int64_t>(schedule.missed),
+                  schedule.paused,
+                  schedule.next,
+                  schedule.last_fired,
+                  schedule.revision};
   row.sum = row.right_sum();
   return row;
 }
 
-Schedule schedule_of(const Row& row) {
+Schedule schedule_of(const ScheduleRow& row) {
   Schedule schedule;
   schedule.name = row.name;
   schedule.cron = row.cron;
@@ -79,7 +79,7 @@ Schedule schedule_of(const Row& row) {
   return schedule;
 }
 
-void write_row(Connection& db, const Row& row) {
+void write_row(Connection& db, const ScheduleRow& row) {
   db.use("INSERT OR REPLACE INTO holdfast_schedules VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(row.name, row.cron, row.zone, row.kind, row.payload, row.options, row.missed,
             row.paused, row.next, row.last_fired, row.revision, row.sum)
@@ -112,17 +112,17 @@ AppliedChange apply_one(Connection& db, const ScheduleChange& change, WallTime n
 std::vector<Schedule> read_all(Statement& query) {
   std::vector<Schedule> schedules;
   while (query.step()) {
-    auto row = read_row(query);
+    auto row = read_schedule(query);
     // Damage must not be run. The integrity check names it.
     if (row.right_sum() == row.sum) schedules.push_back(schedule_of(row));
   }
   return schedules;
 }
 
-std::vector<Row> all_rows(Connection& db) {
-  std::vector<Row> rows;
+std::vector<ScheduleRow> all_rows(Connection& db) {
+  std::vector<ScheduleRow> rows;
   auto query = db.use(HOLDFAST_SCHEDULE "ORDER BY name");
-  while (query.step()) rows.push_back(read_row(query));
+  while (query.step()) rows.push_back(read_schedule(query));
   return rows;
 }
 

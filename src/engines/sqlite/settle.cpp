@@ -11,20 +11,21 @@ namespace holdfast::sqlite {
 
 namespace {
 
-struct Row {
+struct EndingRow {
   std::int64_t seq = 0;
   TaskState state = TaskState::pending;
   std::optional<WallTime> claimed_at{};
   std::optional<WorkerId> worker{};
 };
 
-std::optional<Row> find_row(Connection& db, TaskId id) {
+std::optional<EndingRow> find_ending(Connection& db, TaskId id) {
   auto find = db.use(
       "SELECT t.seq, t.state, t.claimed_at, w.id FROM holdfast_tasks t"
       " LEFT JOIN holdfast_workers w ON w.seq = t.owner WHERE t.id = ?");
   find.bind(id);
   if (!find.step()) return {};
-  Row row{find.integer(0), static_cast<TaskState>(find.integer(1)), find.optional_time(2), {}};
+  EndingRow row{
+      find.integer(0), static_cast<TaskState>(find.integer(1)), find.optional_time(2), {}};
   if (!find.is_null(3)) row.worker = find.worker_id(3);
   return row;
 }
@@ -68,17 +69,18 @@ bool was_settled_before(Connection& db, const Lease& lease) {
   return find.step();
 }
 
-std::string actor_of(const Row& row) {
+std::string actor_of(const EndingRow& row) {
   return row.worker ? "worker/" + row.worker->text() : std::string{"worker"};
 }
 
-TaskChanged changed_otherwise(const Settlement& settlement, const Row& row, WallTime now) {
+TaskChanged changed_otherwise(const Settlement& settlement, const EndingRow& row, WallTime now) {
   return {settlement.lease.id, settlement.kind,
           Transition{TaskState::running, row.state, actor_of(row), settlement.reason,
                      settlement.lease.token, settlement.attempt, now}};
 }
 
-void add_unusual_end(Connection& db, const Settlement& settlement, const Row& row, WallTime now) {
+void add_unusual_end(Connection& db, const Settlement& settlement, const EndingRow& row,
+                     WallTime now) {
   auto actor = actor_of(row);
   add_history(db, {.task = row.seq,
                    .from = TaskState::running,
@@ -99,7 +101,7 @@ bool anything_blocked(Connection& db) {
 
 /// What a settlement other than a plain completion leads to.
 void follow_up(Connection& db, const Settlement& settlement, WallTime now, SettleResult& result) {
-  auto row = find_row(db, settlement.lease.id);
+  auto row = find_ending(db, settlement.lease.id);
   bool otherwise = row->state != settlement.to;
   bool unusual = settlement.was_attempt || otherwise || !settlement.reason.empty();
   if (unusual && row->state != TaskState::completed) add_unusual_end(db, settlement, *row, now);

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/sqlite/boot.hpp"
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/checkpoint.hpp"
 #include "engines/sqlite/commit_mark.hpp"
@@ -37,10 +38,6 @@ constexpr Millis brief_patience{10'000};
 /// Everybody waits for who makes the store ready, and another program may write for long.
 constexpr Millis checkpoint_patience{2'000};
 constexpr int scan_patience_ms = 2'000;
-
-std::string boot_of(const std::string& clock_domain) {
-  return clock_domain.substr(0, clock_domain.find('/'));
-}
 
 /// While this lives nobody writes to the log, programs that know nothing of us included.
 class WritersKeptOut {

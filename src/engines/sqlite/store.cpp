@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "engines/sqlite/ballast.hpp"
+#include "engines/sqlite/boot.hpp"
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/disk.hpp"
 #include "engines/sqlite/open_read_only.hpp"
@@ -15,10 +16,6 @@
 namespace holdfast::sqlite {
 
 namespace {
-
-std::string boot_of(const std::string& clock_domain) {
-  return clock_domain.substr(0, clock_domain.find('/'));
-}
 
 Writer make_writer(const std::string& path, Opened& opened, Stay stay, const std::string& domain,
                    const Events& events) {

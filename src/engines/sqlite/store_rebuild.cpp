@@ -14,13 +14,7 @@ namespace holdfast::sqlite {
 
 namespace {
 
-using Fate = RescuedTask::Fate;
 using Found = PageSalvage::Found;
-
-std::int64_t integer(const SqlValue& value) {
-  auto number = std::get_if<std::int64_t>(&value);
-  return number ? *number : 0;
-}
 
 constexpr std::int64_t out_of_reason = 1'000'000;
 
@@ -103,9 +97,9 @@ void StoreRebuild::take_task(const TaskRescue& rescue, const PageSalvage::Row& r
     if (odd->other != task->id)
       rebuilt_.losses.push_back({Damage::Kind::row, odd->what, odd->other});
   }
-  if (task->fate == Fate::mended)
+  if (task->fate == RescuedTask::Fate::mended)
     rebuilt_.mended.push_back({Damage::Kind::row, task->what, task->id});
-  if (task->fate != Fate::held) return;
+  if (task->fate != RescuedTask::Fate::held) return;
   rebuilt_.losses.push_back({Damage::Kind::row, task->what, task->id});
   add_history(db_, {.task = task->seq,
                     .from = task->from,

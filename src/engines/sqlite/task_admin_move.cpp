@@ -18,7 +18,7 @@ bool contains(const std::vector<TaskState>& states, TaskState state) {
   return std::find(states.begin(), states.end(), state) != states.end();
 }
 
-struct Row {
+struct MovedRow {
   std::int64_t seq = 0;
   std::int64_t lane = 0;
   TaskState state = TaskState::pending;
@@ -29,12 +29,12 @@ struct Row {
   std::string unique_key;
 };
 
-std::optional<Row> find_row(Connection& db, TaskId id) {
+std::optional<MovedRow> find_moved(Connection& db, TaskId id) {
   auto find = db.use(
       "SELECT t.seq, t.state, t.token, t.attempt, t.claimed_at, w.id, t.unique_key, t.lane"
       " FROM holdfast_tasks t LEFT JOIN holdfast_workers w ON w.seq = t.owner WHERE t.id = ?");
   if (!find.bind(id).step()) return {};
-  Row row;
+  MovedRow row;
   row.seq = find.integer(0);
   row.state = static_cast<TaskState>(find.integer(1));
   row.token = Token{find.integer(2)};
@@ -53,7 +53,7 @@ class Moving {
       : db_{db}, move_{move}, now_{now}, token_floor_{token_floor} {}
 
   void move(TaskId id) {
-    auto row = find_row(db_, id);
+    auto row = find_moved(db_, id);
     if (!row) return;
     if (row->state == TaskState::running && move_.ask_running) {
       ask_to_stop(*row);
@@ -68,7 +68,7 @@ class Moving {
   const Moved& moved() const { return moved_; }
 
  private:
-  void ask_to_stop(const Row& row) {
+  void ask_to_stop(const MovedRow& row) {
     db_.use(
            "UPDATE holdfast_tasks SET cancel_requested = 1 WHERE seq = ? AND state = 1"
            " AND cancel_requested = 0")
@@ -90,14 +90,14 @@ class Moving {
     moved_.stopped = true;
   }
 
-  TaskState target(const Row& row) {
+  TaskState target(const MovedRow& row) {
     if (move_.to != TaskState::pending) return move_.to;
     auto waits = db_.use("SELECT 1 FROM holdfast_blocks WHERE seq = ? LIMIT 1");
     return waits.bind(row.seq).step() ? TaskState::blocked : TaskState::pending;
   }
 
   /// Another unfinished task has the key by now: running both would break what it promises.
-  bool key_is_taken(const Row& row) {
+  bool key_is_taken(const MovedRow& row) {
     if (row.unique_key.empty()) return false;
     auto find = db_.use(
         "SELECT 1 FROM holdfast_tasks WHERE unique_key = ? AND unique_key IS NOT NULL"
@@ -105,7 +105,7 @@ class Moving {
     return find.bind(row.unique_key).step();
   }
 
-  void apply(const Row& row, TaskState to) {
+  void apply(const MovedRow& row, TaskState to) {
     bool was_running = row.state == TaskState::running;
     bool runs_again = !is_finished(to) && to != TaskState::held;
     Token token{was_running ? std::max(row.token.value + 1, token_floor_) : row.token.value};

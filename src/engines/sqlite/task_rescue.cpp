@@ -12,11 +12,6 @@ namespace {
 
 using Fate = RescuedTask::Fate;
 
-std::int64_t integer(const SqlValue& value) {
-  auto number = std::get_if<std::int64_t>(&value);
-  return number ? *number : 0;
-}
-
 std::optional<std::string_view> text(const SqlValue& value) {
   auto found = std::get_if<std::string>(&value);
   if (!found) return {};
@@ -31,8 +26,6 @@ TaskId id_of(const SqlValue& value) {
 }
 
 SqlValue as_value(TaskId id) { return Blob(id.bytes.begin(), id.bytes.end()); }
-
-bool is_finished_number(std::int64_t state) { return state >= 2 && state <= 4; }
 
 constexpr auto held = static_cast<std::int64_t>(TaskState::held);
 

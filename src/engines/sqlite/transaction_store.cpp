@@ -11,9 +11,6 @@ namespace {
 
 constexpr Writer::KillPoints step_points{KillPoint::step_before_commit,
                                          KillPoint::step_after_commit};
-constexpr Writer::KillPoints move_points{KillPoint::move_before_commit,
-                                         KillPoint::move_after_commit};
-
 std::span<const std::uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }

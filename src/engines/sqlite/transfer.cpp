@@ -11,9 +11,6 @@ namespace holdfast::sqlite {
 
 namespace {
 
-constexpr Writer::KillPoints move_points{KillPoint::move_before_commit,
-                                         KillPoint::move_after_commit};
-
 /// Nothing instead of an empty text.
 std::optional<std::string_view> unless_empty(const std::string& text) {
   if (text.empty()) return {};

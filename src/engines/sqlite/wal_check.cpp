@@ -23,7 +23,7 @@ namespace holdfast::sqlite {
 
 namespace {
 
-using Kind = WalVerdict::Kind;
+using WalKind = WalVerdict::Kind;
 
 constexpr const char* way_out =
     "Look at it with 'holdfast doctor'; restore a backup, or go on without what is lost with "
@@ -90,35 +90,35 @@ void WalCheck::look() {
   if (!flips_.empty()) verdict_ = judge_wal(scan_, known);
   bool headless = log_ && scan_.beginning == WalScan::Beginning::damaged && verdict_.is_loss();
   if (headless && all_in_database(source.log, log_->size, source.database))
-    verdict_ = {Kind::superfluous, verdict_.what + "; everything in it is in the database", 0};
+    verdict_ = {WalKind::superfluous, verdict_.what + "; everything in it is in the database", 0};
   if (database_->bytes().size == 0 && scan_.frames > 0)
-    verdict_ = {Kind::unusable, "the database is empty, but its write-ahead log is not", 1};
+    verdict_ = {WalKind::unusable, "the database is empty, but its write-ahead log is not", 1};
 }
 
 void WalCheck::carry_out(StartUp& start_up) {
   note_findings(start_up);
   if (!flips_.empty()) turn_back_flips(start_up);
   switch (verdict_.kind) {
-    case Kind::sound:
-    case Kind::torn:
+    case WalKind::sound:
+    case WalKind::torn:
       break;
-    case Kind::doubtful:
+    case WalKind::doubtful:
       suspicious_ = true;
       secure_evidence(start_up, verdict_.what);
       start_up.losses.push_back({Damage::Kind::wal, verdict_.what});
       break;
-    case Kind::superfluous:
+    case WalKind::superfluous:
       if (in_use()) break;
       suspicious_ = true;
       secure_evidence(start_up, verdict_.what);
       drop_log();
       start_up.repair = "mended";
       break;
-    case Kind::damaged:
+    case WalKind::damaged:
       // What is found again is what was found before.
       if (!circumstances_.accept_loss && heed_note(start_up)) return;
       [[fallthrough]];
-    case Kind::unusable:
+    case WalKind::unusable:
       lose(start_up);
       return;
   }
@@ -207,8 +207,8 @@ void WalCheck::lose(StartUp& start_up) {
   suspicious_ = true;
   secure_evidence(start_up, verdict_.what);
   start_up.losses.push_back({Damage::Kind::wal, verdict_.what});
-  newly_lost_ = verdict_.kind == Kind::damaged;
-  bool unusable = verdict_.kind == Kind::unusable;
+  newly_lost_ = verdict_.kind == WalKind::damaged;
+  bool unusable = verdict_.kind == WalKind::unusable;
   if (unusable) name_lost_tasks(start_up);
   if (circumstances_.accept_loss) {
     if (unusable && !in_use()) drop_log();

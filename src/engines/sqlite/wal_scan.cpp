@@ -13,11 +13,6 @@ namespace {
 constexpr std::uint32_t magic = 0x377f0682;  // the last bit says that words are big-endian
 constexpr std::uint32_t format = 3'007'000;
 
-std::uint32_t big(const std::uint8_t* at) {
-  return std::uint32_t{at[0]} << 24 | std::uint32_t{at[1]} << 16 | std::uint32_t{at[2]} << 8 |
-         std::uint32_t{at[3]};
-}
-
 template <bool swapped>
 WalSum add_words(WalSum sum, const std::uint8_t* at, const std::uint8_t* end) {
   for (; at != end; at += 8) {
@@ -128,9 +123,11 @@ WalSum add_to_sum(WalSum sum, std::span<const std::uint8_t> bytes, bool big_endi
 std::optional<WalHeader> WalHeader::parse(std::span<const std::uint8_t> from) {
   if (from.size() < bytes) return {};
   auto at = from.data();
-  if ((big(at) & ~1u) != magic || big(at + 4) != format) return {};
-  WalHeader header{
-      (big(at) & 1) != 0, big(at + 8), {big(at + 16), big(at + 20)}, {big(at + 24), big(at + 28)}};
+  if ((big32(at) & ~1u) != magic || big32(at + 4) != format) return {};
+  WalHeader header{(big32(at) & 1) != 0,
+                   big32(at + 8),
+                   {big32(at + 16), big32(at + 20)},
+                   {big32(at + 24), big32(at + 28)}};
   if (!plausible_page_size(header.page_size)) return {};
   if (add_to_sum({}, from.first(24), header.big_endian) != header.sum) return {};
   return header;
@@ -138,7 +135,8 @@ std::optional<WalHeader> WalHeader::parse(std::span<const std::uint8_t> from) {
 
 FrameHeader FrameHeader::parse(std::span<const std::uint8_t> from) {
   auto at = from.data();
-  return {big(at), big(at + 4), {big(at + 8), big(at + 12)}, {big(at + 16), big(at + 20)}};
+  return {
+      big32(at), big32(at + 4), {big32(at + 8), big32(at + 12)}, {big32(at + 16), big32(at + 20)}};
 }
 
 std::uint64_t WalScan::offset_of(int frame) const {

@@ -10,6 +10,12 @@ namespace holdfast::sqlite {
 /// Reads bytes of a file from `offset`; returns how many there were.
 using ReadAt = std::function<std::size_t(std::uint64_t offset, std::span<std::uint8_t> into)>;
 
+/// The number in the next four bytes, as SQLite stores it.
+inline std::uint32_t big32(const std::uint8_t* at) {
+  return std::uint32_t{at[0]} << 24 | std::uint32_t{at[1]} << 16 | std::uint32_t{at[2]} << 8 |
+         std::uint32_t{at[3]};
+}
+
 /// The checksum of a write-ahead log: it runs from frame to frame, so each depends on all before.
 struct WalSum {
   std::uint32_t first = 0;

@@ -26,11 +26,6 @@ struct IndexHeader {
 };
 static_assert(sizeof(IndexHeader) == 48);
 
-std::uint32_t big(const std::uint8_t* at) {
-  return std::uint32_t{at[0]} << 24 | std::uint32_t{at[1]} << 16 | std::uint32_t{at[2]} << 8 |
-         std::uint32_t{at[3]};
-}
-
 bool native_is_big() { return std::endian::native == std::endian::big; }
 
 Kind tail_of(const WalScan& scan) {
@@ -148,7 +143,7 @@ std::optional<WalIndex> WalIndex::parse(std::span<const std::uint8_t> from) {
   if (sum != WalSum{header.sum[0], header.sum[1]}) return {};
   std::uint32_t backfilled = 0;
   std::memcpy(&backfilled, from.data() + 2 * sizeof header, sizeof backfilled);
-  return WalIndex{{big(header.salt), big(header.salt + 4)},
+  return WalIndex{{big32(header.salt), big32(header.salt + 4)},
                   static_cast<int>(header.frames),
                   static_cast<int>(backfilled)};
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <boost/json.hpp>
 
+#include "engines/sqlite/boot.hpp"
+
 namespace holdfast::sqlite {
 
 namespace json = boost::json;
@@ -61,8 +63,6 @@ WorkerRow read_row(const Statement& row) {
   status.evidence = row.text(14);
   return read;
 }
-
-std::string boot_of(const std::string& domain) { return domain.substr(0, domain.find('/')); }
 
 }  // namespace
 

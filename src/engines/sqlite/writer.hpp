@@ -113,4 +113,8 @@ class Writer {
   std::atomic<bool> checkpoint_wanted_ = false;
 };
 
+/// Of what takes tasks and transactions from one store to another.
+inline constexpr Writer::KillPoints move_points{KillPoint::move_before_commit,
+                                                KillPoint::move_after_commit};
+
 }  // namespace holdfast::sqlite
