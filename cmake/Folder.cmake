@@ -5,7 +5,10 @@ target_compile_options(holdfast_options INTERFACE
   -Wall -Wextra -Wconversion -Wshadow -fstack-protector-strong -fcf-protection
   $<$<BOOL:${HOLDFAST_WERROR}>:-Werror>
   # g++ 12 sees overlaps in std::string at -O3 that are not there (its bug 105651).
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  # Where several files are compiled as one, what is private to one is seen by the next.
+  $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-shadow>
+  $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
 target_compile_definitions(holdfast_options INTERFACE _GLIBCXX_ASSERTIONS
   $<$<CONFIG:Release,RelWithDebInfo>:_FORTIFY_SOURCE=2>
   $<$<BOOL:${HOLDFAST_KILL_POINTS}>:HOLDFAST_KILL_POINTS>)

@@ -4,7 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from cpp import closing_brace, functions, without_comments
+from cpp import closing_brace, functions, private_names, without_comments
 from tree import Finding, in_folder
 
 MAX_FUNCTION = 70
@@ -28,6 +28,14 @@ CREATING_ALLOWED = {
     "src/cli/demo_ledger.cpp", "src/cli/batch_watch.cpp", "src/server/embed/embedder.cpp"}
 PASSED_ON = re.compile(
     r"\bthrow;|\bcurrent_exception\(\)|\babort\(\)|\boutcome_of_thrown\(\)")
+
+
+# One program for each file or two.
+PROGRAMS = {"tests/batches", "tests/corruption", "tests/crash", "tests/faults", "tests/files",
+            "tests/operations", "tests/simulation", "tests/fuzz"}
+# Compiled one file at a time: commands, unit tests and scenarios are alike inside.
+APART = ("src/cli", "src/server/embed", "tests/unit", "tests/scenario", "tests/support",
+         "tests/style")
 
 
 def long_functions(tree):
@@ -92,6 +100,20 @@ def created_files(tree):
                           "creates a file; use recovery/private_files.hpp")
 
 
+def same_private_names(tree):
+    """Files of one folder are compiled several at a time, so what is private to one must not have
+    the name of what is private to another. Often it should be there once."""
+    first = {}
+    for file in tree.code("src", "tests"):
+        folder = str(Path(file.path).parent)
+        if file.suffix != ".cpp" or in_folder(file, *APART) or folder in PROGRAMS:
+            continue
+        for name in sorted(set(private_names(file.text))):
+            other = first.setdefault((folder, name), file.path)
+            if other != file.path:
+                yield Finding(file.path, 1, f"{name} is private to {other}, too")
+
+
 def formatting(tree):
     paths = [file.path for file in tree.code()]
     if not paths:
@@ -107,4 +129,4 @@ def formatting(tree):
 
 
 RULES = [long_functions, names, disabled_tests, sleeping_tests, swallowed_exceptions,
-         created_files, formatting]
+         created_files, same_private_names, formatting]

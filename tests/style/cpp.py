@@ -60,3 +60,35 @@ def functions(text):
             else:
                 head_start = at + 1
         at += 1
+
+
+_PRIVATE = re.compile(r"\bnamespace\s*\{")
+_TEMPLATE = re.compile(r"^template\s*<[^{]*?>\s*(?=\w)")
+_TYPE = re.compile(r"^(?:struct|class|enum class|enum|concept)\s+(\w+)")
+_CALLED = re.compile(r"^[^={]*?\b(\w+)\s*\(")
+_VALUE = re.compile(r"^[^={(\[]*?\b(\w+)\s*(?:\{|=|\[|$)")
+
+
+def private_names(text):
+    """What unnamed namespaces define: types and values by name, functions with parameters."""
+    code = without_comments(text)
+    for match in _PRIVATE.finditer(code):
+        end = closing_brace(code, match.end() - 1)
+        flat, at = [], match.end()
+        while at < end:
+            if code[at] == "{":
+                flat.append("{};")
+                at = closing_brace(code, at)
+            else:
+                flat.append(code[at])
+            at += 1
+        for statement in "".join(flat).split(";"):
+            statement = _TEMPLATE.sub("", " ".join(statement.split()))
+            if not statement or statement.startswith(("using ", "namespace ")):
+                continue
+            if found := _TYPE.match(statement):
+                yield found.group(1)
+            elif "=" not in statement.split("(")[0] and (found := _CALLED.match(statement)):
+                yield re.sub(r"\s", "", statement[found.start(1):].rsplit(")", 1)[0]) + ")"
+            elif found := _VALUE.match(statement):
+                yield found.group(1)
