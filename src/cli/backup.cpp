@@ -13,7 +13,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct BackupOptions {
   std::string file;
   bool force = false;
 };
@@ -22,7 +22,7 @@ std::string megabytes(std::int64_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_backup(Context& context, const BackupOptions& options) {
   Interrupts interrupts;
   const Engine engine = context.existing_engine();
   std::stop_source stop;
@@ -56,12 +56,12 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_backup(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BackupOptions>();
   CLI::App* command =
       parent.add_subcommand("backup", "Copy the store into a file while everybody works");
   command->add_option("FILE", options->file, "The backup")->required()->type_name("FILE");
   command->add_flag("--force", options->force, "Overwrite the file if it is there");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_backup);
 }
 
 }  // namespace holdfast::cli

@@ -11,7 +11,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct BatchChangeOptions {
   std::string id;
   std::string liveness{};
 };
@@ -29,7 +29,7 @@ void print_changed(const Context& context, BatchId id, const std::string& what) 
       fmt::format("batch {} {}: it is {}", id.text(), why, to_string(batch.status))};
 }
 
-Exit release(Context& context, const Options& options) {
+Exit release(Context& context, const BatchChangeOptions& options) {
   auto id = parse_batch_id(options.id);
   Batches batches{context.existing_engine()};
   if (!batches.release(id)) refuse(batches, id, "does not wait to be released");
@@ -37,7 +37,7 @@ Exit release(Context& context, const Options& options) {
   return Exit::ok;
 }
 
-Exit abort_it(Context& context, const Options& options) {
+Exit abort_it(Context& context, const BatchChangeOptions& options) {
   auto id = parse_batch_id(options.id);
   Batches batches{context.existing_engine(), {.liveness = liveness_of(options.liveness)}};
   if (!batches.abort(id)) refuse(batches, id, "has ended already");
@@ -46,9 +46,10 @@ Exit abort_it(Context& context, const Options& options) {
 }
 
 /// Adds what both have.
-CLI::App& add_change(CLI::App& parent, Context& context, const std::shared_ptr<Options>& options,
-                     const std::string& name, const std::string& description,
-                     Exit (*run)(Context&, const Options&)) {
+CLI::App& add_change(CLI::App& parent, Context& context,
+                     const std::shared_ptr<BatchChangeOptions>& options, const std::string& name,
+                     const std::string& description,
+                     Exit (*run)(Context&, const BatchChangeOptions&)) {
   CLI::App* command = parent.add_subcommand(name, description);
   command->add_option("BATCH", options->id, "Its id")->required()->type_name("");
   chosen(*command, context, options, run);
@@ -58,12 +59,12 @@ CLI::App& add_change(CLI::App& parent, Context& context, const std::shared_ptr<O
 }  // namespace
 
 void add_batch_release(CLI::App& parent, Context& context) {
-  add_change(parent, context, std::make_shared<Options>(), "release", "Let a batch run that waits",
-             release);
+  add_change(parent, context, std::make_shared<BatchChangeOptions>(), "release",
+             "Let a batch run that waits", release);
 }
 
 void add_batch_abort(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BatchChangeOptions>();
   add_liveness(add_change(parent, context, options, "abort",
                           "Call a batch off: what is not done is aborted", abort_it),
                options->liveness);

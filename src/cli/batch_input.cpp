@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t most_problems_shown = 20;
 // A commit of more rows would keep others waiting for too long.
-constexpr std::size_t chunk = 20'000;
+constexpr std::size_t rows_at_once = 20'000;
 
 void complain(const std::string& path, const std::vector<FileRows::Problem>& problems) {
   for (std::size_t i = 0; i < std::min(problems.size(), most_problems_shown); ++i)
@@ -35,7 +35,7 @@ void complain(const std::string& path, const std::vector<FileRows::Problem>& pro
 /// The next rows that are appended in one step.
 template <class T>
 std::span<T> portion(std::span<T> rows) {
-  return rows.first(std::min(rows.size(), chunk));
+  return rows.first(std::min(rows.size(), rows_at_once));
 }
 
 void append_rows(Batches& batches, BatchId id, std::span<const BatchRow> rows, bool release) {
@@ -47,7 +47,7 @@ void append_rows(Batches& batches, BatchId id, std::span<const BatchRow> rows, b
 }
 
 int last_line(const Batches& batches, BatchId id) {
-  RowFilter filter{.batch = id, .limit = static_cast<int>(chunk)};
+  RowFilter filter{.batch = id, .limit = static_cast<int>(rows_at_once)};
   int last = 0;
   for (auto page = batches.rows(filter); !page.empty(); page = batches.rows(filter)) {
     last = filter.after_line = page.back().line;
@@ -84,7 +84,7 @@ void add_new_batch(CLI::App& command, NewBatch& batch, std::string& format) {
 
 Batches::Submitted submit_rows(Batches& batches, NewBatch batch, std::vector<BatchRow> rows) {
   bool release = !batch.wait;
-  if (rows.size() <= chunk) {
+  if (rows.size() <= rows_at_once) {
     batch.rows = std::move(rows);
     return batches.submit(batch);
   }

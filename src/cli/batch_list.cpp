@@ -10,12 +10,12 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct BatchListOptions {
   BatchFilter filter;
   std::vector<std::string> statuses;
 };
 
-Exit run(Context& context, const Options& options) {
+Exit run_batch_list(Context& context, const BatchListOptions& options) {
   const Batches batches{context.existing_engine()};
   auto filter = options.filter;
   filter.statuses = parse_batch_statuses(options.statuses);
@@ -50,7 +50,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_batch_list(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BatchListOptions>();
   CLI::App* command = parent.add_subcommand("list", "List batches, the newest first");
   command->add_option("--app", options->filter.app, "Of this application")->type_name("APP");
   command->add_option("--op", options->filter.op, "Of this operation")->type_name("OP");
@@ -59,7 +59,7 @@ void add_batch_list(CLI::App& parent, Context& context) {
       ->check(CLI::IsMember({"queued", "inprog", "success", "failed", "aborted", "wait"}));
   command->add_option("--limit", options->filter.limit, "At most so many; default: 50")
       ->check(CLI::Range(1, 100'000));
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_batch_list);
 }
 
 }  // namespace holdfast::cli

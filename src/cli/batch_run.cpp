@@ -25,10 +25,11 @@ struct Others {
   std::string liveness, unclaimed;
 };
 
-constexpr EndWords words{"finishing the rows that are begun; once more to give them back now",
-                         "stopping, and giving back what is begun"};
+constexpr EndWords end_words_of_rows{
+    "finishing the rows that are begun; once more to give them back now",
+    "stopping, and giving back what is begun"};
 
-struct Options {
+struct BatchRunOptions {
   std::string line, app, output, drain;
   Others others;
   std::vector<std::string> ops, passed;
@@ -56,7 +57,7 @@ void set_others(const Others& others, BatchOptions& options) {
     options.queue_unclaimed_after = parse_duration(others.unclaimed, "--queue-unclaimed-after");
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_batch_run(Context& context, const BatchRunOptions& options) {
   begin_log(context, options.log);
   Interrupts interrupts;
   RowProgram program{options.line, options.passed};
@@ -73,7 +74,7 @@ Exit run(Context& context, const Options& options) {
   as_worker.drain_timeout =
       options.drain.empty() ? without_limit : parse_duration(options.drain, "--drain-timeout");
   Worker worker{batches.work(), std::move(as_worker)};
-  const InterruptWatch watch{interrupts, winding_down(worker, context, words)};
+  const InterruptWatch watch{interrupts, winding_down(worker, context, end_words_of_rows)};
   print_summary(context, worker.run(), "done", "rows and summaries done");
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
 }
@@ -93,7 +94,7 @@ Exit recover(Context& context, const RecoverOptions& options) {
 }  // namespace
 
 void add_batch_run(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BatchRunOptions>();
   CLI::App* command = parent.add_subcommand("run", "Process rows with a program");
   command
       ->add_option("--exec", options->line,
@@ -125,7 +126,7 @@ void add_batch_run(CLI::App& parent, Context& context) {
   command->add_flag("--until-empty", options->worker.until_empty,
                     "End when nothing is left that this worker could process");
   add_log_options(*command, options->log);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_batch_run);
 }
 
 void add_batch_recover(CLI::App& parent, Context& context) {

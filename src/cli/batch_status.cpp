@@ -16,7 +16,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct BatchStatusOptions {
   std::string id;
   bool watch = false;
 };
@@ -61,7 +61,7 @@ void print_batch(const Context& context, const BatchRecord& batch) {
     context.say(fmt::format("  output {} ({})", name, key));
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_batch_status(Context& context, const BatchStatusOptions& options) {
   auto id = parse_batch_id(options.id);
   Interrupts interrupts;
   std::stop_source stop;
@@ -90,11 +90,11 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_batch_status(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BatchStatusOptions>();
   CLI::App* command = parent.add_subcommand("status", "Show how far a batch is");
   command->add_option("BATCH", options->id, "Its id")->required()->type_name("");
   command->add_flag("--watch", options->watch, "Until it has ended, with its progress");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_batch_status);
 }
 
 }  // namespace holdfast::cli

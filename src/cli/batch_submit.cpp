@@ -12,7 +12,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct BatchSubmitOptions {
   std::string file, format;
   NewBatch batch;
 };
@@ -22,7 +22,7 @@ struct AppendOptions {
   bool release = false;
 };
 
-Exit run(Context& context, const Options& options) {
+Exit run_batch_submit(Context& context, const BatchSubmitOptions& options) {
   auto read = rows_of_file(context, options.file, options.format);
   Batches batches{context.engine()};
   auto batch = options.batch;
@@ -59,7 +59,7 @@ Exit append(Context& context, const AppendOptions& options) {
 }  // namespace
 
 void add_batch_submit(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BatchSubmitOptions>();
   CLI::App* command =
       parent.add_subcommand("submit", "Submit the rows of a file as a batch; prints its id");
   command->add_option("FILE", options->file, "JSON Lines or CSV; - is standard input")
@@ -67,7 +67,7 @@ void add_batch_submit(CLI::App& parent, Context& context) {
       ->type_name("");
   add_new_batch(*command, options->batch, options->format);
   command->add_flag("--wait", options->batch.wait, "Hold it until it is released");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_batch_submit);
 }
 
 void add_batch_append(CLI::App& parent, Context& context) {

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds between_looks{500};
 
-struct Options {
+struct BatchWatchOptions {
   std::string folder, age = "5s", format;
   NewBatch batch;
   bool once = false;
@@ -57,7 +57,7 @@ bool is_being_written(const fs::path& path) {
 /// Takes what has come to rest in a folder, and moves it into one below.
 class Intake {
  public:
-  Intake(Context& context, Batches& batches, const Options& options)
+  Intake(Context& context, Batches& batches, const BatchWatchOptions& options)
       : context_{context},
         batches_{batches},
         options_{options},
@@ -142,12 +142,12 @@ class Intake {
 
   Context& context_;
   Batches& batches_;
-  const Options& options_;
+  const BatchWatchOptions& options_;
   Millis age_;
   std::string trouble_{};  ///< said last
 };
 
-Exit run(Context& context, const Options& options) {
+Exit run_batch_watch(Context& context, const BatchWatchOptions& options) {
   if (!fs::is_directory(options.folder))
     throw InvalidRequest{fmt::format("{} is not a folder", options.folder)};
   // What is wrong with all of them must not be laid at the door of the first.
@@ -175,7 +175,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_batch_watch(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BatchWatchOptions>();
   CLI::App* command =
       parent.add_subcommand("watch", "Submit every file that comes into a folder as a batch");
   command->add_option("FOLDER", options->folder, "Taken files go into taken/ in it")
@@ -187,7 +187,7 @@ void add_batch_watch(CLI::App& parent, Context& context) {
                    "Take files that nobody has written to for so long; default: 5s")
       ->type_name("DURATION");
   command->add_flag("--once", options->once, "Look once and end");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_batch_watch);
 }
 
 }  // namespace holdfast::cli

@@ -5,12 +5,12 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct CompletionOptions {
   std::string shell;
   const CLI::App* program = nullptr;
 };
 
-Exit run(Context& context, const Options& options) {
+Exit run_completion(Context& context, const CompletionOptions& options) {
   const auto tree = command_tree(*options.program);
   if (options.shell == "bash") context.print(bash_completion(tree));
   if (options.shell == "zsh") context.print(zsh_completion(tree));
@@ -21,13 +21,13 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_completion(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompletionOptions>();
   options->program = &parent;
   CLI::App* command = parent.add_subcommand("completion", "Print the completion script of a shell");
   command->add_option("SHELL", options->shell, "Which shell")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_completion);
 }
 
 }  // namespace holdfast::cli

@@ -12,7 +12,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct ConfigCheckOptions {
   std::string file;
 };
 
@@ -21,7 +21,7 @@ std::string value_json(const Key& key, const Settings& settings) {
   return key.kind == KeyKind::choice ? json_string(text) : text;
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_config_check(Context& context, const ConfigCheckOptions& options) {
   if (!options.file.empty()) context.config_path = options.file;
   if (context.config_path.empty())
     throw InvalidRequest{"which file? Write 'holdfast config check FILE'"};
@@ -63,12 +63,12 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_config_check(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConfigCheckOptions>();
   CLI::App* command =
       parent.add_subcommand("check", "Check a configuration file and print what is in force");
   command->add_option("FILE", options->file, "The file; default: what --config names")
       ->type_name("");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_config_check);
 }
 
 }  // namespace holdfast::cli

@@ -24,7 +24,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct DemoOptions {
   int seconds = 20;
   int workers = 4;
   unsigned seed = 0;
@@ -62,7 +62,8 @@ class Folder {
 
 class Demo {
  public:
-  Demo(Context& context, const Options& options, const std::string& folder, std::stop_token stop)
+  Demo(Context& context, const DemoOptions& options, const std::string& folder,
+       std::stop_token stop)
       : context_{context},
         options_{options},
         folder_{folder},
@@ -104,7 +105,7 @@ class Demo {
   }
 
   Context& context_;
-  const Options& options_;
+  const DemoOptions& options_;
   std::string folder_;
   std::stop_token stop_;
   Engine engine_;
@@ -204,7 +205,7 @@ void Demo::feed(int shortest_ms, int longest_ms) {
 std::int64_t Demo::count(std::initializer_list<TaskState> states) const {
   std::int64_t total = 0;
   for (const auto& queue : Inspector{engine_}.queues())
-    for (const auto state : states) total += queue.counts[static_cast<std::size_t>(state)];
+    for (const auto state : states) total += queue.count(state);
   return total;
 }
 
@@ -249,8 +250,8 @@ void print_report(const Context& context, const RecoveryReport& report) {
     context.say(fmt::format("  and {} more", report.tasks.size() - few));
 }
 
-Exit run(Context& context, const Options& given) {
-  Options options = given;
+Exit run_demo(Context& context, const DemoOptions& given) {
+  DemoOptions options = given;
   if (options.seed == 0) options.seed = std::random_device{}();
   Interrupts interrupts;
   std::stop_source interrupted;
@@ -274,7 +275,7 @@ Exit run(Context& context, const Options& given) {
 }  // namespace
 
 void add_demo(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DemoOptions>();
   CLI::App* command =
       parent.add_subcommand("demo", "Kill workers at random and see that nothing is lost");
   command->add_option("--seconds", options->seconds, "How long, about")
@@ -282,7 +283,7 @@ void add_demo(CLI::App& parent, Context& context) {
   command->add_option("--workers", options->workers, "Worker processes")->check(CLI::Range(2, 64));
   command->add_option("--seed", options->seed, "Repeat the course of kills of an earlier run");
   command->add_option("--keep", options->keep, "Use this folder and keep it")->type_name("DIR");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_demo);
   add_demo_worker(parent, context);
 }
 

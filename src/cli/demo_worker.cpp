@@ -14,7 +14,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct DemoWorkerOptions {
   std::string ledgers;
   int interval_ms = 0;
 };
@@ -37,7 +37,7 @@ Outcome handle(const DemoOrder& order, Attempt& attempt, const DemoLedger& ledge
   return done_with(DemoDone{attempt.token().value});
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_demo_worker(Context& context, const DemoWorkerOptions& options) {
   // Killing the demo must not leave its workers behind.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   Settings settings = context.config().settings;
@@ -61,12 +61,12 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_demo_worker(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DemoWorkerOptions>();
   CLI::App* command = parent.add_subcommand("demo-worker", "One of the demo's workers");
   command->group("");  // started by the demo, not by people
   command->add_option("--ledgers", options->ledgers)->required();
   command->add_option("--interval", options->interval_ms);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_demo_worker);
 }
 
 }  // namespace holdfast::cli

@@ -11,7 +11,7 @@ namespace holdfast::cli {
 
 namespace {
 
-Exit run(Context& context, const DiagnosisOptions& options) {
+Exit run_doctor(Context& context, const DiagnosisOptions& options) {
   context.require_store();
   auto diagnosis = diagnose(context.store_address(), options, context.config().settings);
   if (const auto folder = server_folder(context.store_address())) {
@@ -38,7 +38,7 @@ void add_doctor(CLI::App& parent, Context& context) {
   command->add_flag("--full", options->full, "Check every page and index, however long it takes");
   command->add_flag("--accept-loss", options->accept_loss,
                     "Go on without the commits that cannot be read any more");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_doctor);
 }
 
 }  // namespace holdfast::cli

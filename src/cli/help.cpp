@@ -8,7 +8,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct HelpOptions {
   const CLI::App* app = nullptr;
   std::vector<std::string> words;
 };
@@ -20,7 +20,7 @@ const CLI::App& command_in(const CLI::App& app, const std::string& word) {
   return *found.front();
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_help(Context& context, const HelpOptions& options) {
   const CLI::App* found = options.app;
   std::string name = found->get_name();
   for (const std::string& word : options.words) {
@@ -35,12 +35,12 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_help(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HelpOptions>();
   options->app = &app;
   CLI::App* command = app.add_subcommand("help", "Show how a command is used");
   command->add_option("COMMAND", options->words, "The command, for example 'task add'")
       ->type_name("");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_help);
 }
 
 }  // namespace holdfast::cli

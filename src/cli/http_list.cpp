@@ -11,11 +11,11 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct HttpListOptions {
   int limit = 50;
 };
 
-Exit run(Context& context, const Options& options) {
+Exit run_http_list(Context& context, const HttpListOptions& options) {
   if (is_sidekiq(context)) return list_sidekiq(context, options.limit);
   const auto requests = requests_in_flight(context.existing_engine(), options.limit, wall_now());
   Table table{{{"REQUEST"}, {"AGE", true}, {"METHOD"}, {"HOST"}, {"WORKER"}, {"HEARTBEAT", true}}};
@@ -37,11 +37,11 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_http_list(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HttpListOptions>();
   CLI::App* command = parent.add_subcommand("list", "List requests in flight");
   command->add_option("--limit", options->limit, "At most so many; default: 50")
       ->check(CLI::Range(1, 100'000));
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_http_list);
 }
 
 }  // namespace holdfast::cli

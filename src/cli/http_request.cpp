@@ -16,7 +16,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct HttpRequestOptions {
   http::Method method = http::Method::get;
   std::string url;
   std::vector<std::string> headers, secret_headers, params;
@@ -31,7 +31,7 @@ struct Options {
   EgressFlags egress;
 };
 
-http::Call call_of(const Options& options) {
+http::Call call_of(const HttpRequestOptions& options) {
   auto call = options.call;
   for (const auto& header : options.headers) {
     auto [name, value] = name_and_value(header, ':', "--header");
@@ -51,7 +51,7 @@ http::Call call_of(const Options& options) {
   return call;
 }
 
-std::map<std::string, std::string> secret_headers_of(const Options& options,
+std::map<std::string, std::string> secret_headers_of(const HttpRequestOptions& options,
                                                      const http::Headers& others) {
   std::map<std::string, std::string> headers;
   for (const auto& header : options.secret_headers) {
@@ -65,7 +65,7 @@ std::map<std::string, std::string> secret_headers_of(const Options& options,
   return headers;
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_http_request(Context& context, const HttpRequestOptions& options) {
   auto call = call_of(options);
   call.secret_headers = secret_headers_of(options, call.headers);
   auto client_options = options.client;
@@ -83,7 +83,7 @@ Exit run(Context& context, const Options& options) {
   return Exit::ok;
 }
 
-void add_call_options(CLI::App& command, Options& options) {
+void add_call_options(CLI::App& command, HttpRequestOptions& options) {
   command.add_option("url", options.url, "Where to")->required()->type_name("URL");
   command.add_option("--header", options.headers, "Header 'Name: value'; repeatable")
       ->allow_extra_args(false)
@@ -129,7 +129,7 @@ void add_call_options(CLI::App& command, Options& options) {
 }
 
 void add_method(CLI::App& parent, Context& context, http::Method method, const std::string& name) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HttpRequestOptions>();
   options->method = method;
   CLI::App* command =
       parent.add_subcommand(name, fmt::format("Enqueue a {} request", http::to_string(method)));
@@ -148,7 +148,7 @@ void add_method(CLI::App& parent, Context& context, http::Method method, const s
       ->type_name("DURATION");
   command->add_flag("--print", options->print, "Perform it now and print the answer");
   add_egress_flags(*command, options->egress, context);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_http_request);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct HttpRunOptions {
   http::ProcessorOptions processor;
   std::string timeout, connect_timeout, idle_timeout, dns_cache, host_pause, host_patience;
   bool http1 = false;
@@ -66,7 +66,7 @@ void rest(http::Processor& processor, const Context& context) {
   log_line(context, Severity::info, "resting", "taking no more requests; SIGTERM ends this");
 }
 
-http::ProcessorOptions processing_of(const Options& options, Context& context) {
+http::ProcessorOptions processing_of(const HttpRunOptions& options, Context& context) {
   auto processing = options.processor;
   apply(options.egress, context, processing);
   set_duration(processing.request_timeout, options.timeout, "--timeout");
@@ -84,7 +84,7 @@ http::ProcessorOptions processing_of(const Options& options, Context& context) {
 /// So many names are written out; the others are counted.
 constexpr std::size_t most_names = 20;
 
-void warn_of_unbound(const Context& context, const Options& options, bool are_sent) {
+void warn_of_unbound(const Context& context, const HttpRunOptions& options, bool are_sent) {
   auto names = unbound_secrets(options.egress);
   if (names.empty()) return;
   const auto others = names.size() - std::min(names.size(), most_names);
@@ -99,7 +99,7 @@ void warn_of_unbound(const Context& context, const Options& options, bool are_se
                   names.front()));
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_http_run(Context& context, const HttpRunOptions& options) {
   begin_log(context, options.log);
   const auto processing = processing_of(options, context);
   warn_of_unbound(context, options, is_sidekiq(context) && !options.sidekiq.require_bound);
@@ -126,7 +126,7 @@ Exit run(Context& context, const Options& options) {
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
 }
 
-void add_limits(CLI::App& command, Options& options) {
+void add_limits(CLI::App& command, HttpRunOptions& options) {
   auto& processor = options.processor;
   command.add_option("--capacity", processor.capacity, "Requests in flight; default: 256")
       ->check(CLI::Range(1, 16'384));
@@ -154,7 +154,7 @@ void add_limits(CLI::App& command, Options& options) {
       ->type_name("TEXT");
 }
 
-void add_connections(CLI::App& command, Options& options) {
+void add_connections(CLI::App& command, HttpRunOptions& options) {
   auto& processor = options.processor;
   command.add_flag("--http1", options.http1,
                    "Speak HTTP/1.1 only, for proxies that cannot bear HTTP/2");
@@ -189,7 +189,7 @@ void add_connections(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_http_run(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HttpRunOptions>();
   CLI::App* command = parent.add_subcommand("run", "Perform requests, thousands at once");
   command->add_option("--queue", options->processor.queues, "Take from this queue only; repeatable")
       ->allow_extra_args(false)
@@ -203,7 +203,7 @@ void add_http_run(CLI::App& parent, Context& context) {
                     "End when no request is left; Sidekiq: on its queues");
   add_trace_flags(*command, options->traces);
   add_log_options(*command, options->log);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_http_run);
 }
 
 }  // namespace holdfast::cli

@@ -12,7 +12,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct HttpStatsOptions {
   int newest = 10'000;
 };
 
@@ -54,7 +54,7 @@ void print_text(const Context& context, const HttpStats& stats) {
         process.in_flight * 100 / std::max(1, process.capacity), process.capacity_exceeded));
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_http_stats(Context& context, const HttpStatsOptions& options) {
   if (is_sidekiq(context)) return count_sidekiq(context);
   const auto stats = http_stats(context.existing_engine(), {.newest = options.newest});
   if (context.json)
@@ -67,13 +67,13 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_http_stats(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HttpStatsOptions>();
   CLI::App* command =
       parent.add_subcommand("stats", "Count requests, statuses, errors and how long they took");
   command
       ->add_option("--newest", options->newest, "Look into the results of so many; default: 10000")
       ->check(CLI::Range(1, 1'000'000));
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_http_stats);
 }
 
 }  // namespace holdfast::cli

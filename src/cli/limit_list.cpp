@@ -9,7 +9,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {};
+struct LimitListOptions {};
 
 /// A line for the limit, and for `*` one for each that it is in use by.
 void add_rows(Table& table, const LimitStatus& status) {
@@ -25,7 +25,7 @@ void add_rows(Table& table, const LimitStatus& status) {
                use.tokens ? std::to_string(*use.tokens) : ""});
 }
 
-Exit run(Context& context, const Options&) {
+Exit run_limit_list(Context& context, const LimitListOptions&) {
   const auto limits = Limits{context.existing_engine()}.list();
   if (context.json) {
     for (const LimitStatus& status : limits) context.print_json(limit_json(status));
@@ -45,7 +45,7 @@ Exit run(Context& context, const Options&) {
 
 void add_limit_list(CLI::App& parent, Context& context) {
   CLI::App* command = parent.add_subcommand("list", "Limits, and how much of each is in use");
-  chosen(*command, context, std::make_shared<Options>(), run);
+  chosen(*command, context, std::make_shared<LimitListOptions>(), run_limit_list);
 }
 
 }  // namespace holdfast::cli

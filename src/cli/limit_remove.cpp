@@ -10,7 +10,7 @@ namespace holdfast::cli {
 
 namespace {
 
-Exit run(Context& context, const LimitName& limit) {
+Exit run_limit_remove(Context& context, const LimitName& limit) {
   if (!Limits{context.existing_engine()}.remove(limit.parsed(), limit.name))
     throw InvalidRequest{
         fmt::format("there is no limit of {} '{}'; 'holdfast limit list' lists those there are",
@@ -32,7 +32,7 @@ void add_limit_remove(CLI::App& parent, Context& context) {
   auto options = std::make_shared<LimitName>();
   CLI::App* command = parent.add_subcommand("remove", "Remove a limit");
   add_limit_name(*command, *options);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_limit_remove);
 }
 
 }  // namespace holdfast::cli

@@ -10,14 +10,14 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct LimitSetOptions {
   LimitName name;
   std::optional<int> max_running;
   std::string rate;
   int burst = 0;
 };
 
-Exit run(Context& context, const Options& options) {
+Exit run_limit_set(Context& context, const LimitSetOptions& options) {
   Limit limit{options.name.parsed(), options.name.name, options.max_running};
   if (!options.rate.empty()) limit.rate = parse_rate(options.rate);
   if (limit.rate) limit.rate->burst = options.burst;
@@ -38,7 +38,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_limit_set(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LimitSetOptions>();
   CLI::App* command = parent.add_subcommand("set", "Set a limit, in place of the one before");
   add_limit_name(*command, options->name);
   command->add_option("--max-running", options->max_running, "So many may run at once; 0: none")
@@ -51,7 +51,7 @@ void add_limit_set(CLI::App& parent, Context& context) {
                    "So many may start at once after a pause; default: as many as --rate says")
       ->check(CLI::Range(1, 1'000'000))
       ->needs(rate);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_limit_set);
 }
 
 }  // namespace holdfast::cli

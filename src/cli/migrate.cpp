@@ -10,11 +10,11 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct MigrateOptions {
   bool print = false;
 };
 
-Exit run(Context& context, const Options& options) {
+Exit run_migrate(Context& context, const MigrateOptions& options) {
   const auto address = context.store_address();
   if (!address.starts_with("postgres"))
     throw InvalidRequest{
@@ -36,12 +36,12 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_migrate(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MigrateOptions>();
   CLI::App* command = parent.add_subcommand(
       "migrate", "Make the tables of a store on PostgreSQL, or bring them to this version");
   command->add_flag("--print", options->print,
                     "Print the statements for an empty database instead of running them");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_migrate);
 }
 
 }  // namespace holdfast::cli

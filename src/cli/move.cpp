@@ -15,7 +15,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct StoreMoveOptions {
   std::string from;
   std::string to;
   bool finished = false;
@@ -73,7 +73,7 @@ std::string objection(const Engine& from, const Engine& to) {
   return why.empty() ? objection_of_transactions(from, to) : why;
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_move(Context& context, const StoreMoveOptions& options) {
   MoveOptions how{.finished = options.finished,
                   .patience = parse_duration(options.patience, "--patience")};
   context.store_option = options.from;
@@ -109,7 +109,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_move(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StoreMoveOptions>();
   CLI::App* command =
       parent.add_subcommand("move", "Move everything in a store to another one, while it is used");
   command->add_option("--from", options->from, "The store as it is")->required()->type_name("URL");
@@ -119,7 +119,7 @@ void add_move(CLI::App& parent, Context& context) {
       ->add_option("--patience", options->patience,
                    "How long to wait for running tasks to end (default 60s)")
       ->type_name("TIME");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_move);
 }
 
 }  // namespace holdfast::cli

@@ -7,9 +7,9 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {};
+struct QueueMetricsOptions {};
 
-Exit run(Context& context, const Options&) {
+Exit run_queue_metrics(Context& context, const QueueMetricsOptions&) {
   if (context.json)
     throw InvalidRequest{
         "metrics have one format, the text that Prometheus reads; leave --json out, or ask "
@@ -29,7 +29,7 @@ Exit run(Context& context, const Options&) {
 void add_queue_metrics(CLI::App& parent, Context& context) {
   CLI::App* command =
       parent.add_subcommand("metrics", "Print the numbers of the store for Prometheus");
-  chosen(*command, context, std::make_shared<Options>(), run);
+  chosen(*command, context, std::make_shared<QueueMetricsOptions>(), run_queue_metrics);
 }
 
 }  // namespace holdfast::cli

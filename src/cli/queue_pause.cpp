@@ -9,7 +9,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct QueuePauseOptions {
   std::string queue;
 };
 
@@ -20,21 +20,21 @@ void print(const Context& context, const std::string& queue, bool paused, std::s
     context.confirm(fmt::format("queue {} {}", queue, words));
 }
 
-Exit pause(Context& context, const Options& options) {
+Exit pause_queue(Context& context, const QueuePauseOptions& options) {
   context.inspector().pause(options.queue);
   print(context, options.queue, true, "is paused; what is running goes on");
   return Exit::ok;
 }
 
-Exit resume(Context& context, const Options& options) {
+Exit resume_queue(Context& context, const QueuePauseOptions& options) {
   context.inspector().resume(options.queue);
   print(context, options.queue, false, "goes on");
   return Exit::ok;
 }
 
 void add(CLI::App& parent, Context& context, const std::string& name,
-         const std::string& description, Exit (*run)(Context&, const Options&)) {
-  auto options = std::make_shared<Options>();
+         const std::string& description, Exit (*run)(Context&, const QueuePauseOptions&)) {
+  auto options = std::make_shared<QueuePauseOptions>();
   CLI::App* command = parent.add_subcommand(name, description);
   command->add_option("QUEUE", options->queue, "The queue")->required()->type_name("");
   chosen(*command, context, options, run);
@@ -43,11 +43,11 @@ void add(CLI::App& parent, Context& context, const std::string& name,
 }  // namespace
 
 void add_queue_pause(CLI::App& parent, Context& context) {
-  add(parent, context, "pause", "Start no more tasks of a queue", pause);
+  add(parent, context, "pause", "Start no more tasks of a queue", pause_queue);
 }
 
 void add_queue_resume(CLI::App& parent, Context& context) {
-  add(parent, context, "resume", "Let a paused queue go on", resume);
+  add(parent, context, "resume", "Let a paused queue go on", resume_queue);
 }
 
 }  // namespace holdfast::cli

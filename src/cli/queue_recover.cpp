@@ -7,12 +7,12 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct QueueRecoverOptions {
   std::string action;
   bool dry_run = false;
 };
 
-Exit run(Context& context, const Options& options) {
+Exit run_queue_recover(Context& context, const QueueRecoverOptions& options) {
   const auto action = parse_recovery_action(options.action);
   Interrupts interrupts;
   std::stop_source stop;
@@ -32,7 +32,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_queue_recover(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueueRecoverOptions>();
   CLI::App* command =
       parent.add_subcommand("recover", "Take back now what dead workers held, and report");
   command
@@ -40,7 +40,7 @@ void add_queue_recover(CLI::App& parent, Context& context) {
                    "What to do with their tasks; default: the configuration's")
       ->check(CLI::IsMember({"retry", "fail", "pending"}));
   command->add_flag("--dry-run", options->dry_run, "Only say what would be done");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_queue_recover);
 }
 
 }  // namespace holdfast::cli

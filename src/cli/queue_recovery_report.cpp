@@ -5,7 +5,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct QueueRecoveryReportOptions {
   int last = 1;
 };
 
@@ -22,7 +22,7 @@ std::optional<RecoveryReport> standing_report(const Inspector& inspector) {
   return report;
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_queue_recovery_report(Context& context, const QueueRecoveryReportOptions& options) {
   // For people only what the text shows of each; for programs everything.
   constexpr int a_screen = 20;
   const Inspector inspector = context.inspector();
@@ -44,12 +44,12 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_queue_recovery_report(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueueRecoveryReportOptions>();
   CLI::App* command =
       parent.add_subcommand("recovery-report", "Print the last report of a recovery");
   command->add_option("--last", options->last, "So many, newest first; default: 1")
       ->check(CLI::Range(1, 10'000));
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_queue_recovery_report);
 }
 
 }  // namespace holdfast::cli

@@ -8,7 +8,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {};
+struct QueueRecoveryStatusOptions {};
 
 std::string waiting_text(const RecoveryStatus& status) {
   if (status.waiting == 0 && status.dead_workers == 0) return "nothing is waiting to be recovered";
@@ -34,7 +34,7 @@ std::string totals_text(const RecoveryTotals& totals) {
       orphans.held, orphans.cancelled, totals.stale_writes_refused);
 }
 
-Exit run(Context& context, const Options&) {
+Exit run_queue_recovery_status(Context& context, const QueueRecoveryStatusOptions&) {
   const RecoveryStatus status = recovery_status(context.existing_engine());
   if (context.json) {
     context.print_json(recovery_status_json(status));
@@ -58,7 +58,8 @@ Exit run(Context& context, const Options&) {
 void add_queue_recovery_status(CLI::App& parent, Context& context) {
   CLI::App* command = parent.add_subcommand(
       "recovery-status", "Say whether work of dead workers waits to be taken back");
-  chosen(*command, context, std::make_shared<Options>(), run);
+  chosen(*command, context, std::make_shared<QueueRecoveryStatusOptions>(),
+         run_queue_recovery_status);
 }
 
 }  // namespace holdfast::cli

@@ -14,13 +14,9 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct QueueStatusOptions {
   std::string queue;
 };
-
-std::int64_t count_of(const QueueStatus& queue, TaskState state) {
-  return queue.counts[static_cast<std::size_t>(state)];
-}
 
 void print_table(const Context& context, const std::vector<QueueStatus>& queues, WallTime now) {
   std::vector<Column> columns{{"QUEUE"}};
@@ -36,7 +32,7 @@ void print_table(const Context& context, const std::vector<QueueStatus>& queues,
                                        : Cell{queue.queue}};
     for (int i = 0; i < task_state_count; ++i) {
       const auto state = static_cast<TaskState>(i);
-      const auto count = count_of(queue, state);
+      const auto count = queue.count(state);
       row.emplace_back(std::to_string(count), count == 0 ? Colour::dim : colour_of(state));
     }
     row.emplace_back(queue.oldest_pending ? age_text(*queue.oldest_pending, now) : "");
@@ -58,7 +54,7 @@ std::string upkeep_text(const postgres::Upkeep& upkeep) {
                     upkeep.blocker->pid, upkeep.blocker->who, upkeep.blocker->age.count() / 1'000);
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_queue_status(Context& context, const QueueStatusOptions& options) {
   const Engine engine = context.existing_engine();
   const Inspector inspector{engine};
   auto queues = inspector.queues();
@@ -96,10 +92,10 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_queue_status(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueueStatusOptions>();
   CLI::App* command = parent.add_subcommand("status", "Count the tasks of each queue by state");
   command->add_option("QUEUE", options->queue, "Only this queue")->type_name("");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_queue_status);
 }
 
 }  // namespace holdfast::cli

@@ -11,12 +11,12 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct RestoreOptions {
   std::string file;
   bool force = false;
 };
 
-void say(Context& context, const std::string& store, const Options& options,
+void say(Context& context, const std::string& store, const RestoreOptions& options,
          const sqlite::RestoreResult& done) {
   context.confirm(fmt::format("{} is what {} was{}: {} tasks", store, options.file,
                               done.made_at ? " on " + iso8601(*done.made_at) : "", done.tasks));
@@ -29,7 +29,7 @@ void say(Context& context, const std::string& store, const Options& options,
         done.held));
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_restore(Context& context, const RestoreOptions& options) {
   const auto store = sqlite_file(context.store_address());
   if (!store || store->empty())
     throw InvalidRequest{"only a SQLite store can be restored: name it with --store sqlite:FILE"};
@@ -51,12 +51,12 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_restore(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RestoreOptions>();
   CLI::App* command = parent.add_subcommand(
       "restore", "Put a backup in the place of the store; unfinished tasks are held");
   command->add_option("FILE", options->file, "The backup")->required()->type_name("FILE");
   command->add_flag("--force", options->force, "Replace a store that can be used, and keep it");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_restore);
 }
 
 }  // namespace holdfast::cli

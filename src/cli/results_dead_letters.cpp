@@ -16,14 +16,14 @@ namespace {
 /// As many as one call looks at.
 constexpr int most_letters = 10'000;
 
-struct Options {
+struct ResultsDeadLettersOptions {
   ResultPlaces places;
   std::vector<std::string> letters;
   bool all = false;
   int limit = 50;
 };
 
-DeadLetters open_letters(Context& context, const Options& options) {
+DeadLetters open_letters(Context& context, const ResultsDeadLettersOptions& options) {
   const Engine engine = context.existing_engine();
   return DeadLetters{open_broker_of(context, engine, options.places)};
 }
@@ -39,7 +39,8 @@ std::string json_of(const DeadLetters::Letter& letter) {
 }
 
 /// Those that were named, all of which have to be there.
-std::vector<DeadLetters::Letter> chosen_letters(DeadLetters& letters, const Options& options) {
+std::vector<DeadLetters::Letter> chosen_letters(DeadLetters& letters,
+                                                const ResultsDeadLettersOptions& options) {
   auto found = letters.take(most_letters);
   if (options.all) return found;
   for (const auto& name : options.letters)
@@ -52,7 +53,7 @@ std::vector<DeadLetters::Letter> chosen_letters(DeadLetters& letters, const Opti
   return found;
 }
 
-Exit list(Context& context, const Options& options) {
+Exit list_letters(Context& context, const ResultsDeadLettersOptions& options) {
   auto letters = open_letters(context, options);
   const auto found = letters.take(options.limit);
   if (context.json) {
@@ -73,14 +74,14 @@ Exit list(Context& context, const Options& options) {
   return Exit::ok;
 }
 
-Exit show(Context& context, const Options& options) {
+Exit show(Context& context, const ResultsDeadLettersOptions& options) {
   auto letters = open_letters(context, options);
   for (const auto& letter : chosen_letters(letters, options))
     context.print(letter.delivery->body());
   return Exit::ok;
 }
 
-Exit change(Context& context, const Options& options, const char* past,
+Exit change(Context& context, const ResultsDeadLettersOptions& options, const char* past,
             void (DeadLetters::*act)(const DeadLetters::Letter&)) {
   if (options.letters.empty() != options.all)
     throw InvalidRequest{"name dead letters or give --all, and not both"};
@@ -95,15 +96,16 @@ Exit change(Context& context, const Options& options, const char* past,
   return Exit::ok;
 }
 
-Exit replay(Context& context, const Options& options) {
+Exit replay(Context& context, const ResultsDeadLettersOptions& options) {
   return change(context, options, "replayed", &DeadLetters::replay);
 }
 
-Exit discard(Context& context, const Options& options) {
+Exit discard(Context& context, const ResultsDeadLettersOptions& options) {
   return change(context, options, "discarded", &DeadLetters::discard);
 }
 
-CLI::App* add(CLI::App& group, const char* name, const char* description, Options& options) {
+CLI::App* add(CLI::App& group, const char* name, const char* description,
+              ResultsDeadLettersOptions& options) {
   CLI::App* command = group.add_subcommand(name, description);
   add_broker_option(*command, options.places.broker);
   return command;
@@ -114,13 +116,13 @@ CLI::App* add(CLI::App& group, const char* name, const char* description, Option
 void add_results_dead_letters(CLI::App& parent, Context& context) {
   CLI::App& group = *parent.add_subcommand("dead-letters", "Look at messages that were rejected");
   group.require_subcommand(1);
-  auto listed = std::make_shared<Options>();
+  auto listed = std::make_shared<ResultsDeadLettersOptions>();
   CLI::App* command = add(group, "list", "List dead letters with their reasons", *listed);
   command->add_option("--limit", listed->limit, "At most so many; default: 50")
       ->check(CLI::Range(1, most_letters));
-  chosen(*command, context, listed, list);
+  chosen(*command, context, listed, list_letters);
 
-  auto shown = std::make_shared<Options>();
+  auto shown = std::make_shared<ResultsDeadLettersOptions>();
   command = add(group, "show", "Print the body of a dead letter", *shown);
   command->add_option("LETTER", shown->letters, "As 'list' names it")
       ->required()
@@ -131,7 +133,7 @@ void add_results_dead_letters(CLI::App& parent, Context& context) {
   for (auto [name, description, run] :
        {std::tuple{"replay", "Send dead letters to their queues again", &replay},
         std::tuple{"discard", "Remove dead letters", &discard}}) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ResultsDeadLettersOptions>();
     command = add(group, name, description, *options);
     command->add_option("LETTER", options->letters, "As 'list' names them")->type_name("");
     command->add_flag("--all", options->all, "All of them");

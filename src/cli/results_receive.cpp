@@ -11,7 +11,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct ResultsReceiveOptions {
   std::string broker;
   std::string queue;
   int count = 1;
@@ -53,7 +53,7 @@ void listen(Consumer& consumer, const std::string& queue,
   }
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_results_receive(Context& context, const ResultsReceiveOptions& options) {
   const auto wait = parse_duration(options.wait, "--wait");
   const Engine engine = context.existing_engine();
   const auto broker = open_broker_of(context, engine, {.broker = options.broker});
@@ -81,7 +81,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_results_receive(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ResultsReceiveOptions>();
   CLI::App* command =
       parent.add_subcommand("receive", "Take messages from a queue and print their bodies");
   command->add_option("QUEUE", options->queue, "The queue")->required()->type_name("");
@@ -91,7 +91,7 @@ void add_results_receive(CLI::App& parent, Context& context) {
       ->type_name("TIME");
   command->add_flag("--declare", options->declare, "Create the queue if it does not exist");
   add_broker_option(*command, options->broker);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_results_receive);
 }
 
 }  // namespace holdfast::cli

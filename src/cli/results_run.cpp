@@ -23,7 +23,7 @@ namespace {
 
 constexpr auto clean_up_every = std::chrono::minutes{1};
 
-struct Options {
+struct ResultsRunOptions {
   ResultPlaces places;
   results::Options results{};
   TransactionOptions running{};
@@ -94,7 +94,7 @@ void check_blobs(const Context& context, BlobStore& blobs) {
   }
 }
 
-Exit run(Context& context, const Options& given) {
+Exit run_results_run(Context& context, const ResultsRunOptions& given) {
   auto options = given;
   record_fatal_signals();  // a message that crashes us is not one whose process was killed
   begin_log(context, options.log);
@@ -130,7 +130,7 @@ Exit run(Context& context, const Options& given) {
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
 }
 
-void add_limits(CLI::App& command, Options& options) {
+void add_limits(CLI::App& command, ResultsRunOptions& options) {
   command
       .add_option("--abandon-after", options.abandon_after,
                   "Fail a result that has listened for this time without a new part; default: 30m")
@@ -154,7 +154,7 @@ void add_limits(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_results_run(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ResultsRunOptions>();
   CLI::App* command = parent.add_subcommand("run", "Collect results that arrive in parts");
   add_result_places(*command, options->places, context);
   command->add_option("--request-queue", options->results.request_queue, "The producer's queue")
@@ -187,7 +187,7 @@ void add_results_run(CLI::App& parent, Context& context) {
       ->type_name("FILE");
   command->add_flag("--until-empty", options->running.until_empty, "End when no result is left");
   add_log_options(*command, options->log);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_results_run);
 }
 
 }  // namespace holdfast::cli

@@ -12,7 +12,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct ResultsSendOptions {
   std::string broker;
   std::string id;
   std::string file = "-";
@@ -34,7 +34,7 @@ results::AnnouncedSeries announced(const std::string& text) {
   return series;
 }
 
-Message message_of(const Options& options) {
+Message message_of(const ResultsSendOptions& options) {
   const bool part = !options.series.empty();
   if (part + !options.header.empty() + !options.queue.empty() != 1)
     throw InvalidRequest{
@@ -55,7 +55,7 @@ Message message_of(const Options& options) {
   return results::header_message_of(options.id, series);
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_results_send(Context& context, const ResultsSendOptions& options) {
   const auto message = message_of(options);
   const Engine engine = context.existing_engine();
   const auto broker = open_broker_of(context, engine, {.broker = options.broker});
@@ -71,7 +71,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_results_send(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ResultsSendOptions>();
   CLI::App* command =
       parent.add_subcommand("send", "Send a header, a part or any other message to a queue");
   command->add_option("FILE", options->file, "The bytes; default: standard input")->type_name("");
@@ -90,7 +90,7 @@ void add_results_send(CLI::App& parent, Context& context) {
   command->add_option("--queue", options->queue, "Send the bytes as they are to this queue")
       ->type_name("QUEUE");
   add_broker_option(*command, options->broker);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_results_send);
 }
 
 }  // namespace holdfast::cli

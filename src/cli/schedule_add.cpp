@@ -13,7 +13,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct ScheduleAddOptions {
   Schedule schedule{.name = {}, .cron = {}, .task = {.kind = {}, .payload = "{}"}};
   std::string missed = "once";
   std::string delay, timeout;
@@ -37,7 +37,7 @@ std::optional<WallTime> next_of(const Schedules& schedules, const std::string& n
   return {};
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_schedule_add(Context& context, const ScheduleAddOptions& options) {
   Schedule schedule = options.schedule;
   schedule.missed = *parse_missed_runs(options.missed);
   auto& task = schedule.task.options;
@@ -62,7 +62,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_schedule_add(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleAddOptions>();
   auto& schedule = options->schedule;
   CLI::App* command =
       parent.add_subcommand("add", "Add a schedule, or change the one of that name");
@@ -91,7 +91,7 @@ void add_schedule_add(CLI::App& parent, Context& context) {
       ->type_name("DURATION");
   command->add_option("--timeout", options->timeout, "Longest an attempt may take; default: 1h")
       ->type_name("DURATION");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_schedule_add);
 }
 
 }  // namespace holdfast::cli

@@ -11,14 +11,14 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {};
+struct ScheduleListOptions {};
 
 Cell next_cell(const Schedule& schedule) {
   if (schedule.paused) return {"paused", Colour::yellow};
   return schedule.next ? Cell{iso8601(*schedule.next)} : Cell{"never", Colour::dim};
 }
 
-Exit run(Context& context, const Options&) {
+Exit run_schedule_list(Context& context, const ScheduleListOptions&) {
   const auto schedules = Schedules{context.existing_engine()}.list();
   if (context.json) {
     for (const Schedule& schedule : schedules) context.print_json(schedule_json(schedule));
@@ -43,7 +43,7 @@ Exit run(Context& context, const Options&) {
 
 void add_schedule_list(CLI::App& parent, Context& context) {
   CLI::App* command = parent.add_subcommand("list", "Schedules, their next times and their last");
-  chosen(*command, context, std::make_shared<Options>(), run);
+  chosen(*command, context, std::make_shared<ScheduleListOptions>(), run_schedule_list);
 }
 
 }  // namespace holdfast::cli

@@ -10,7 +10,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct SchedulePauseOptions {
   std::string name;
 };
 
@@ -29,21 +29,21 @@ Exit act(Context& context, const std::string& name, bool (Schedules::*action)(co
   return Exit::ok;
 }
 
-Exit pause(Context& context, const Options& options) {
+Exit pause_schedule(Context& context, const SchedulePauseOptions& options) {
   return act(context, options.name, &Schedules::pause, "paused");
 }
 
-Exit resume(Context& context, const Options& options) {
+Exit resume_schedule(Context& context, const SchedulePauseOptions& options) {
   return act(context, options.name, &Schedules::resume, "resumed");
 }
 
-Exit remove(Context& context, const Options& options) {
+Exit remove_schedule(Context& context, const SchedulePauseOptions& options) {
   return act(context, options.name, &Schedules::remove, "removed");
 }
 
 void add(CLI::App& parent, Context& context, const std::string& name,
-         const std::string& description, Exit (*run)(Context&, const Options&)) {
-  auto options = std::make_shared<Options>();
+         const std::string& description, Exit (*run)(Context&, const SchedulePauseOptions&)) {
+  auto options = std::make_shared<SchedulePauseOptions>();
   CLI::App* command = parent.add_subcommand(name, description);
   command->add_option("NAME", options->name, "The schedule")->required()->type_name("");
   chosen(*command, context, options, run);
@@ -52,15 +52,15 @@ void add(CLI::App& parent, Context& context, const std::string& name,
 }  // namespace
 
 void add_schedule_pause(CLI::App& parent, Context& context) {
-  add(parent, context, "pause", "Enqueue nothing until it is resumed", pause);
+  add(parent, context, "pause", "Enqueue nothing until it is resumed", pause_schedule);
 }
 
 void add_schedule_resume(CLI::App& parent, Context& context) {
-  add(parent, context, "resume", "Go on with the next time", resume);
+  add(parent, context, "resume", "Go on with the next time", resume_schedule);
 }
 
 void add_schedule_remove(CLI::App& parent, Context& context) {
-  add(parent, context, "remove", "Remove a schedule; its tasks stay", remove);
+  add(parent, context, "remove", "Remove a schedule; its tasks stay", remove_schedule);
 }
 
 }  // namespace holdfast::cli

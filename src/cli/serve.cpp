@@ -32,7 +32,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct ServeOptions {
   server::ServeOptions serve;
   std::vector<std::string> stores;
   std::string output;
@@ -204,7 +204,7 @@ Watchdog::Question question(const server::Controls& controls) {
   };
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_serve(Context& context, const ServeOptions& options) {
   give_up_core_dumps();
   begin_log(context, options.log);
   auto serve = options.serve;
@@ -251,7 +251,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_serve(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ServeOptions>();
   auto& serve = options->serve;
   CLI::App* command =
       parent.add_subcommand("serve", "Serve the HTTP API and the dashboard, and recover");
@@ -307,7 +307,7 @@ void add_serve(CLI::App& parent, Context& context) {
   add_sealed_kinds_flag(*command, options->payloads);
   add_trace_flags(*command, options->traces);
   add_log_options(*command, options->log);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_serve);
 }
 
 }  // namespace holdfast::cli

@@ -20,10 +20,10 @@ namespace holdfast::cli {
 namespace {
 
 // So many are enqueued in one atomic step: enough to make a sync cheap, few enough to be quick.
-constexpr std::size_t chunk = 1'000;
+constexpr std::size_t tasks_at_once = 1'000;
 constexpr std::int64_t most_copies = 10'000'000;
 
-struct Options {
+struct TaskAddOptions {
   std::string kind;
   std::string payload = "{}";
   std::string file;
@@ -33,7 +33,7 @@ struct Options {
   TaskOptions task;
 };
 
-NewTask describe(const Options& options) {
+NewTask describe(const TaskAddOptions& options) {
   NewTask task{options.kind, options.payload, options.task};
   if (!options.delay.empty()) task.options.delay = parse_duration(options.delay, "--delay");
   if (!options.timeout.empty()) task.options.timeout = parse_duration(options.timeout, "--timeout");
@@ -56,7 +56,7 @@ class Enqueuer {
     if (!tasks_) tasks_.emplace(context_.engine());
     validate(task, tasks_->engine().settings());
     waiting_.push_back(std::move(task));
-    if (waiting_.size() == chunk) flush();
+    if (waiting_.size() == tasks_at_once) flush();
   }
 
   void flush() {
@@ -117,7 +117,7 @@ void add_lines(Enqueuer& enqueuer, Context& context, const NewTask& task, const 
   }
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_task_add(Context& context, const TaskAddOptions& options) {
   const NewTask task = describe(options);
   if (options.count > 1 && !task.options.unique_key.empty())
     throw InvalidRequest{
@@ -135,7 +135,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_task_add(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TaskAddOptions>();
   CLI::App* command = parent.add_subcommand("add", "Enqueue tasks; prints one id a line");
   command->add_option("KIND", options->kind, "What kind of task, as its handler calls it")
       ->required()
@@ -165,7 +165,7 @@ void add_task_add(CLI::App& parent, Context& context) {
       ->type_name("JSONL")
       ->excludes(payload)
       ->excludes(count);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_task_add);
 }
 
 }  // namespace holdfast::cli

@@ -5,7 +5,7 @@ namespace holdfast::cli {
 
 namespace {
 
-Exit run(Context& context, const ActionOptions& options) {
+Exit run_task_cancel(Context& context, const ActionOptions& options) {
   return act(context, options,
              {.verb = "cancel",
               .past = "cancelled, or asked to stop where running",
@@ -27,7 +27,7 @@ void add_task_cancel(CLI::App& parent, Context& context) {
   add_action_options(*command, *options, "cancel");
   command->add_flag("--force", options->force,
                     "Take running tasks from their workers now; whatever those write is refused");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_task_cancel);
 }
 
 }  // namespace holdfast::cli

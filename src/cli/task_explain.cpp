@@ -7,11 +7,11 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct TaskExplainOptions {
   std::string id;
 };
 
-Exit run(Context& context, const Options& options) {
+Exit run_task_explain(Context& context, const TaskExplainOptions& options) {
   const TaskId id = parse_task_id(options.id);
   const Inspector inspector = context.inspector();
   const TaskRecord task = require_task(inspector, id);
@@ -30,10 +30,10 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_task_explain(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TaskExplainOptions>();
   CLI::App* command = parent.add_subcommand("explain", "Say why a task is not running");
   command->add_option("ID", options->id, "The task")->required()->type_name("");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_task_explain);
 }
 
 }  // namespace holdfast::cli

@@ -11,7 +11,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct TaskListOptions {
   FilterOptions filter;
   TaskPage page;
   bool reverse = false;
@@ -38,7 +38,7 @@ void print_table(Context& context, const std::vector<TaskRecord>& tasks, WallTim
   context.print(table.text(context.out));
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_task_list(Context& context, const TaskListOptions& options) {
   const TaskFilter filter = options.filter.filter();
   TaskPage page = options.page;
   page.newest_first = !options.reverse;
@@ -61,7 +61,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_task_list(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TaskListOptions>();
   CLI::App* command = parent.add_subcommand("list", "List tasks, newest first");
   add_filter_options(*command, options->filter);
   command->add_option("--limit", options->page.limit, "At most so many; default: 50")
@@ -69,7 +69,7 @@ void add_task_list(CLI::App& parent, Context& context) {
   command->add_option("--offset", options->page.offset, "Skip so many; default: 0")
       ->check(CLI::Range(0, 1'000'000'000));
   command->add_flag("--reverse", options->reverse, "Oldest first");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_task_list);
 }
 
 }  // namespace holdfast::cli

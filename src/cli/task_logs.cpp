@@ -9,11 +9,11 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct TaskLogsOptions {
   std::string id;
 };
 
-Exit run(Context& context, const Options& options) {
+Exit run_task_logs(Context& context, const TaskLogsOptions& options) {
   const TaskId id = parse_task_id(options.id);
   const Inspector inspector = context.inspector();
   require_task(inspector, id);
@@ -29,10 +29,10 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_task_logs(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TaskLogsOptions>();
   CLI::App* command = parent.add_subcommand("logs", "Print the log lines of a task");
   command->add_option("ID", options->id, "The task")->required()->type_name("");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_task_logs);
 }
 
 }  // namespace holdfast::cli

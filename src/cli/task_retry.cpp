@@ -5,7 +5,7 @@ namespace holdfast::cli {
 
 namespace {
 
-Exit run(Context& context, const ActionOptions& options) {
+Exit run_task_retry(Context& context, const ActionOptions& options) {
   return act(context, options,
              {.verb = "retry",
               .past = "will run again",
@@ -29,7 +29,7 @@ void add_task_retry(CLI::App& parent, Context& context) {
   CLI::App* command =
       parent.add_subcommand("retry", "Run failed, held or cancelled tasks again, afresh");
   add_action_options(*command, *options, "retry");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_task_retry);
 }
 
 }  // namespace holdfast::cli

@@ -15,7 +15,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct TaskShowOptions {
   std::string id;
   PayloadFlags payloads;
 };
@@ -90,7 +90,7 @@ void print_history(Context& context, const std::vector<Transition>& history) {
   context.print("\n" + table.text(context.out));
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_task_show(Context& context, const TaskShowOptions& options) {
   const TaskId id = parse_task_id(options.id);
   const Inspector inspector = context.inspector();
   TaskRecord task = require_task(inspector, id);
@@ -108,11 +108,11 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_task_show(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TaskShowOptions>();
   CLI::App* command = parent.add_subcommand("show", "Show everything about a task");
   command->add_option("ID", options->id, "The task")->required()->type_name("");
   add_payload_flags(*command, options->payloads, context);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_task_show);
 }
 
 }  // namespace holdfast::cli

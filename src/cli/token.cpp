@@ -22,7 +22,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct TokenOptions {
   std::string folder;
   std::string file;
   std::string name;
@@ -34,7 +34,7 @@ struct Options {
   std::optional<int> quota_waiting;
 };
 
-std::string file_of(Context& context, const Options& options) {
+std::string file_of(Context& context, const TokenOptions& options) {
   if (!options.file.empty()) return options.file;
   if (!options.folder.empty()) return server::tokens_file(options.folder);
   if (const auto folder = server_folder(context.store_address()))
@@ -65,7 +65,7 @@ std::string quotas(const server::ProgramToken& token) {
   return all.empty() ? "-" : fmt::format("{}", fmt::join(all, ", "));
 }
 
-Exit add(Context& context, const Options& options) {
+Exit add_token(Context& context, const TokenOptions& options) {
   const auto file = file_of(context, options);
   server::ProgramToken token{.name = options.name,
                              .queues = options.queues,
@@ -93,7 +93,7 @@ Exit add(Context& context, const Options& options) {
   return Exit::ok;
 }
 
-Exit list(Context& context, const Options& options) {
+Exit list_token(Context& context, const TokenOptions& options) {
   const auto listed = server::Tokens{file_of(context, options)}.list();
   const auto now = wall_now();
   Table table{{{"TOKEN"},
@@ -121,7 +121,7 @@ Exit list(Context& context, const Options& options) {
                                 fmt::join(listed.faults, "; "))};
 }
 
-Exit revoke(Context& context, const Options& options) {
+Exit revoke(Context& context, const TokenOptions& options) {
   const auto file = file_of(context, options);
   if (!std::filesystem::exists(file) ||
       !server::Tokens{file}.revoke(options.name, person(), wall_now()))
@@ -133,7 +133,7 @@ Exit revoke(Context& context, const Options& options) {
   return Exit::ok;
 }
 
-CLI::App* add_command(CLI::App& parent, Options& options, const char* name, const char* what) {
+CLI::App* add_command(CLI::App& parent, TokenOptions& options, const char* name, const char* what) {
   CLI::App* command = parent.add_subcommand(name, what);
   command
       ->add_option("--state", options.folder,
@@ -147,7 +147,7 @@ CLI::App* add_command(CLI::App& parent, Options& options, const char* name, cons
 }  // namespace
 
 void add_token_add(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TokenOptions>();
   CLI::App* command =
       add_command(parent, *options, "add", "Make a token and print its secret, once");
   command->add_option("NAME", options->name, "Its name: a-z, 0-9 and '-'")
@@ -181,17 +181,17 @@ void add_token_add(CLI::App& parent, Context& context) {
       ->add_option("--expires", options->expires,
                    "How long it is valid, such as 90d; default: until it is revoked")
       ->type_name("DURATION");
-  chosen(*command, context, options, add);
+  chosen(*command, context, options, add_token);
 }
 
 void add_token_list(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TokenOptions>();
   CLI::App* command = add_command(parent, *options, "list", "List tokens, without their secrets");
-  chosen(*command, context, options, list);
+  chosen(*command, context, options, list_token);
 }
 
 void add_token_revoke(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TokenOptions>();
   CLI::App* command = add_command(parent, *options, "revoke", "Make a token invalid, at once");
   command->add_option("NAME", options->name, "Its name")->required()->type_name("");
   chosen(*command, context, options, revoke);

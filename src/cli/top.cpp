@@ -24,7 +24,7 @@ constexpr int reports_shown = 10;
 /// Who died or ended longer ago is in `worker list`.
 constexpr std::chrono::minutes gone_workers_shown{10};
 
-struct Options {
+struct TopOptions {
   std::string interval = "1s";
   bool once = false;
 };
@@ -119,7 +119,7 @@ class Top {
   std::optional<Screen> screen_{};
 };
 
-Exit run(Context& context, const Options& options) {
+Exit run_top(Context& context, const TopOptions& options) {
   const auto interval = parse_duration(options.interval, "--interval");
   if (interval < shortest_interval)
     throw InvalidRequest{"--interval is too short; allowed: 100ms and more"};
@@ -136,14 +136,14 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_top(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TopOptions>();
   CLI::App* command =
       parent.add_subcommand("top", "Watch queues, workers and recoveries live; q ends it");
   command
       ->add_option("--interval", options->interval, "How often it looks, such as 5s; default: 1s")
       ->type_name("TIME");
   command->add_flag("--once", options->once, "Look once, print it and end");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_top);
 }
 
 }  // namespace holdfast::cli

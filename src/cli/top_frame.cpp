@@ -19,13 +19,9 @@ namespace {
 constexpr TaskState shown_states[] = {TaskState::pending, TaskState::running, TaskState::blocked,
                                       TaskState::held,    TaskState::failed,  TaskState::completed};
 
-std::int64_t count_of(const QueueStatus& queue, TaskState state) {
-  return queue.counts[static_cast<std::size_t>(state)];
-}
-
 std::int64_t total(const TopView& view, TaskState state) {
   std::int64_t sum = 0;
-  for (const auto& queue : view.queues) sum += count_of(queue, state);
+  for (const auto& queue : view.queues) sum += queue.count(state);
   return sum;
 }
 
@@ -90,12 +86,12 @@ std::vector<std::string> queue_lines(const TopView& view, const TopView& before,
     std::vector<Cell> row{queue.paused ? Cell{queue.queue + " (paused)", Colour::yellow}
                                        : Cell{queue.queue}};
     for (const auto state : shown_states) {
-      const auto count = count_of(queue, state);
+      const auto count = queue.count(state);
       row.emplace_back(std::to_string(count), count == 0 ? Colour::dim : colour_of(state));
     }
     const auto* earlier = find(before, queue.queue);
-    row.emplace_back(earlier ? rate(count_of(queue, TaskState::completed),
-                                    count_of(*earlier, TaskState::completed), view.at - before.at)
+    row.emplace_back(earlier ? rate(queue.count(TaskState::completed),
+                                    earlier->count(TaskState::completed), view.at - before.at)
                              : "");
     row.emplace_back(queue.oldest_pending ? age_text(*queue.oldest_pending, view.at) : "");
     table.add(std::move(row));

@@ -8,14 +8,14 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct TxActionOptions {
   std::vector<std::string> ids;
   bool force = false;
   std::string state;
 };
 
 /// Does `act` to each, and says how many changed; none is an error that says why.
-Exit each(Context& context, const Options& options, const char* verb, const char* past,
+Exit each(Context& context, const TxActionOptions& options, const char* verb, const char* past,
           const std::function<bool(TransactionInspector&, const std::string&)>& act) {
   TransactionInspector inspector{context.existing_engine()};
   for (const auto& id : options.ids) require_transaction(inspector, id);
@@ -33,14 +33,14 @@ Exit each(Context& context, const Options& options, const char* verb, const char
   return Exit::ok;
 }
 
-Exit cancel(Context& context, const Options& options) {
+Exit cancel(Context& context, const TxActionOptions& options) {
   return each(context, options, "cancel", "cancelled, or asked to stop where running",
               [&](TransactionInspector& inspector, const std::string& id) {
                 return inspector.cancel(id, options.force);
               });
 }
 
-Exit retry(Context& context, const Options& options) {
+Exit retry(Context& context, const TxActionOptions& options) {
   return each(context, options, "retry", "will run again",
               [&](TransactionInspector& inspector, const std::string& id) {
                 return inspector.retry(id, options.state);
@@ -50,7 +50,7 @@ Exit retry(Context& context, const Options& options) {
 }  // namespace
 
 void add_tx_cancel(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TxActionOptions>();
   CLI::App* command =
       parent.add_subcommand("cancel", "Call transactions off; running ones are asked");
   command->add_option("ID", options->ids, "Transactions")->required()->type_name("");
@@ -60,7 +60,7 @@ void add_tx_cancel(CLI::App& parent, Context& context) {
 }
 
 void add_tx_retry(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TxActionOptions>();
   CLI::App* command =
       parent.add_subcommand("retry", "Run failed, held or cancelled transactions again");
   command->add_option("ID", options->ids, "Transactions")->required()->type_name("");

@@ -8,7 +8,7 @@ namespace holdfast::cli {
 
 namespace {
 
-Exit run(Context& context, const ResultPlaces& places) {
+Exit run_tx_cleanup(Context& context, const ResultPlaces& places) {
   context.ledger_option = places.ledger;
   const Engine engine = context.existing_engine();
   const auto broker = open_broker_of(context, engine, places);
@@ -30,7 +30,7 @@ void add_tx_cleanup(CLI::App& parent, Context& context) {
   CLI::App* command = parent.add_subcommand(
       "cleanup", "Remove queues and blobs of results that failed or were cancelled");
   add_result_places(*command, *places, context);
-  chosen(*command, context, places, run);
+  chosen(*command, context, places, run_tx_cleanup);
 }
 
 }  // namespace holdfast::cli

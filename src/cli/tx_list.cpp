@@ -10,14 +10,14 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct TxListOptions {
   std::string machine;
   std::vector<std::string> states;
   int limit = 50;
   bool watch = false;
 };
 
-TransactionFilter filter_of(const Options& options) {
+TransactionFilter filter_of(const TxListOptions& options) {
   TransactionFilter filter{.machine = options.machine};
   for (const auto& text : options.states) {
     auto state = parse_task_state(text);
@@ -47,7 +47,7 @@ void print(Context& context, const std::vector<TransactionRecord>& transactions)
   context.print(table.text(context.out));
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_tx_list(Context& context, const TxListOptions& options) {
   const auto filter = filter_of(options);
   const TransactionInspector inspector{context.existing_engine()};
   return print_and_watch(context, options.watch,
@@ -57,7 +57,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_tx_list(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TxListOptions>();
   CLI::App* command = parent.add_subcommand("list", "List transactions, newest first");
   command->add_option("--machine", options->machine, "Only those of this machine")
       ->type_name("NAME");
@@ -67,7 +67,7 @@ void add_tx_list(CLI::App& parent, Context& context) {
   command->add_option("--limit", options->limit, "At most so many; default: 50")
       ->check(CLI::Range(1, 100'000));
   add_watch_flag(*command, options->watch);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_tx_list);
 }
 
 }  // namespace holdfast::cli

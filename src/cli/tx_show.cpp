@@ -12,7 +12,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct TxShowOptions {
   std::string id;
   bool ledger = false;
   bool watch = false;
@@ -99,7 +99,7 @@ void print_ledger(const Context& context, const std::vector<LedgerEntry>& ledger
   context.print("\n" + table.text(context.out));
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_tx_show(Context& context, const TxShowOptions& options) {
   const Engine engine = context.existing_engine();
   const TransactionInspector inspector{engine};
   return print_and_watch(context, options.watch, [&] {
@@ -118,13 +118,13 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_tx_show(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TxShowOptions>();
   CLI::App* command = parent.add_subcommand(
       "show", "Show everything about a transaction, and what is missing of a result");
   command->add_option("ID", options->id, "The transaction")->required()->type_name("");
   command->add_flag("--ledger", options->ledger, "The lines of its ledger, too");
   add_watch_flag(*command, options->watch);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_tx_show);
 }
 
 }  // namespace holdfast::cli

@@ -10,14 +10,14 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct TxStartOptions {
   std::string machine;
   std::string input = "null";
   std::string id;
   std::string delay;
 };
 
-Exit run(Context& context, const Options& options) {
+Exit run_tx_start(Context& context, const TxStartOptions& options) {
   StartOptions start;
   if (!options.delay.empty()) start.delay = parse_duration(options.delay, "--delay");
   const auto id =
@@ -32,7 +32,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_tx_start(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TxStartOptions>();
   CLI::App* command = parent.add_subcommand("start", "Start a transaction, and print its id");
   command->add_option("MACHINE", options->machine, "Whose states it goes through, such as results")
       ->required()
@@ -45,7 +45,7 @@ void add_tx_start(CLI::App& parent, Context& context) {
       ->type_name("ID");
   command->add_option("--delay", options->delay, "Not before this time has passed, such as 10m")
       ->type_name("TIME");
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_tx_start);
 }
 
 }  // namespace holdfast::cli

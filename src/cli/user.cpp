@@ -16,7 +16,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct UserOptions {
   std::string file;
   std::string name;
   std::string role = "viewer";
@@ -50,14 +50,14 @@ std::string read_password(const Context& context) {
   return password;
 }
 
-Exit add(Context& context, const Options& options) {
+Exit add_user(Context& context, const UserOptions& options) {
   const auto role = server::parse_role(options.role);
   server::Users{options.file}.add(options.name, role.value(), read_password(context));
   context.confirm(fmt::format("{} may log in as {}", options.name, options.role));
   return Exit::ok;
 }
 
-Exit list(Context& context, const Options& options) {
+Exit list_user(Context& context, const UserOptions& options) {
   Table table{{{"USER"}, {"ROLE"}}};
   for (const auto& user : server::Users{options.file}.list()) {
     if (context.json)
@@ -69,14 +69,14 @@ Exit list(Context& context, const Options& options) {
   return Exit::ok;
 }
 
-Exit remove(Context& context, const Options& options) {
+Exit remove_user(Context& context, const UserOptions& options) {
   if (!server::Users{options.file}.remove(options.name))
     throw InvalidRequest{fmt::format("there is no user '{}' in {}", options.name, options.file)};
   context.confirm(fmt::format("{} may not log in any more", options.name));
   return Exit::ok;
 }
 
-CLI::App* add_command(CLI::App& parent, Options& options, const char* name, const char* what) {
+CLI::App* add_command(CLI::App& parent, UserOptions& options, const char* name, const char* what) {
   CLI::App* command = parent.add_subcommand(name, what);
   command->add_option("--users", options.file, "The file that 'holdfast serve --users' reads")
       ->required()
@@ -87,26 +87,26 @@ CLI::App* add_command(CLI::App& parent, Options& options, const char* name, cons
 }  // namespace
 
 void add_user_add(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<UserOptions>();
   CLI::App* command = add_command(parent, *options, "add",
                                   "Let somebody log in; reads the password from standard input");
   command->add_option("NAME", options->name, "Who")->required()->type_name("");
   command->add_option("--role", options->role, "What they may do; default: viewer")
       ->check(CLI::IsMember({"viewer", "operator", "admin"}));
-  chosen(*command, context, options, add);
+  chosen(*command, context, options, add_user);
 }
 
 void add_user_list(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<UserOptions>();
   CLI::App* command = add_command(parent, *options, "list", "List who may log in");
-  chosen(*command, context, options, list);
+  chosen(*command, context, options, list_user);
 }
 
 void add_user_remove(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<UserOptions>();
   CLI::App* command = add_command(parent, *options, "remove", "Let somebody log in no more");
   command->add_option("NAME", options->name, "Who")->required()->type_name("");
-  chosen(*command, context, options, remove);
+  chosen(*command, context, options, remove_user);
 }
 
 }  // namespace holdfast::cli

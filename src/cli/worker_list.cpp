@@ -10,7 +10,7 @@ namespace holdfast::cli {
 
 namespace {
 
-struct Options {
+struct WorkerListOptions {
   bool show_heartbeat = false;
   std::string state;
 };
@@ -63,7 +63,7 @@ void print_table(const Context& context, const std::vector<WorkerStatus>& worker
   context.print(table.text(context.out));
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_worker_list(Context& context, const WorkerListOptions& options) {
   auto workers = context.inspector().workers();
   if (!options.state.empty())
     std::erase_if(workers, [&](const WorkerStatus& worker) {
@@ -83,13 +83,13 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_worker_list(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WorkerListOptions>();
   CLI::App* command = parent.add_subcommand("list", "List workers, running ones first");
   command->add_flag("--show-heartbeat", options->show_heartbeat,
                     "Also when each was last heard of, what it holds, and how we know");
   command->add_option("--state", options->state, "Only workers in this state")
       ->check(CLI::IsMember({"running", "stopped", "dead"}));
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_worker_list);
 }
 
 }  // namespace holdfast::cli

@@ -22,10 +22,10 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr EndWords words{"finishing what is running; once more to stop it now",
-                         "stopping what is running and giving it back"};
+constexpr EndWords end_words{"finishing what is running; once more to stop it now",
+                             "stopping what is running and giving it back"};
 
-struct Options {
+struct WorkerRunOptions {
   std::string line;
   std::vector<std::string> kinds, passed;
   std::string metrics_file;
@@ -35,7 +35,7 @@ struct Options {
   TraceFlags traces;
 };
 
-std::vector<std::string> command_of(const Options& options, const Context& context) {
+std::vector<std::string> command_of(const WorkerRunOptions& options, const Context& context) {
   auto command = context.program;
   if (!options.line.empty() && !command.empty())
     throw InvalidRequest{"name the program once: with --exec, or after --"};
@@ -60,7 +60,7 @@ std::string input_of(Attempt& attempt, const http::PayloadOptions& payloads) {
   return std::move(plain.text);
 }
 
-Handler program_handler(const Options& options, Context& context) {
+Handler program_handler(const WorkerRunOptions& options, Context& context) {
   const Settings& settings = context.config().settings;
   ExecOptions exec{.command = command_of(options, context), .not_a_line = options.line.empty()};
   // The program must have ended before the worker gives the attempt up.
@@ -81,7 +81,7 @@ Handler program_handler(const Options& options, Context& context) {
   };
 }
 
-Exit run(Context& context, const Options& options) {
+Exit run_worker_run(Context& context, const WorkerRunOptions& options) {
   begin_log(context, options.log);
   const Handler handler = program_handler(options, context);
   auto tracing = trace_options(context, options.traces);
@@ -97,7 +97,7 @@ Exit run(Context& context, const Options& options) {
   Tasks tasks{engine};
   for (const std::string& kind : options.kinds) tasks.on_json(kind, handler);
   Worker worker{tasks, options.worker};
-  const InterruptWatch watch{interrupts, winding_down(worker, context, words)};
+  const InterruptWatch watch{interrupts, winding_down(worker, context, end_words)};
   print_summary(context, worker.run(), "completed", "completed");
   // SIGTERM is how a worker is told to end; SIGINT is somebody who did not want to wait.
   return interrupts.first() == SIGINT ? Exit::interrupted : Exit::ok;
@@ -106,7 +106,7 @@ Exit run(Context& context, const Options& options) {
 }  // namespace
 
 void add_worker_run(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WorkerRunOptions>();
   CLI::App* command = parent.add_subcommand("run", "Run tasks with a program as their handler");
   command
       ->add_option("--exec", options->line,
@@ -136,7 +136,7 @@ void add_worker_run(CLI::App& parent, Context& context) {
   add_sealed_kinds_flag(*command, options->payloads);
   add_trace_flags(*command, options->traces);
   add_log_options(*command, options->log);
-  chosen(*command, context, options, run);
+  chosen(*command, context, options, run_worker_run);
 }
 
 }  // namespace holdfast::cli
