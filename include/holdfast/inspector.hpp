@@ -50,6 +50,8 @@ struct QueueStatus {
   bool paused = false;
   std::int64_t counts[task_state_count] = {};
   std::optional<WallTime> oldest_pending{};  ///< the one that has been ready longest
+
+  std::int64_t count(TaskState state) const { return counts[static_cast<std::size_t>(state)]; }
 };
 
 enum class WorkerState { running, stopped, dead };

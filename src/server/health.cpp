@@ -42,7 +42,7 @@ std::string some(std::int64_t count, std::string_view one, std::string_view many
 std::int64_t ready_tasks(const std::vector<QueueStatus>& queues) {
   std::int64_t count = 0;
   for (const auto& queue : queues)
-    if (!queue.paused) count += queue.counts[static_cast<std::size_t>(TaskState::pending)];
+    if (!queue.paused) count += queue.count(TaskState::pending);
   return count;
 }
 
@@ -121,8 +121,8 @@ Check check_recovery(const RecoveryStatus& status) {
 Check check_queues(const std::vector<QueueStatus>& queues) {
   std::int64_t failed = 0, held = 0, paused = 0;
   for (const auto& queue : queues) {
-    failed += queue.counts[static_cast<std::size_t>(TaskState::failed)];
-    held += queue.counts[static_cast<std::size_t>(TaskState::held)];
+    failed += queue.count(TaskState::failed);
+    held += queue.count(TaskState::held);
     paused += queue.paused ? 1 : 0;
   }
   if (failed == 0 && held == 0 && paused == 0)

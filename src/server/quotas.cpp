@@ -24,8 +24,7 @@ std::int64_t waiting(const ProgramToken& token, const std::vector<QueueStatus>& 
   std::int64_t sum = 0;
   for (const auto& queue : queues)
     if (token.allows_queue(queue.queue))
-      sum += queue.counts[static_cast<std::size_t>(TaskState::pending)] +
-             queue.counts[static_cast<std::size_t>(TaskState::blocked)];
+      sum += queue.count(TaskState::pending) + queue.count(TaskState::blocked);
   return sum;
 }
 

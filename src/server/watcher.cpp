@@ -31,7 +31,7 @@ constexpr Millis figures_within{10 * 60'000};
 
 std::int64_t total(const std::vector<QueueStatus>& queues, TaskState state) {
   std::int64_t sum = 0;
-  for (const auto& queue : queues) sum += queue.counts[static_cast<std::size_t>(state)];
+  for (const auto& queue : queues) sum += queue.count(state);
   return sum;
 }
 

@@ -33,8 +33,8 @@ PASSED_ON = re.compile(
 # One program for each file or two.
 PROGRAMS = {"tests/batches", "tests/corruption", "tests/crash", "tests/faults", "tests/files",
             "tests/operations", "tests/simulation", "tests/fuzz"}
-# Compiled one file at a time: commands, unit tests and scenarios are alike inside.
-APART = ("src/cli", "src/server/embed", "tests/unit", "tests/scenario", "tests/support",
+# Compiled one file at a time: unit tests and scenarios are alike inside.
+APART = ("src/server/embed", "tests/unit", "tests/scenario", "tests/support",
          "tests/style")
 
 
