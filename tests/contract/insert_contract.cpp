@@ -93,6 +93,41 @@ TEST_P(TaskStoreContract, SameIdWithAnotherPayloadIsAnError) {
   EXPECT_EQ(record(id).payload, R"({"n":1})");
 }
 
+TEST_P(TaskStoreContract, SameIdWithAnotherKindOrQueueIsAnError) {
+  auto id = insert("a", {.queue = "mail"});
+  NewTask other_kind{"b", "{}", {.queue = "mail", .id = id}};
+  EXPECT_THROW(tasks().insert(std::span{&other_kind, 1}), InvalidRequest);
+  NewTask other_queue{"a", "{}", {.queue = "post", .id = id}};
+  EXPECT_THROW(tasks().insert(std::span{&other_queue, 1}), InvalidRequest);
+}
+
+TEST_P(TaskStoreContract, SameIdWithAnotherLimitKeyIsARepetition) {
+  NewTask task{"a", "{}", {.limit_key = "ada", .id = TaskId::make()}};
+  EXPECT_TRUE(tasks().insert(std::span{&task, 1})[0].created);
+  for (std::string key : {"", "bob"}) {
+    task.options.limit_key = key;
+    EXPECT_FALSE(tasks().insert(std::span{&task, 1})[0].created) << "how it is run is no identity";
+    NewTask twins[2] = {{"a", "{}"}, task};
+    EXPECT_FALSE(tasks().insert(twins)[1].created);
+  }
+}
+
+TEST_P(TaskStoreContract, InsertSaysWhichWait) {
+  auto first = insert("a");
+  auto fresh = TaskId::make();
+  std::vector<NewTask> some{{"a", "{}", {.id = fresh}},
+                            {"b", "{}", {.after = {first}}},
+                            {"b", "{}", {.after = {fresh}}},
+                            {"c", "{}", {.unique_key = "k"}}};
+  auto inserted = tasks().insert(some);
+  using enum TaskState;
+  const TaskState expected[] = {pending, blocked, blocked, pending};
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    EXPECT_EQ(inserted[i].state, expected[i]) << i;
+    EXPECT_EQ(state(inserted[i].id), expected[i]) << i;
+  }
+}
+
 TEST_P(TaskStoreContract, UniqueKeyLetsInOnlyOneWhileItIsUnfinished) {
   auto first = insert("a", {.unique_key = "k"});
   NewTask second{"b", "{}", {.unique_key = "k"}};

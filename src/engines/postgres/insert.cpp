@@ -10,16 +10,11 @@
 #include "engines/postgres/statements.hpp"
 #include "engines/postgres/transfer.hpp"
 #include "recovery/backoff.hpp"
+#include "tasks/enqueue_rules.hpp"
 
 namespace holdfast::postgres {
 
 namespace {
-
-struct Existing {
-  std::string kind;
-  std::string queue;
-  std::string payload;
-};
 
 /// Inserts many tasks with few statements, whatever is special about some of them.
 class Inserting {
@@ -81,14 +76,8 @@ class Inserting {
 
   static TaskState expect_known(const std::map<TaskId, TaskState>& states, TaskId id) {
     auto found = states.find(id);
-    if (found == states.end())
-      throw InvalidRequest{fmt::format(
-          "cannot wait for task {}: it is not in the store (if it finished long ago it may have "
-          "been removed; then leave the dependency out)",
-          id.text())};
-    if (found->second == TaskState::cancelled)
-      throw InvalidRequest{fmt::format(
-          "cannot wait for task {}: it was cancelled and will never complete", id.text())};
+    if (found == states.end()) refuse_unknown_prerequisite(id.text());
+    if (found->second == TaskState::cancelled) refuse_cancelled_prerequisite(id.text());
     return found->second;
   }
 
@@ -185,8 +174,8 @@ class Inserting {
     }
   }
 
-  std::unordered_map<TaskId, Existing> find_existing(const std::vector<TaskId>& ids) {
-    std::unordered_map<TaskId, Existing> existing;
+  std::unordered_map<TaskId, TaskIdentity> find_existing(const std::vector<TaskId>& ids) {
+    std::unordered_map<TaskId, TaskIdentity> existing;
     auto rows = db_.run("SELECT id, kind, queue, payload FROM hf.tasks WHERE id = ANY($1)", ids);
     while (rows.next()) existing[rows.task_id(0)] = {rows.text(1), rows.text(2), rows.text(3)};
     return existing;
@@ -203,14 +192,8 @@ class Inserting {
     return owners;
   }
 
-  void expect_same(std::size_t i, const Existing& existing) const {
-    const auto& task = tasks_[i];
-    if (existing.kind == task.kind && existing.queue == task.options.queue &&
-        existing.payload == task.payload)
-      return;
-    throw InvalidRequest{
-        fmt::format("task {} exists already with another kind, queue or payload; choose another id",
-                    answers_[i].id.text())};
+  void expect_same(std::size_t i, const TaskIdentity& existing) const {
+    expect_repetition(tasks_[i], answers_[i].id.text(), existing);
   }
 
   void insert_blocks() {

@@ -50,9 +50,9 @@ class Settling {
     }
   }
 
-  /// Returns the places of the settlements in the order in which they are sent.
-  std::vector<std::size_t> add_to(Arguments& arguments) const {
-    std::vector<std::size_t> order;
+  Sent add_to(Arguments& arguments) const {
+    Sent sent;
+    auto& order = sent.order;
     arguments.add(groups_.size());
     for (const auto& [alike, places] : groups_) {
       add_group(arguments, alike, places);
@@ -68,12 +68,13 @@ class Settling {
       have_new_ids = have_new_ids && (one.have_new_ids || one.follow_ups.empty());
       for (const auto& task : one.follow_ups) {
         follow_ups.push_back(&task);
+        sent.follow_ups.push_back({place, &task});
         // What waits for others has to find them, even if they are new.
         have_new_ids = have_new_ids && task.options.after.empty();
       }
     }
     add_tasks(arguments, follow_ups, have_new_ids);
-    return order;
+    return sent;
   }
 
  private:
@@ -131,9 +132,37 @@ void read_claimed(const Value& list, std::size_t first, std::vector<Claimed>& cl
               tasks);
 }
 
-Exchanged read_exchanged(const Value& answer, const std::vector<std::size_t>& order,
-                         Claims& claims) {
+/// Follow-ups that were created, of settlements that were accepted.
+void read_created(const Value& others, const Sent& sent, WallTime now, Exchanged& exchanged) {
+  std::vector<TaskId> ids;
+  for (const auto& one : sent.follow_ups) ids.push_back(*one.task->options.id);
+  auto inserted = read_inserted(ids, others);
+  for (std::size_t i = 0; i < inserted.size(); ++i) {
+    const auto& [of, task] = sent.follow_ups[i];
+    if (exchanged.settled[of] != Settled::accepted || !inserted[i].created) continue;
+    Transition step{{}, inserted[i].state, "client", {}, {}, 0, now};
+    exchanged.also.push_back({inserted[i].id, task->kind, std::move(step)});
+  }
+}
+
+void read_told(const Value& told, WallTime now, Exchanged& exchanged) {
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    auto one = told[i];
+    Transition step{static_cast<TaskState>(one[2].number()),
+                    static_cast<TaskState>(one[3].number()),
+                    one[4].string(),
+                    one[5].string(),
+                    Token{one[6].number()},
+                    static_cast<int>(one[7].number()),
+                    now};
+    exchanged.also.push_back({TaskId::parse(one[0].text()).value_or(TaskId{}),
+                              parse_lane(one[1].text()).kind, std::move(step)});
+  }
+}
+
+Exchanged read_exchanged(const Value& answer, const Sent& sent, Claims& claims) {
   expect_valid(answer, {});
+  const auto& order = sent.order;
   Exchanged exchanged;
   exchanged.settled.assign(order.size(), Settled::accepted);
   for (std::size_t i = 0; i + 1 < answer[1].size(); i += 2)
@@ -143,16 +172,18 @@ Exchanged read_exchanged(const Value& answer, const std::vector<std::size_t>& or
   constexpr std::size_t values_each = 7;
   for (std::size_t i = 0; i + values_each <= answer[3].size(); i += values_each)
     read_claimed(answer[3], i, exchanged.claimed, claims);
+  auto now = wall_time(answer[6].number());
+  if (!sent.follow_ups.empty()) read_created(answer[4], sent, now, exchanged);
+  read_told(answer[5], now, exchanged);
   return exchanged;
 }
 
 }  // namespace
 
-Exchanged RedisTaskStore::send(const Exchange& exchange, Arguments& arguments,
-                               const std::vector<std::size_t>& order) {
+Exchanged RedisTaskStore::send(const Exchange& exchange, Arguments& arguments, const Sent& sent) {
   try {
     auto answer = store_.run(exchange_points, scripts::exchange, arguments);
-    auto exchanged = read_exchanged(answer, order, claims_);
+    auto exchanged = read_exchanged(answer, sent, claims_);
     claims_.settled(exchange.settle, exchanged.settled);
     return exchanged;
   } catch (const StoreError&) {
@@ -163,10 +194,10 @@ Exchanged RedisTaskStore::send(const Exchange& exchange, Arguments& arguments,
 
 Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
   auto arguments = store_.arguments();
-  auto order = Settling{exchange.settle, claims_}.add_to(arguments);
+  auto sent = Settling{exchange.settle, claims_}.add_to(arguments);
   if (!exchange.claim) {
     arguments.add("");
-    return send(exchange, arguments, order);
+    return send(exchange, arguments, sent);
   }
   const auto& claim = *exchange.claim;
   std::vector<std::string> unanswered;
@@ -178,7 +209,7 @@ Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
   }
   add(arguments, claim, number, unanswered);
   try {
-    return send(exchange, arguments, order);
+    return send(exchange, arguments, sent);
   } catch (const StoreError&) {
     std::lock_guard lock{mutex_};
     auto& all = unanswered_[claim.worker];

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tasks/enqueue_rules.hpp"
 #include "tasks/task_transfer.hpp"
 
 namespace holdfast::redis {
@@ -33,25 +34,21 @@ void expect_valid(const Value& answer, std::string_view store) {
   if (what == "ok") return;
   auto id = answer[1].text();
   if (what == "moved") refuse_because_moved(store, id);
-  if (what == "unknown")
-    throw InvalidRequest{fmt::format(
-        "cannot wait for task {}: it is not in the store (if it finished long ago it may have been "
-        "removed; then leave the dependency out)",
-        id)};
-  if (what == "cancelled")
-    throw InvalidRequest{
-        fmt::format("cannot wait for task {}: it was cancelled and will never complete", id)};
-  throw InvalidRequest{fmt::format(
-      "task {} exists already with another kind, queue or payload; choose another id", id)};
+  if (what == "unknown") refuse_unknown_prerequisite(id);
+  if (what == "cancelled") refuse_cancelled_prerequisite(id);
+  refuse_other_task(id);
 }
 
 std::vector<Inserted> read_inserted(std::span<const TaskId> ids, const Value& others) {
   std::vector<Inserted> inserted;
   inserted.reserve(ids.size());
   for (auto id : ids) inserted.push_back({id});
-  for (std::size_t i = 0; i + 1 < others.size(); i += 2)
-    inserted.at(static_cast<std::size_t>(others[i].number())) = {
-        TaskId::parse(others[i + 1].text()).value_or(TaskId{}), false};
+  for (std::size_t i = 0; i + 2 < others.size(); i += 3) {
+    auto& one = inserted.at(static_cast<std::size_t>(others[i].number()));
+    one.id = TaskId::parse(others[i + 1].text()).value_or(TaskId{});
+    one.created = !others[i + 2].text().empty();
+    if (one.created) one.state = static_cast<TaskState>(others[i + 2].number());
+  }
   return inserted;
 }
 

@@ -9,6 +9,16 @@
 
 namespace holdfast::redis {
 
+/// Settlements and their follow-ups in the order in which they are sent.
+struct Sent {
+  struct FollowUp {
+    std::size_t of;  ///< place of the settlement in the exchange
+    const NewTask* task;
+  };
+  std::vector<std::size_t> order{};  ///< places of settlements in the exchange
+  std::vector<FollowUp> follow_ups{};
+};
+
 class RedisTaskStore final : public TaskStore {
  public:
   explicit RedisTaskStore(Store& store) : store_{store} {}
@@ -29,8 +39,7 @@ class RedisTaskStore final : public TaskStore {
   void interrupt() override { store_.news.interrupt(); }
 
  private:
-  Exchanged send(const Exchange& exchange, Arguments& arguments,
-                 const std::vector<std::size_t>& order);
+  Exchanged send(const Exchange& exchange, Arguments& arguments, const Sent& sent);
 
   Store& store_;
   Claims claims_;
@@ -44,7 +53,7 @@ class RedisTaskStore final : public TaskStore {
 
 /// What is wrong with a new task, if a script said so instead of `ok`.
 void expect_valid(const Value& answer, std::string_view store);
-/// What became of tasks, after what a script says of those that were there already.
+/// What became of tasks, after what a script says of those that are not simply new and pending.
 std::vector<Inserted> read_inserted(std::span<const TaskId> ids, const Value& others);
 
 }  // namespace holdfast::redis

@@ -7,6 +7,7 @@
 
 #include "engines/sqlite/handfuls.hpp"
 #include "engines/sqlite/statements.hpp"
+#include "tasks/enqueue_rules.hpp"
 
 namespace holdfast::sqlite {
 
@@ -20,30 +21,24 @@ std::vector<std::int64_t> unfinished_dependencies(Connection& db, const NewTask&
   for (const auto& id : task.options.after) {
     auto find = db.use("SELECT seq, state FROM holdfast_tasks WHERE id = ?");
     find.bind(id);
-    if (!find.step()) {
-      throw InvalidRequest{fmt::format(
-          "cannot wait for task {}: it is not in the store (if it finished long ago it may have "
-          "been removed; then leave the dependency out)",
-          id.text())};
-    }
+    if (!find.step()) refuse_unknown_prerequisite(id.text());
     auto state = static_cast<TaskState>(find.integer(1));
-    if (state == TaskState::cancelled) {
-      throw InvalidRequest{fmt::format(
-          "cannot wait for task {}: it was cancelled and will never complete", id.text())};
-    }
+    if (state == TaskState::cancelled) refuse_cancelled_prerequisite(id.text());
     if (state != TaskState::completed) unfinished.push_back(find.integer(0));
   }
   return unfinished;
 }
 
 /// The id is taken: fine if it is a repetition of the same enqueue.
-void expect_same(Connection& db, const NewTask& task, TaskId id, std::int64_t lane) {
-  auto find = db.use("SELECT lane, payload FROM holdfast_tasks WHERE id = ?");
+void expect_same(Connection& db, const NewTask& task, TaskId id) {
+  auto find = db.use(
+      "SELECT l.kind, l.queue, t.payload FROM holdfast_tasks t JOIN holdfast_lanes l"
+      " ON l.lane = t.lane WHERE t.id = ?");
   find.bind(id);
-  if (find.step() && find.integer(0) == lane && find.text(1) == task.payload) return;
-  throw InvalidRequest{fmt::format(
-      "task {} exists already with another kind, queue, limit key or payload; choose another id",
-      id.text())};
+  if (!find.step()) return;
+  expect_repetition(
+      task, id.text(),
+      {std::string{find.text(0)}, std::string{find.text(1)}, std::string{find.text(2)}});
 }
 
 bool exists(Connection& db, TaskId id) {
@@ -58,7 +53,7 @@ Inserted insert_one(Connection& db, const NewTask& task, TaskId id, std::int64_t
   if (!plain && exists(db, id)) {
     // What it waits for may have ended, in whatever way, since it was enqueued; and its own key is
     // no other task's.
-    expect_same(db, task, id, lane);
+    expect_same(db, task, id);
     return {id, false};
   }
   if (!options.unique_key.empty()) {
@@ -84,7 +79,7 @@ Inserted insert_one(Connection& db, const NewTask& task, TaskId id, std::int64_t
               options.timeout, backoff, key, tags, row.payload_sum, row_sum(row), task.payload);
   insert.run();
   if (db.changes() == 0) {
-    expect_same(db, task, id, lane);
+    expect_same(db, task, id);
     return {id, false};
   }
   auto seq = db.last_insert();

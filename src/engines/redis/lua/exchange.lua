@@ -10,10 +10,14 @@
 --       worker ('' to claim nothing), limit, most suspects, lease, number of queues, these (none:
 --       all), number of kinds, these, number of this claim, count of earlier claims of this worker
 --       whose answers were lost, their numbers
--- Result: {'ok', settled, buried, claimed}: settled has those that were not simply accepted: place
---         among all settlements as they are in ARGV (from 0), and 1 (repeated) or 2 (refused);
+-- Result: {'ok', settled, buried, claimed, follow-ups, told, now}: settled has those that were not
+--         simply accepted: place among all settlements as they are in ARGV (from 0), and 1 (repeated)
+--         or 2 (refused);
 --         claimed has runs of tasks: token, lane, attempt, suspect (1, 0), not before or order,
 --         their record if all of them have the same ('' if not), and a list of id, body;
+--         follow-ups has those of accepted settlements that are not simply new and pending: place
+--         among all follow-ups (from 0), id, state ('' if it was there already);
+--         told has what else became of tasks (see tasks.lua);
 --         or {'exists' | 'unknown' | 'cancelled', id} about a follow-up, then nothing was done
 local groups, others, plain_ones, births = {}, {}, 0, 0
 for i = 1, take_number() do
@@ -114,6 +118,9 @@ local function settle(one)
     end_task(id, to, more[4], more[3], 'system/dependency')
   end
   change(id, r, new)
+  if to ~= one.to then
+    tell(id, r.lane, RUNNING, to, 'worker/' .. r.worker, one.reason, one.token, one.attempt)
+  end
   if to ~= COMPLETED and (one.was_attempt or to ~= one.to or one.reason ~= '') then
     add_history(id, RUNNING, to, 'worker/' .. r.worker, one.reason, one.token, one.attempt,
       r.claimed, r.worker)
@@ -200,8 +207,17 @@ end
 
 for _, group in ipairs(groups) do settle_group(group) end
 for i, one in ipairs(others) do answer(plain_ones + i - 1, settle(one)) end
+-- Places in the list of what was born, as places among all follow-ups.
+local function among_follow_ups(others)
+  if #others == 0 then return others end
+  local place_of_birth = {}
+  for i, t in ipairs(follow_ups) do place_of_birth[t] = i - 1 end
+  for i = 1, #others, 3 do others[i] = place_of_birth[born[others[i] + 1]] end
+  return others
+end
+local other_births = {}
 if #born > 0 then
-  write_tasks(born)
+  other_births = among_follow_ups(write_tasks(born))
   woken = true
 end
 local releases = #cascade > 0
@@ -213,15 +229,18 @@ if woken or releases or (ended_any and call('EXISTS', P .. 'limits') == 1) then
   announce('work')
 end
 
+local function reply(buried, claimed)
+  return { 'ok', settled, buried, claimed, other_births, told, now_text }
+end
 local worker = take()
-if worker == '' then return { 'ok', settled, 0, {} } end
+if worker == '' then return reply(0, {}) end
 local limit, most_suspects, lease = take_number(), take_number(), take_number()
 local queues, kinds = {}, {}
 for i = 1, take_number() do queues[i] = take() end
 for i = 1, take_number() do kinds[i] = take() end
 local number, unanswered = take(), {}
 for _ = 1, take_number() do unanswered[take()] = true end
-if call('HGET', P .. 'w:' .. worker, 's') ~= '0' then return { 'ok', settled, 1, {} } end
+if call('HGET', P .. 'w:' .. worker, 's') ~= '0' then return reply(1, {}) end
 
 -- `run`: those that were claimed last, which are alike.
 local ids, claimed_ones, claimed, all_heads = {}, 0, {}, {}
@@ -371,7 +390,7 @@ for round = 1, MOST_ROUNDS do
   if limit == 0 or claimed_ones - before == looked_at then break end
 end
 flush()
-if claimed_ones == 0 then return { 'ok', settled, 0, {} } end
+if claimed_ones == 0 then return reply(0, {}) end
 
 hold(worker, number, ids, had + 1, claimed_ones, lease_end)
 
@@ -384,4 +403,4 @@ for first = 1, missing_ones, 2000 do
   local found = call('MGET', unpack(keys))
   for i = 1, #found do missing[before + i][missing_at[before + i]] = found[i] or '' end
 end
-return { 'ok', settled, 0, claimed }
+return reply(0, claimed)

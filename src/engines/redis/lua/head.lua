@@ -50,6 +50,11 @@ local function next_token()
   return given_token
 end
 
+local function push(list, ...)
+  local n = #list
+  for i = 1, select('#', ...) do list[n + i] = select(i, ...) end
+end
+
 -- Calls with so many arguments at a time that Lua's stack holds them.
 local function in_portions(command, key, list)
   for first = 1, #list, 2000 do

@@ -1,7 +1,8 @@
 -- Inserts all tasks or none. Refused by the server where its memory is used up.
 --
 -- ARGV: the tasks (see new_tasks.lua)
--- Result: {'ok', others}: of each that was there already its place (from 0) and the id that it has;
+-- Result: {'ok', others}: of each that is not simply new and pending its place (from 0), the id that
+--         it has, and its state ('' if it was there already);
 --         or {'exists' | 'unknown' | 'cancelled', id}, or {'moved', name of the store that is to be
 --         used instead}
 local moved_to = call('HGET', P .. 'move', 'closed_to')

@@ -95,8 +95,9 @@ for _ = 1, take_number() do
 end
 work_off_cascade()
 flush()
-for _, one in ipairs(dependents_cancelled) do
-  changes[#changes + 1] = { one[1], one[2], BLOCKED, CANCELLED, '0', '0', one[3], 0 }
+for _, one in ipairs(told) do
+  local dependent, lane, state, to, _, why, token, attempt = unpack(one)
+  changes[#changes + 1] = { dependent, lane, state, to, token, attempt, why, 0 }
 end
 if stopped then announce('control') end
 if ready or freed then announce('work') end

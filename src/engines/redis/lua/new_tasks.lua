@@ -172,7 +172,8 @@ local function write_key(id, key)
   call('HSET', P .. 'unique', key, id)
 end
 
--- Returns of those that were there already: place in the list (from 0), id.
+-- Returns of those that are not simply new and pending: place in the list (from 0), id, state ('' if
+-- it was there already).
 local function write_tasks(list)
   local others, heads, linked, places = {}, {}, {}, {}
   local records, bodies, all, n = {}, {}, {}, 0
@@ -182,8 +183,7 @@ local function write_tasks(list)
     local t = list[i]
     local id, body = ARGV[t], ARGV[t + 1]
     if existing[t] then
-      others[#others + 1] = i - 1
-      others[#others + 1] = existing[t]
+      push(others, i - 1, existing[t], '')
     else
       -- Mostly the same as before.
       if head ~= head_of_new[t] then
@@ -209,7 +209,10 @@ local function write_tasks(list)
       place.n = to + 2
       if not head.new_ids then known[id] = head.text end
       if head.key ~= '' then write_key(id, head.key) end
-      if #head.waits > 0 then linked[#linked + 1] = t end
+      if #head.waits > 0 then
+        linked[#linked + 1] = t
+        push(others, i - 1, id, head.state)
+      end
     end
   end
   in_portions('HSET', P .. 'tasks', records)

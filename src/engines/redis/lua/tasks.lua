@@ -92,7 +92,11 @@ end
 -- What is left to be done about tasks that wait for one which came to its end. A script does a
 -- bounded part of it; the rest is in a list that every later exchange and recovery goes on with.
 local cascade, budget = {}, 500
-local dependents_cancelled = {}
+-- What becomes of tasks beside those that a script is about, for those who listen: id, lane, from,
+-- to, actor, reason, token, attempt.
+local told = {}
+local function tell(...) told[#told + 1] = { ... } end
+local EVERYTHING_COMPLETED = 'Everything it waited for has completed.'
 local function release_one(id, on)
   call('SREM', P .. 'waits:' .. id, on)
   if call('EXISTS', P .. 'waits:' .. id) == 1 then return end
@@ -103,8 +107,8 @@ local function release_one(id, on)
   index_pending(id, r.lane, r.order, tonumber(r.run_at), unusual(id, r, 'u')[1])
   count(r.lane, BLOCKED, -1)
   count(r.lane, PENDING, 1)
-  add_history(id, BLOCKED, PENDING, 'system/dependency',
-    'Everything it waited for has completed.', 0, 0)
+  add_history(id, BLOCKED, PENDING, 'system/dependency', EVERYTHING_COMPLETED, 0, 0)
+  tell(id, r.lane, BLOCKED, PENDING, 'system/dependency', EVERYTHING_COMPLETED, '0', '0')
 end
 local function cancel_one(id, on, actor)
   call('SREM', P .. 'waits:' .. id, on)
@@ -120,7 +124,7 @@ local function cancel_one(id, on, actor)
   count(lane, CANCELLED, 1)
   if more[1] then call('HDEL', P .. 'unique', more[1]) end
   add_history(id, BLOCKED, CANCELLED, actor, reason, 0, 0)
-  dependents_cancelled[#dependents_cancelled + 1] = { id, lane, reason }
+  tell(id, lane, BLOCKED, CANCELLED, actor, reason, '0', '0')
   if more[2] then cascade[#cascade + 1] = { 'cancel', id, actor } end
 end
 local function work_off_cascade()
