@@ -219,6 +219,11 @@ TEST_P(LeasesContract, ReclaimNeedsABuriedWorkerOrALeasePastItsTime) {
   Verdict verdict{.lease = claimed.lease, .expired = false, .reason = "a mistake", .cause = {}};
   EXPECT_FALSE(reclaim(verdict));
   EXPECT_EQ(state(id), TaskState::running);
+  // Past its time is not what the verdict said.
+  clock().advance(seconds{91});
+  verdict.lease_until = only_orphan().lease_until;
+  EXPECT_FALSE(reclaim(verdict));
+  EXPECT_EQ(state(id), TaskState::running);
   die_and_be_buried(worker);
   EXPECT_TRUE(reclaim(verdict));
 }

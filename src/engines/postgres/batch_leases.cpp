@@ -64,7 +64,7 @@ class ReclaimingRows {
     Array ends{Type::bigint};
     for (const auto& verdict : verdicts_) {
       leases.add(verdict.lease);
-      ends.add(verdict.lease_until);
+      verdict.expired ? ends.add(verdict.lease_until) : ends.add_null();
     }
     return db_.run("SELECT s.n, c.batchrow, c.batch, nullif(c.owner," HOLDFAST_NOBODY
                    "), r.line::bigint FROM unnest($1::bigint[], $2::uuid[], $3::bigint[],"

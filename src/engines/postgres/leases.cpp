@@ -78,7 +78,7 @@ class Reclaiming {
     Array ids{Type::uuid}, tokens{Type::bigint}, cancel{Type::boolean}, ends{Type::bigint};
     for (const auto& verdict : verdicts_) {
       ids.add(verdict.lease.id);
-      ends.add(verdict.lease_until);
+      verdict.expired ? ends.add(verdict.lease_until) : ends.add_null();
       tokens.add(verdict.lease.token);
       cancel.add(verdict.cancel_requested);
     }

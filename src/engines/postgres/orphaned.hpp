@@ -19,7 +19,8 @@
 /// Whose work may be taken: of workers that are gone, and claims past their time.
 #define HOLDFAST_ORPHANED(of) " (" HOLDFAST_GONE "OR" HOLDFAST_PAST_ITS_TIME(of) ") "
 
-/// The same, if the claim still ends when it ended for who decided.
+/// The same, if the claim still ends when it ended for who decided. `until` is NULL where that was
+/// not for its age: then only a worker that is gone counts.
 #define HOLDFAST_STILL_ORPHANED(of, until) \
   " (" HOLDFAST_GONE "OR (" of ".lease_until = " until " AND" HOLDFAST_PAST_ITS_TIME(of) ")) "
 

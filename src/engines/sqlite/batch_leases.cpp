@@ -37,7 +37,7 @@ std::optional<TakenRow> find_orphaned_row(Connection& db, const Verdict& verdict
       " ON b.seq = c.batch LEFT JOIN holdfast_batchrows r ON r.seq = c.row"
       " LEFT JOIN holdfast_workers w ON w.seq = c.owner"
       " WHERE c.row = ?1 AND c.batch = ?2 AND" HOLDFAST_STILL_ORPHANED("c", "?5"));
-  if (!find.bind(key->row, key->batch, now, domain, verdict.lease_until).step()) return {};
+  if (!find.bind(key->row, key->batch, now, domain, end_believed(verdict)).step()) return {};
   TakenRow taken{.key = *key};
   if (!find.is_null(0)) taken.worker = find.worker_id(0);
   auto batch = batch_id(find, 1).text();

@@ -38,7 +38,7 @@ std::optional<Taken> find_orphan(Connection& db, const Verdict& verdict, Millis 
       " WHERE t.id = ?1 AND t.token = ?2 AND t.state = 1 AND t.cancel_requested = ?5"
       " AND" HOLDFAST_STILL_ORPHANED("t", "?6"));
   find.bind(verdict.lease.id, verdict.lease.token, now, domain, verdict.cancel_requested,
-            verdict.lease_until);
+            end_believed(verdict));
   if (!find.step()) return {};
   Taken taken{find.integer(0), find.integer(4), static_cast<int>(find.integer(3)),
               find.optional_time(1)};

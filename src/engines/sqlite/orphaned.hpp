@@ -19,7 +19,8 @@
   " (w.seq IS NULL OR w.died_at IS NOT NULL OR w.stopped_at IS NOT NULL" \
   "  OR (" of ".lease_until < ?3 AND w.clock = ?4)) "
 
-/// The same, if the claim still ends at `until`, when it ended for who decided.
+/// The same, if the claim still ends at `until`, when it ended for who decided. NULL where that was
+/// not for its age: then only a worker that is gone counts; see `end_believed`.
 #define HOLDFAST_STILL_ORPHANED(of, until)                               \
   " (w.seq IS NULL OR w.died_at IS NOT NULL OR w.stopped_at IS NOT NULL" \
   "  OR (" of ".lease_until < ?3 AND w.clock = ?4 AND " of ".lease_until = " until ")) "
@@ -47,6 +48,11 @@ inline std::string hex_list(std::span<const WorkerId> ids) {
   std::string list;
   for (const auto& id : ids) list += fmt::format("{:02X},", fmt::join(id.bytes, ""));
   return list;
+}
+
+inline std::optional<Millis> end_believed(const Verdict& verdict) {
+  if (!verdict.expired) return {};
+  return verdict.lease_until;
 }
 
 /// All but what it is.
