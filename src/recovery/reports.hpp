@@ -9,6 +9,11 @@
 
 namespace holdfast {
 
+/// Enough to look back. The oldest reports are shed where there are more of them, or where all of
+/// them have more entries; the newest is kept however many it has.
+inline constexpr int reports_kept = 500;
+inline constexpr int report_entries_kept = 250'000;
+
 /// Proof that the run which writes a report goes on. Gone with the object or with its process.
 class ReportHold {
  public:

@@ -153,6 +153,30 @@ TEST_P(ReportsContract, OldOnesAreShedAndStayInTheTotals) {
   EXPECT_EQ(totals.dead_workers, 1);
 }
 
+TEST_P(ReportsContract, OldOnesAreShedWhereAllHaveTooManyEntries) {
+  constexpr int each = report_entries_kept / 3 + 1;
+  auto end = last_words();
+  for (int i = 0; i < each; ++i) {
+    RecoveredTask entry;
+    entry.id = TaskId::make();
+    entry.success = false;
+    entry.error = "full";
+    end.tasks.push_back(entry);
+  }
+  Settings settings;
+  settings.durability = Durability::crash_safe;
+  auto quick = open_with(settings);
+  std::vector<ReportId> ids;
+  for (int i = 0; i < 3; ++i) {
+    ids.push_back(ReportId::make());
+    quick->reports().complete({ids.back(), clock().wall(), "test"}, end);
+  }
+  std::vector<ReportId> kept;
+  for (const auto& report : reports().newest(10, 0)) kept.push_back(report.id);
+  EXPECT_THAT(kept, testing::ElementsAre(ids[2], ids[1]));
+  EXPECT_EQ(reports().totals().orphans.not_taken, 3 * each);
+}
+
 TEST_P(ReportsContract, CountStaleWritesSinceTheReportBefore) {
   auto worker = enlist();
   insert("a");

@@ -13,8 +13,6 @@ namespace {
 
 constexpr Writer::KillPoints report_points{KillPoint::report_before_commit,
                                            KillPoint::report_after_commit};
-/// Enough to look back.
-constexpr int reports_kept = 500;
 /// Where no lock can say whether a run goes on, its last commit does.
 constexpr Millis a_run_takes{60'000};
 
@@ -135,11 +133,15 @@ RecoveryReport row_of(const RecoveryReport& end, std::int64_t refused_ever,
   return kept;
 }
 
-/// The oldest go where there are too many; their numbers stay in the totals.
+/// The oldest go where there are too many of them or of their entries; their numbers stay in the
+/// totals.
 void queue_shedding(Connection& db) {
   db.queue(
-      "WITH old AS (DELETE FROM hf.reports WHERE NOT gone AND n <= (SELECT n FROM hf.reports"
-      " WHERE NOT gone ORDER BY n DESC OFFSET $1 LIMIT 1) RETURNING *),"
+      "WITH places AS (SELECT n, row_number() OVER newest AS place, sum(pending + failed + held"
+      " + cancelled + not_taken) OVER newest AS entries FROM hf.reports WHERE NOT gone"
+      " WINDOW newest AS (ORDER BY n DESC)),"
+      " old AS (DELETE FROM hf.reports WHERE NOT gone AND n <= (SELECT max(n) FROM places"
+      " WHERE place > $1 OR (place > 1 AND entries > $3)) RETURNING *),"
       " t AS (DELETE FROM hf.report_tasks WHERE report IN (SELECT id FROM old)),"
       " w AS (DELETE FROM hf.report_workers WHERE report IN (SELECT id FROM old))"
       " INSERT INTO hf.reports AS r (id, at, complete, gone, runs, pending, failed, held,"
@@ -150,7 +152,7 @@ void queue_shedding(Connection& db) {
       " excluded.failed, held = r.held + excluded.held, cancelled = r.cancelled +"
       " excluded.cancelled, not_taken = r.not_taken + excluded.not_taken,"
       " dead_workers = r.dead_workers + excluded.dead_workers",
-      reports_kept, ReportId{});
+      reports_kept, ReportId{}, report_entries_kept);
 }
 
 std::int64_t number(Connection& db, const char* sql) {

@@ -14,9 +14,6 @@ namespace {
 
 constexpr Store::KillPoints report_points{KillPoint::report_before_commit,
                                           KillPoint::report_after_commit};
-/// Enough to look back, and few enough not to push tasks out of a server with a limit.
-constexpr int reports_kept = 500;
-constexpr int entries_kept = 250'000;
 constexpr std::int64_t reports_a_read = 5'000;
 
 constexpr const char* nobody_says =
@@ -108,7 +105,7 @@ RecoveryReport RedisReports::complete(const ReportHead& head, const RecoveryRepo
     arguments.add(task.worker ? task.worker->text() : std::string{}).add(task.reason);
     arguments.add(task.error);
   }
-  arguments.add(reports_kept).add(entries_kept);
+  arguments.add(reports_kept).add(report_entries_kept);
   store_.run(report_points, scripts::complete_report, arguments);
   return read(head.id.text(), std::numeric_limits<int>::max()).value_or(end);
 }

@@ -4,13 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "recovery/reports.hpp"
+
 namespace holdfast::sqlite {
 
 namespace {
 
-/// Enough to look back, and few enough not to push tasks out of a store with a byte budget.
-constexpr int reports_kept = 500;
-constexpr int entries_kept = 250'000;
 constexpr int entries_at_once = 2'000;
 constexpr std::int64_t entries_a_read = 10'000;
 
@@ -179,7 +178,7 @@ void shed_reports(Connection& db) {
       "SELECT max(n) FROM (SELECT n, row_number() OVER (ORDER BY n DESC) AS place,"
       " sum(pending + failed + held + cancelled + not_taken) OVER (ORDER BY n DESC) AS entries"
       " FROM holdfast_reports WHERE n > 0) WHERE place > ?1 OR (place > 1 AND entries > ?2)");
-  oldest.bind(reports_kept, entries_kept);
+  oldest.bind(reports_kept, report_entries_kept);
   if (!oldest.step() || oldest.is_null(0)) return;
   auto last = oldest.integer(0);
   db.use(
