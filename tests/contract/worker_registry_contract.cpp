@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "recovery/child_lock.hpp"
+#include "support/temp_store.hpp"
 
 namespace holdfast::test {
 
@@ -330,6 +331,30 @@ TEST_P(WorkerRegistryContract, WhatADeadWorkerToldIsStillThere) {
   auto figures = workers().figures(hours{1});
   ASSERT_EQ(figures.size(), 1u);
   EXPECT_EQ(figures[0].figures, "1");
+}
+
+TEST_P(WorkerRegistryContract, WhatADeadWorkerWasRunningIsKnownOnOtherHostsToo) {
+  insert("a");
+  auto worker = enlist();
+  auto claimed = claim_one(worker);
+  starts(worker, claimed.lease);
+  die_and_be_buried(worker);
+  auto here = sight(worker);
+  ASSERT_TRUE(here.buried);
+  ASSERT_THAT(here.remains.running, ElementsAre(claimed.lease));
+
+  // Another host has another folder for what workers leave.
+  TempStore folder;
+  ::setenv("XDG_RUNTIME_DIR", folder.folder().c_str(), 1);
+  auto elsewhere = open_with(Settings{});
+  for (const auto& sighting : elsewhere->workers().look()) {
+    if (sighting.status.id != worker) continue;
+    EXPECT_TRUE(sighting.remains.readable);
+    EXPECT_FALSE(sighting.remains.machine_restarted);
+    EXPECT_THAT(sighting.remains.running, ElementsAre(claimed.lease));
+    return;
+  }
+  ADD_FAILURE() << "the buried worker is not seen";
 }
 
 }  // namespace holdfast::test

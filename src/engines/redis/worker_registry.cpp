@@ -13,6 +13,7 @@
 #include "engines/redis/life_line.hpp"
 #include "engines/redis/server_check.hpp"
 #include "recovery/board.hpp"
+#include "recovery/remains_json.hpp"
 
 namespace holdfast::redis {
 
@@ -51,8 +52,9 @@ std::string boot() {
   return domain.substr(0, domain.find('/'));
 }
 
-/// What a dead worker left on this host, if it was on this host.
+/// What a dead worker left: who buried it may have been on its host, and kept it.
 Remains remains_of(Store& store, const WorkerRow& row) {
+  if (row.buried && row.remains) return *row.remains;
   Remains remains;
   remains.machine_restarted = row.status.host == host_name() && row.boot != boot();
   if (remains.machine_restarted) return remains;
@@ -176,6 +178,7 @@ bool RedisWorkerRegistry::bury(const Sighting& sighting, const ReportHead& repor
   auto arguments = store_.arguments();
   arguments.add(report).add(sighting.status.id.text()).add(life).add(sighting.lease_until);
   arguments.add(sighting.status.cause).add(sighting.remains.evidence);
+  arguments.add(remains_json(sighting.remains));
   return store_
              .run({KillPoint::bury_before_commit, KillPoint::bury_after_commit}, scripts::bury,
                   arguments)

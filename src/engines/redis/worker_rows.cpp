@@ -5,15 +5,17 @@
 #include <array>
 #include <boost/json.hpp>
 
+#include "recovery/remains_json.hpp"
+
 namespace holdfast::redis {
 
 namespace json = boost::json;
 
 namespace {
 
-const Command row_fields{"s",     "host",    "pid",      "boot",    "lease",
-                         "until", "started", "beat",     "profile", "holding",
-                         "life",  "cause",   "evidence", "proven",  "cleared"};
+const Command row_fields{"s",        "host",   "pid",     "boot",    "lease", "until",
+                         "started",  "beat",   "profile", "holding", "life",  "cause",
+                         "evidence", "proven", "cleared", "remains"};
 
 void read_profile(std::string_view text, WorkerStatus& status) {
   json::error_code wrong;
@@ -57,6 +59,8 @@ WorkerRow read_row(WorkerId id, const Value& row) {
   status.evidence = row[12].string();
   read.proven = row[13].number() == 1;
   read.cleared = !row[14].is_nil();
+  read.remains = remains_from_json(row[15].text());
+  if (read.remains) read.remains->evidence = status.evidence;
   return read;
 }
 

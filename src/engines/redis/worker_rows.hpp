@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct WorkerRow {
   bool buried = false;
   bool proven = false;  ///< buried because its connection was gone, not for its silence
   bool cleared = false;
+  std::optional<Remains> remains{};  ///< as they were when it was buried
 };
 
 /// All workers, or those that are running or not cleared yet.
