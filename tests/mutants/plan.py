@@ -1,0 +1,28 @@
+"""Which files are changed, and which programs can see it: the quickest first."""
+
+RECOVERY = ["backoff", "board", "child_lock", "decide", "expiry_gate", "expiry_watch", "file_lock",
+            "recovery", "refusals", "worker_registry"]
+TASKS = ["allowance", "enqueue_rules", "kind_breaker", "limit_tally", "move_states", "policy",
+         "session"]
+SQL = ["batch_claim", "batch_end", "batch_leases", "claim", "dependents", "insert", "leases",
+       "limits", "record", "settle", "task_admin_move", "worker_registry", "writer"]
+LUA = ["allowance", "bury", "claiming", "clear", "enlist", "exchange", "gone", "head", "held",
+       "insert", "move", "new_tasks", "orphans", "reclaim", "record", "records", "renew", "retire",
+       "step", "tasks", "transactions"]
+
+PARTS = [
+    ([f"src/recovery/{name}.cpp" for name in RECOVERY],
+     ["unit_tests", "sqlite_engine_tests", "sqlite_contract_tests", "simulation_tests"]),
+    ([f"src/tasks/{name}.cpp" for name in TASKS],
+     ["unit_tests", "sqlite_contract_tests", "worker_scenarios", "simulation_tests"]),
+    ([f"src/engines/sqlite/{name}.cpp" for name in SQL + ["handfuls"]],
+     ["sqlite_contract_tests", "sqlite_engine_tests", "simulation_tests"]),
+    ([f"src/engines/postgres/{name}.cpp" for name in SQL],
+     ["postgres_contract_tests", "postgres_scenarios"]),
+    ([f"src/engines/redis/lua/{name}.lua" for name in LUA],
+     ["redis_contract_tests", "redis_scenarios"]),
+]
+
+
+def programs():
+    return sorted({program for _, programs in PARTS for program in programs})
