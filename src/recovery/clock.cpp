@@ -40,7 +40,7 @@ const Clock& system_clock() {
 }
 
 std::string clock_domain() {
-  std::string boot = "unknown-boot";
+  std::string boot = unknown_boot;
   std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
   struct stat time_namespace {};
   if (::stat("/proc/self/ns/time", &time_namespace) != 0) return boot;

@@ -23,5 +23,7 @@ const Clock& system_clock();
 /// Names the run of the clock that `steady` reads: boot id and time namespace. Steady times of
 /// different domains cannot be compared.
 std::string clock_domain();
+/// The boot id in it where the system does not tell.
+inline constexpr const char* unknown_boot = "unknown-boot";
 
 }  // namespace holdfast

@@ -65,8 +65,11 @@ struct Sighting {
   bool stale = false;        ///< silent for longer than its lease; may be alive
   bool buried = false;       ///< already declared dead, but not cleared yet
   Remains remains{};         ///< of dead and buried ones
-  Millis lease_until{0};     ///< as the store has it, on the clock of its leases
-  bool ahead = false;        ///< as of `Orphan`; such a worker is stale, too
+  /// What is gone that proves its death, such as its connection: `bury` looks for it again. Empty
+  /// where that is the worker's lock.
+  std::string witness{};
+  Millis lease_until{0};  ///< as the store has it, on the clock of its leases
+  bool ahead = false;     ///< as of `Orphan`; such a worker is stale, too
 };
 
 /// What a worker told about its work.
@@ -79,8 +82,6 @@ struct ToldFigures {
 
 /// What a report says about a worker that is declared dead.
 DeadWorker dead_worker(const Sighting& sighting);
-/// Why a worker is called stale; `proof` is what is known beside its silence.
-std::string silence_text(Millis silent, bool ahead, std::string_view proof);
 
 /// Who is working on a store, who is dead, and how we know. Shared by all kinds of work.
 class WorkerRegistry {

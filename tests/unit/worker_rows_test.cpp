@@ -58,7 +58,8 @@ class Judgement : public testing::TestWithParam<Case> {};
 TEST_P(Judgement, IsByProofFirstAndAgeSecond) {
   WorkerRow row;
   row.clock = GetParam().clock;
-  row.lease = seconds{90};
+  row.boot = boot_of(row.clock);
+  row.status.stale_after = seconds{90};
   row.lease_until = lease_end;
   auto seen = judge(row, GetParam().locked, here, GetParam().now);
   EXPECT_EQ(seen.proven_dead, GetParam().proven_dead);
@@ -69,6 +70,7 @@ TEST_P(Judgement, IsByProofFirstAndAgeSecond) {
 TEST_P(Judgement, OfTheBuriedStandsAndOnlyProofIsAdded) {
   WorkerRow row;
   row.clock = GetParam().clock;
+  row.boot = boot_of(row.clock);
   row.lease_until = lease_end;
   row.buried = true;
   row.status.cause = "as it was found then";

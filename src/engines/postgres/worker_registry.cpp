@@ -4,14 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <condition_variable>
 #include <map>
 
 #include "engines/postgres/orphaned.hpp"
 #include "engines/postgres/report_entries.hpp"
 #include "engines/postgres/worker_rows.hpp"
-#include "recovery/board.hpp"
 
 namespace holdfast::postgres {
 
@@ -23,49 +21,20 @@ constexpr int time_to_come_back_ms = 250;
 constexpr Millis between_looks{100};
 constexpr auto rows_are_kept = std::chrono::days{7};
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
-std::string this_boot() {
-  auto domain = clock_domain();
-  return domain.substr(0, domain.find('/'));
-}
-
-class PostgresEnlistment final : public Enlistment {
+class PostgresEnlistment final : public HostEnlistment {
  public:
   PostgresEnlistment(Store& store, WorkerId id, const WorkerProfile& profile,
                      std::uint64_t oom_kills_before)
-      : store_{store},
-        id_{id},
-        board_{store.files, id, profile.concurrency, oom_kills_before, profile.remote} {}
-  ~PostgresEnlistment() override { store_.session.let_go(lock_key(id_)); }
-
-  WorkerId id() const override { return id_; }
-  void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
-  void finished(int slot) override { board_.finished(slot); }
-  void not_alone(bool others) override { board_.not_alone(others); }
-  const HostFiles& files() const override { return store_.files; }
+      : HostEnlistment{store.files, id, profile, oom_kills_before}, session_{store.session} {}
+  ~PostgresEnlistment() override { session_.let_go(lock_key(id())); }
 
  private:
-  Store& store_;
-  WorkerId id_;
-  Board board_;
+  Session& session_;
 };
 
 void queue_forgetting(Connection& db) {
   db.queue("DELETE FROM hf.workers WHERE stopped_at < {wall} - $1 OR cleared_at < {wall} - $1",
            std::chrono::duration_cast<Millis>(rows_are_kept));
-}
-
-/// What a dead worker left, as far as it can be seen from this host.
-Remains remains_of(const WorkerRow& row, const HostFiles& files) {
-  if (row.buried) return row.remains;
-  Remains remains;
-  remains.machine_restarted = row.status.host == host_name() && row.boot != this_boot();
-  if (!remains.machine_restarted) remains = read_board(files.worker(row.status.id));
-  return remains;
 }
 
 }  // namespace
@@ -82,8 +51,8 @@ std::unique_ptr<Enlistment> PostgresWorkerRegistry::enlist(const WorkerProfile& 
               " started_at, last_heartbeat, heartbeat, concurrency, queues, kinds)"
               " VALUES ($1, $2, $3, $4, $5, $6, $7, {steady} + $7, {wall}, {wall}, $8, $9, $10,"
               " $11)",
-              id, host_name(), ::getpid(), session, lock_key(id), this_boot(), profile.lease,
-              profile.heartbeat, profile.concurrency, profile.queues, profile.kinds);
+              id, host_name(), ::getpid(), session, lock_key(id), boot_of(clock_domain()),
+              profile.lease, profile.heartbeat, profile.concurrency, profile.queues, profile.kinds);
         });
   } catch (const std::exception&) {
     ::unlink(store_.files.worker(id).c_str());
@@ -144,7 +113,7 @@ std::vector<Sighting> PostgresWorkerRegistry::look() {
   std::vector<Sighting> sightings;
   for (const auto& row : rows) {
     auto seen = judge(row);
-    if (seen.proven_dead) seen.remains = remains_of(row, store_.files);
+    if (seen.proven_dead) seen.remains = remains_of(row, store_.files.worker(row.status.id));
     sightings.push_back(std::move(seen));
   }
   return sightings;

@@ -13,10 +13,11 @@ WorkerRow read_row(const Rows& row) {
   auto& status = read.status;
   status.id = row.worker_id(0);
   status.host = row.text(1);
+  read.here = status.host == host_name();
   status.pid = row.small(2);
   read.session = row.text(3);
   status.stale_after = Millis{row.integer(4)};
-  read.stale = row.yes(5);
+  read.past_its_time = row.yes(5);
   read.silent = Millis{row.integer(6)};
   status.started_at = row.time(7);
   status.last_heartbeat = row.time(8);
@@ -33,13 +34,15 @@ WorkerRow read_row(const Rows& row) {
   status.evidence = row.text(18);
   read.boot = row.text(19);
   read.proven = row.yes(20);
-  read.remains.readable = row.yes(21);
-  read.remains.machine_restarted = row.yes(22);
+  Remains remains;
+  remains.readable = row.yes(21);
+  remains.machine_restarted = row.yes(22);
   auto tasks = row.task_ids(23);
   auto tokens = row.integers(24);
   for (std::size_t i = 0; i < tasks.size() && i < tokens.size(); ++i)
-    read.remains.running.push_back({tasks[i], Token{tokens[i]}});
-  read.remains.evidence = status.evidence;
+    remains.running.push_back({tasks[i], Token{tokens[i]}});
+  remains.evidence = status.evidence;
+  read.remains = std::move(remains);
   if (!row.is_null(25)) read.free = row.yes(25);
   read.lease_until = Millis{row.integer(26)};
   read.ahead = row.yes(27);
@@ -74,28 +77,17 @@ bool anybody_dead(Connection& db) {
 }
 
 Sighting judge(const WorkerRow& row) {
-  Sighting seen;
-  seen.status = row.status;
-  seen.buried = row.buried;
-  seen.lease_until = row.lease_until;
-  seen.ahead = row.ahead;
-  bool is_free = row.free.value_or(false);
-  seen.proven_dead = is_free || (row.buried && row.proven);
-  seen.status.proof = is_free               ? "lock released"
-                      : row.free            ? "lock held"
-                      : row.session.empty() ? "no lock: behind a pooler"
-                                            : "the server was restarted since";
-  if (row.buried) return seen;
-  if (is_free) {
-    seen.status.state = WorkerState::dead;
-    seen.status.cause = "its session on the server is gone";
-  } else if (row.stale) {
-    seen.stale = true;
-    seen.status.cause = silence_text(row.silent, row.ahead,
-                                     row.free ? "its lock is still held: stopped or hung"
-                                              : "it has no lock that would prove life");
+  Proof proof;
+  if (!row.free) {
+    proof.seen =
+        row.session.empty() ? "no lock: behind a pooler" : "the server was restarted since";
+    proof.cause = "it has no lock that would prove life";
+  } else if (*row.free) {
+    proof = {Proof::Of::death, "lock released", "its session on the server is gone"};
+  } else {
+    proof = {Proof::Of::life, "lock held", "its lock is still held: stopped or hung"};
   }
-  return seen;
+  return holdfast::judge(row, proof);
 }
 
 }  // namespace holdfast::postgres

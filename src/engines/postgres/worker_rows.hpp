@@ -5,24 +5,14 @@
 #include <vector>
 
 #include "engines/postgres/connection.hpp"
-#include "recovery/worker_registry.hpp"
+#include "recovery/roster.hpp"
 
 namespace holdfast::postgres {
 
 /// A row of the table of workers, as it was when it was asked for.
-struct WorkerRow {
-  WorkerStatus status{};
-  std::string session{};  ///< the run of the server whose lock proves its life; empty: none
-  std::string boot{};
-  bool stale = false;
-  Millis silent{0};
-  Millis lease_until{0};
-  bool ahead = false;  ///< see `Orphan`
-  bool buried = false;
-  bool cleared = false;
-  bool proven = false;         ///< when it was buried
+struct WorkerRow : RosterRow {
+  std::string session{};       ///< the run of the server whose lock proves its life; empty: none
   std::optional<bool> free{};  ///< its lock; nothing: this run of the server never had it
-  Remains remains{};           ///< as the one who buried it saw them
 };
 
 enum class WhichWorkers { not_gone, all };

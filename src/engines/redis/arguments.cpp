@@ -115,22 +115,6 @@ std::vector<std::string> parse_json_list(std::string_view text) {
   return found;
 }
 
-std::string ids_json(std::span<const TaskId> ids) {
-  std::string text = "[";
-  for (const auto& id : ids) {
-    if (text.size() > 1) text += ',';
-    text += '"' + id.text() + '"';
-  }
-  return text + "]";
-}
-
-std::vector<TaskId> parse_ids(std::string_view text) {
-  std::vector<TaskId> ids;
-  for (const auto& item : parse_json_list(text))
-    if (auto id = TaskId::parse(item)) ids.push_back(*id);
-  return ids;
-}
-
 std::vector<std::string> split(std::string_view text, std::size_t most) {
   std::vector<std::string> parts;
   while (parts.size() + 1 < most) {

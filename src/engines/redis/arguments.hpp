@@ -74,8 +74,6 @@ Lane parse_lane(std::string_view lane);
 
 std::string json_list(const std::vector<std::string>& texts);
 std::vector<std::string> parse_json_list(std::string_view text);
-std::string ids_json(std::span<const TaskId> ids);
-std::vector<TaskId> parse_ids(std::string_view text);
 
 /// The parts of a text, at most `most`: the last one has the rest.
 std::vector<std::string> split(std::string_view text, std::size_t most);

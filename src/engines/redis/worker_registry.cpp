@@ -7,12 +7,9 @@
 #include <condition_variable>
 #include <mutex>
 
-#include <fmt/format.h>
-
 #include "engines/redis/durability.hpp"
 #include "engines/redis/life_line.hpp"
 #include "engines/redis/server_check.hpp"
-#include "recovery/board.hpp"
 #include "recovery/remains_json.hpp"
 
 namespace holdfast::redis {
@@ -24,42 +21,17 @@ constexpr Millis time_to_reconnect{300};
 constexpr Millis pause_between_looks{100};
 constexpr Millis longest_pause_between_looks{500};
 
-class RedisEnlistment final : public Enlistment {
+class RedisEnlistment final : public HostEnlistment {
  public:
   RedisEnlistment(Store& store, WorkerId id, const WorkerProfile& profile,
                   std::uint64_t oom_kills_before)
-      : files_{store.files()},
-        id_{id},
-        board_{files_, id, profile.concurrency, oom_kills_before, profile.remote},
-        life_line_{store, id} {}
+      : HostEnlistment{store.files(), id, profile, oom_kills_before}, life_line_{store, id} {}
 
-  WorkerId id() const override { return id_; }
-  void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
-  void finished(int slot) override { board_.finished(slot); }
-  void not_alone(bool others) override { board_.not_alone(others); }
-  const HostFiles& files() const override { return files_; }
   LifeLine& life_line() { return life_line_; }
 
  private:
-  HostFiles files_;
-  WorkerId id_;
-  Board board_;
   LifeLine life_line_;
 };
-
-std::string boot() {
-  auto domain = clock_domain();
-  return domain.substr(0, domain.find('/'));
-}
-
-/// What a dead worker left: who buried it may have been on its host, and kept it.
-Remains remains_of(Store& store, const WorkerRow& row) {
-  if (row.buried && row.remains) return *row.remains;
-  Remains remains;
-  remains.machine_restarted = row.status.host == host_name() && row.boot != boot();
-  if (remains.machine_restarted) return remains;
-  return read_board(store.files().worker(row.status.id));
-}
 
 std::vector<std::string> lives_of(const std::vector<WorkerRow>& rows) {
   std::vector<std::string> lives;
@@ -67,38 +39,31 @@ std::vector<std::string> lives_of(const std::vector<WorkerRow>& rows) {
   return lives;
 }
 
-bool missing(const Living& living, const WorkerRow& row) {
-  return living.knows(row.life) && !living.has(row.life);
+Proof proof_of(const WorkerRow& row, const Living& living) {
+  if (!living.knows(row.life))
+    return {.seen = row.life.empty() ? "the server does not say which connections are open"
+                                     : row.life + " was of a server that is not there any more",
+            .cause = "it has no connection that would prove life"};
+  if (living.has(row.life))
+    return {Proof::Of::life, row.life + " is open",
+            "its connection is still open: stopped or hung"};
+  return {Proof::Of::death, row.life + " is gone", "its connection to the server is closed",
+          row.life};
 }
 
 bool any_missing(const Living& living, const std::vector<WorkerRow>& rows) {
-  return std::ranges::any_of(
-      rows, [&](const WorkerRow& row) { return !row.buried && missing(living, row); });
+  return std::ranges::any_of(rows, [&](const WorkerRow& row) {
+    return !row.buried && proof_of(row, living).of == Proof::Of::death;
+  });
 }
 
-Sighting judge(Store& store, const WorkerRow& row, const Living& living, Millis now) {
-  Sighting seen;
-  seen.status = row.status;
-  seen.buried = row.buried;
-  seen.lease_until = row.lease_until;
+Sighting sight(Store& store, WorkerRow row, const Living& living, Millis now) {
   // As in the scripts.
-  seen.ahead = row.lease_until > now + 2 * row.status.stale_after;
-  bool known = living.knows(row.life);
-  seen.proven_dead = row.proven || missing(living, row);
-  seen.status.proof = seen.proven_dead   ? row.life + " is gone"
-                      : known            ? row.life + " is open"
-                      : row.life.empty() ? "the server does not say which connections are open"
-                                         : row.life + " was of a server that is not there any more";
-  if (!seen.buried && seen.proven_dead) {
-    seen.status.state = WorkerState::dead;
-    seen.status.cause = "its connection to the server is closed";
-  } else if (!seen.buried && (seen.ahead || row.lease_until < now)) {
-    seen.stale = true;
-    seen.status.cause = silence_text(now - row.lease_until + row.status.stale_after, seen.ahead,
-                                     known ? "its connection is still open: stopped or hung"
-                                           : "it has no connection that would prove life");
-  }
-  if (seen.proven_dead) seen.remains = remains_of(store, row);
+  row.ahead = row.lease_until > now + 2 * row.status.stale_after;
+  row.past_its_time = row.ahead || row.lease_until < now;
+  row.silent = now - row.lease_until + row.status.stale_after;
+  auto seen = judge(row, proof_of(row, living));
+  if (seen.proven_dead) seen.remains = remains_of(row, store.files().worker(row.status.id));
   return seen;
 }
 
@@ -119,7 +84,11 @@ std::unique_ptr<Enlistment> RedisWorkerRegistry::enlist(const WorkerProfile& pro
   auto id = WorkerId::make();
   auto enlistment = std::make_unique<RedisEnlistment>(store_, id, profile, oom_kills_before_);
   auto arguments = store_.arguments();
-  arguments.add(id.text()).add(host_name()).add(::getpid()).add(boot()).add(profile.lease);
+  arguments.add(id.text())
+      .add(host_name())
+      .add(::getpid())
+      .add(boot_of(clock_domain()))
+      .add(profile.lease);
   arguments.add(profile_json(profile)).add(enlistment->life_line().first_life());
   try {
     store_.run({KillPoint::enlist_before_row, KillPoint::enlist_after_row}, scripts::enlist,
@@ -164,19 +133,16 @@ std::vector<Sighting> RedisWorkerRegistry::look() {
   }
   std::vector<Sighting> sightings;
   auto now = lease_clock(store_);
-  for (const auto& row : rows) sightings.push_back(judge(store_, row, living, now));
+  for (const auto& row : rows) sightings.push_back(sight(store_, row, living, now));
   return sightings;
 }
 
 bool RedisWorkerRegistry::bury(const Sighting& sighting, const ReportHead& report) {
-  // The proof names the connection that is gone; a worker that has another by now lives.
-  constexpr std::string_view proven = " is gone";
-  std::string life;
-  const auto& proof = sighting.status.proof;
-  if (sighting.proven_dead && proof.ends_with(proven))
-    life = proof.substr(0, proof.size() - proven.size());
   auto arguments = store_.arguments();
-  arguments.add(report).add(sighting.status.id.text()).add(life).add(sighting.lease_until);
+  arguments.add(report)
+      .add(sighting.status.id.text())
+      .add(sighting.witness)
+      .add(sighting.lease_until);
   arguments.add(sighting.status.cause).add(sighting.remains.evidence);
   arguments.add(remains_json(sighting.remains));
   return store_
@@ -227,7 +193,7 @@ std::vector<WorkerStatus> RedisWorkerRegistry::list() {
   std::vector<WorkerStatus> list;
   for (const auto& row : rows) {
     bool gone = row.cleared || row.status.state == WorkerState::stopped;
-    list.push_back(gone ? row.status : judge(store_, row, living, now).status);
+    list.push_back(gone ? row.status : sight(store_, row, living, now).status);
   }
   return list;
 }

@@ -1,40 +1,14 @@
 #include "engines/redis/worker_rows.hpp"
 
-#include <unistd.h>
-
-#include <array>
-#include <boost/json.hpp>
-
 #include "recovery/remains_json.hpp"
 
 namespace holdfast::redis {
-
-namespace json = boost::json;
 
 namespace {
 
 const Command row_fields{"s",        "host",   "pid",     "boot",    "lease", "until",
                          "started",  "beat",   "profile", "holding", "life",  "cause",
                          "evidence", "proven", "cleared", "remains"};
-
-void read_profile(std::string_view text, WorkerStatus& status) {
-  json::error_code wrong;
-  auto profile = json::parse(json::string_view{text.data(), text.size()}, wrong);
-  if (wrong || !profile.is_object()) return;
-  const auto& object = profile.get_object();
-  auto list = [&](const char* name) {
-    auto found = object.if_contains(name);
-    return found ? parse_json_list(json::serialize(*found)) : std::vector<std::string>{};
-  };
-  auto number = [&](const char* name) {
-    auto found = object.if_contains(name);
-    return found && found->is_int64() ? found->get_int64() : 0;
-  };
-  status.queues = list("queues");
-  status.kinds = list("kinds");
-  status.concurrency = static_cast<int>(number("concurrency"));
-  status.heartbeat_interval = Millis{number("heartbeat_ms")};
-}
 
 WorkerRow read_row(WorkerId id, const Value& row) {
   WorkerRow read;
@@ -46,6 +20,7 @@ WorkerRow read_row(WorkerId id, const Value& row) {
                               : WorkerState::dead;
   read.buried = state == 2;
   status.host = row[1].string();
+  read.here = status.host == host_name();
   status.pid = static_cast<int>(row[2].number());
   read.boot = row[3].string();
   status.stale_after = Millis{row[4].number()};
@@ -53,7 +28,7 @@ WorkerRow read_row(WorkerId id, const Value& row) {
   status.started_at = wall_time(row[6].number());
   status.last_heartbeat = wall_time(row[7].number());
   read_profile(row[8].text(), status);
-  status.holding = parse_ids(row[9].text());
+  status.holding = ids_from_json(row[9].text());
   read.life = row[10].string();
   status.cause = row[11].string();
   status.evidence = row[12].string();
@@ -87,20 +62,6 @@ std::vector<WorkerRow> worker_rows(Store& store, WhichWorkers which) {
     if (which == WhichWorkers::all || !gone) rows.push_back(std::move(row));
   }
   return rows;
-}
-
-std::string profile_json(const WorkerProfile& profile) {
-  json::object object;
-  object["queues"] = json::value_from(profile.queues);
-  object["kinds"] = json::value_from(profile.kinds);
-  object["concurrency"] = profile.concurrency;
-  object["heartbeat_ms"] = profile.heartbeat.count();
-  return json::serialize(object);
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
 Millis lease_clock(Store& store) {

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <ctime>
 #include <fstream>
 
@@ -12,6 +11,7 @@
 #include <boost/json/value_from.hpp>
 
 #include "engines/sidekiq/jobs.hpp"
+#include "recovery/roster.hpp"
 
 namespace holdfast::sidekiq {
 
@@ -34,12 +34,6 @@ std::int64_t resident_kilobytes() {
 }
 
 }  // namespace
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 Presence::Presence(redis::Server& server, int capacity, std::vector<std::string> queues)
     : server_{server}, identity_{fmt::format("{}:{}:{}", host_name(), ::getpid(), random_hex(12))} {

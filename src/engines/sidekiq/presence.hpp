@@ -33,7 +33,4 @@ class Presence {
   std::string info_;
 };
 
-/// The name of this host as the gem writes it.
-std::string host_name();
-
 }  // namespace holdfast::sidekiq

@@ -12,6 +12,7 @@
 #include "http/phase.hpp"
 #include "recovery/kill_point.hpp"
 #include "recovery/plain_text.hpp"
+#include "recovery/roster.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::http {
@@ -33,7 +34,7 @@ SidekiqOptions completed(SidekiqOptions options) {
 }
 
 sidekiq::RegistryOptions registry_options(const SidekiqOptions& options) {
-  auto host = sidekiq::host_name();
+  auto host = host_name();
   std::ranges::replace_if(
       host, [](char c) { return c == ':' || c == '/'; }, '-');
   return {.process = fmt::format("{}:{}:{}", host, ::getpid(), sidekiq::random_hex(16)),

@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "engines/sqlite/boot.hpp"
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/checkpoint.hpp"
 #include "engines/sqlite/commit_mark.hpp"
@@ -27,6 +26,7 @@
 #include "engines/sqlite/store_path.hpp"
 #include "engines/sqlite/wal_check.hpp"
 #include "recovery/kill_point.hpp"
+#include "recovery/roster.hpp"
 
 namespace holdfast::sqlite {
 

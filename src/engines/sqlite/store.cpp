@@ -7,11 +7,11 @@
 #include <filesystem>
 
 #include "engines/sqlite/ballast.hpp"
-#include "engines/sqlite/boot.hpp"
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/disk.hpp"
 #include "engines/sqlite/open_read_only.hpp"
 #include "engines/sqlite/schema.hpp"
+#include "recovery/roster.hpp"
 
 namespace holdfast::sqlite {
 

@@ -2,11 +2,8 @@
 
 #include <unistd.h>
 
-#include <array>
-
 #include "engines/sqlite/report_rows.hpp"
 #include "engines/sqlite/worker_rows.hpp"
-#include "recovery/board.hpp"
 
 namespace holdfast::sqlite {
 
@@ -14,37 +11,11 @@ namespace {
 
 constexpr auto rows_are_kept = std::chrono::days{7};
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
-class SqliteEnlistment final : public Enlistment {
- public:
-  SqliteEnlistment(const SideFiles& files, WorkerId id, const WorkerProfile& profile,
-                   std::uint64_t oom_kills_before)
-      : files_{files},
-        id_{id},
-        board_{files, id, profile.concurrency, oom_kills_before, profile.remote} {}
-
-  WorkerId id() const override { return id_; }
-  void started(int slot, const Lease& lease) override { board_.started(slot, lease); }
-  void finished(int slot) override { board_.finished(slot); }
-  void not_alone(bool others) override { board_.not_alone(others); }
-  const HostFiles& files() const override { return files_; }
-
- private:
-  SideFiles files_;
-  WorkerId id_;
-  Board board_;
-};
-
 }  // namespace
 
 std::unique_ptr<Enlistment> SqliteWorkerRegistry::enlist(const WorkerProfile& profile) {
   auto id = WorkerId::make();
-  auto enlistment =
-      std::make_unique<SqliteEnlistment>(store_.files, id, profile, oom_kills_before_);
+  auto enlistment = std::make_unique<HostEnlistment>(store_.files, id, profile, oom_kills_before_);
   auto about = profile_json(profile);
   auto host = host_name();
   try {
@@ -110,11 +81,7 @@ std::vector<Sighting> SqliteWorkerRegistry::look() {
     const auto& id = row.status.id;
     abandoned.erase(id);
     auto seen = judge(row, files.locked(id), store_.clock_domain, store_.clock.steady());
-    if (seen.proven_dead) {
-      // After a restart the board shows whatever happened to reach the disk.
-      seen.remains.machine_restarted = restarted_between(row.clock, store_.clock_domain);
-      if (!seen.remains.machine_restarted) seen.remains = read_board(store_.files.worker(id));
-    }
+    if (seen.proven_dead) seen.remains = remains_of(row, store_.files.worker(id));
     sightings.push_back(std::move(seen));
   }
   // A dead worker without a row died before it was registered or after it was cleared.

@@ -1,46 +1,8 @@
 #include "engines/sqlite/worker_rows.hpp"
 
-#include <fmt/format.h>
-#include <boost/json.hpp>
-
-#include "engines/sqlite/boot.hpp"
-
 namespace holdfast::sqlite {
 
-namespace json = boost::json;
-
 namespace {
-
-std::vector<std::string> texts(const json::value& list) {
-  std::vector<std::string> found;
-  if (!list.is_array()) return found;
-  for (const auto& item : list.get_array())
-    if (item.is_string()) found.emplace_back(item.get_string());
-  return found;
-}
-
-void read_profile(const std::string& text, WorkerStatus& status) {
-  json::error_code wrong;
-  auto profile = json::parse(text, wrong);
-  if (wrong || !profile.is_object()) return;
-  const auto& object = profile.get_object();
-  if (auto queues = object.if_contains("queues")) status.queues = texts(*queues);
-  if (auto kinds = object.if_contains("kinds")) status.kinds = texts(*kinds);
-  if (auto threads = object.if_contains("concurrency"); threads && threads->is_int64())
-    status.concurrency = static_cast<int>(threads->get_int64());
-  if (auto every = object.if_contains("heartbeat_ms"); every && every->is_int64())
-    status.heartbeat_interval = Millis{every->get_int64()};
-}
-
-std::vector<TaskId> read_ids(const std::string& text) {
-  std::vector<TaskId> ids;
-  json::error_code wrong;
-  auto list = json::parse(text, wrong);
-  if (wrong) return ids;
-  for (const auto& item : texts(list))
-    if (auto id = TaskId::parse(item)) ids.push_back(*id);
-  return ids;
-}
 
 WorkerRow read_row(const Statement& row) {
   WorkerRow read;
@@ -49,12 +11,14 @@ WorkerRow read_row(const Statement& row) {
   status.host = row.text(1);
   status.pid = static_cast<int>(row.integer(2));
   read.clock = row.text(3);
-  status.stale_after = read.lease = Millis{row.integer(4)};
+  read.boot = boot_of(read.clock);
+  read.here = true;
+  status.stale_after = Millis{row.integer(4)};
   read.lease_until = Millis{row.integer(5)};
   status.started_at = row.time(6);
   status.last_heartbeat = row.time(7);
   read_profile(row.text(8), status);
-  status.holding = read_ids(row.text(9));
+  status.holding = ids_from_json(row.text(9));
   if (!row.is_null(10)) status.state = WorkerState::stopped;
   read.buried = !row.is_null(11);
   if (read.buried) status.state = WorkerState::dead;
@@ -77,52 +41,22 @@ std::vector<WorkerRow> worker_rows(Connection& db, WhichWorkers which) {
   return rows;
 }
 
-std::string profile_json(const WorkerProfile& profile) {
-  json::object object;
-  object["queues"] = json::value_from(profile.queues);
-  object["kinds"] = json::value_from(profile.kinds);
-  object["concurrency"] = profile.concurrency;
-  object["heartbeat_ms"] = profile.heartbeat.count();
-  return json::serialize(object);
-}
-
-std::string ids_json(std::span<const TaskId> ids) {
-  std::string text = "[";
-  for (const auto& id : ids) {
-    if (text.size() > 1) text += ',';
-    text += '"' + id.text() + '"';
-  }
-  return text + "]";
-}
-
-bool restarted_between(const std::string& domain, const std::string& other) {
-  auto one = boot_of(domain), two = boot_of(other);
-  return one != two && one != "unknown-boot" && two != "unknown-boot";
-}
-
-Sighting judge(const WorkerRow& row, std::optional<bool> locked, const std::string& clock,
-               Millis now) {
-  Sighting seen;
-  seen.status = row.status;
-  seen.buried = row.buried;
-  seen.lease_until = row.lease_until;
-  bool held = locked.value_or(false);
+Sighting judge(WorkerRow row, std::optional<bool> locked, const std::string& clock, Millis now) {
+  const bool held = locked.value_or(false);
   // A held lock is the best proof of life, whatever a container makes of the boot id.
-  bool restarted = !held && restarted_between(row.clock, clock);
-  seen.proven_dead = restarted || locked == false;
-  seen.status.proof = !locked ? "no lock file" : held ? "lock held" : "lock released";
-  if (seen.buried) return seen;
-  if (seen.proven_dead) {
-    seen.status.state = WorkerState::dead;
-    seen.status.cause = restarted ? "the machine was restarted" : "its lock is free";
-  } else if (row.clock == clock && row.lease_until < now) {
-    // Steady times of another time namespace mean nothing here: there only the lock counts.
-    seen.stale = true;
-    seen.status.cause = silence_text(
-        now - row.lease_until + row.lease, false,
-        held ? "its lock is still held: stopped or hung" : "it has no lock that would prove life");
-  }
-  return seen;
+  const bool restarted = !held && restarted_between(row.boot, boot_of(clock));
+  row.silent = now - row.lease_until + row.status.stale_after;
+  // Steady times of another time namespace mean nothing here: there only the lock counts.
+  row.past_its_time = row.clock == clock && row.lease_until < now;
+  Proof proof{.of = held                           ? Proof::Of::life
+                    : restarted || locked == false ? Proof::Of::death
+                                                   : Proof::Of::nothing};
+  proof.seen = !locked ? "no lock file" : held ? "lock held" : "lock released";
+  proof.cause = held        ? "its lock is still held: stopped or hung"
+                : restarted ? "the machine was restarted"
+                : locked    ? "its lock is free"
+                            : "it has no lock that would prove life";
+  return holdfast::judge(row, proof);
 }
 
 }  // namespace holdfast::sqlite
