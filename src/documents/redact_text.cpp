@@ -198,6 +198,7 @@ class Scan {
     }
     if (!word.starts_with("--") || text_[at] == '-' || !is_secret_name(word)) return nothing;
     auto last = at;
+    if (text_.substr(at).starts_with(hidden_mark)) last += hidden_mark.size();
     while (last < text_.size() && !ends_value(text_[last])) ++last;
     return is_placeholder(text_.substr(at, last - at)) ? nothing : std::pair{at, last};
   }

@@ -125,7 +125,10 @@ TEST(Redact, FindsCredentialsInText) {
       {"/cb?state=1&sid=abc", "/cb?state=1&sid=[hidden]"},
       {"AccountName=a;AccountKey=abc==;Endpoint=x", "AccountName=a;AccountKey=[hidden];Endpoint=x"},
   };
-  for (const auto& [text, shown] : cases) EXPECT_EQ(redact_text(text).text, shown);
+  for (const auto& [text, shown] : cases) {
+    EXPECT_EQ(redact_text(text).text, shown);
+    EXPECT_EQ(redact_text(shown).text, shown) << "it was hidden twice";
+  }
 }
 
 TEST(Redact, LeavesOrdinaryTextAsItWas) {
