@@ -54,7 +54,8 @@ bool is_encoded(std::string_view text) {
 }
 /// `FOLDER`: a place for a value in a text about an option.
 bool is_placeholder(std::string_view word) {
-  return std::ranges::all_of(word, [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; });
+  return std::ranges::all_of(word,
+                             [](char c) { return (c >= 'A' && c <= 'Z') || c == '_' || c == '='; });
 }
 bool ends_value(char c) {
   return is_space(c) || is_break(c) || is_quote(c) || c == '&' || c == ';' || c == ',' ||
@@ -196,7 +197,10 @@ class Scan {
                                    is_given(begin, word);
       return gives ? std::pair{at + 1, std::min(close, text_.size())} : nothing;
     }
-    if (!word.starts_with("--") || text_[at] == '-' || !is_secret_name(word)) return nothing;
+    // `--secrets` is where they are.
+    if (!word.starts_with("--") || word.ends_with("secrets") || text_[at] == '-' ||
+        !is_secret_name(word))
+      return nothing;
     auto last = at;
     if (text_.substr(at).starts_with(hidden_mark)) last += hidden_mark.size();
     while (last < text_.size() && !ends_value(text_[last])) ++last;
