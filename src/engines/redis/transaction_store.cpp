@@ -127,7 +127,8 @@ std::optional<std::string> RedisTransactionStore::recorded(TaskId id, const std:
 }
 
 std::vector<LedgerEntry> RedisTransactionStore::ledger(TaskId id, Stretch stretch) {
-  if (!stretch.is_bounded()) return ledger_lines(store_.server.call({"HGETALL", key("l:", id)}));
+  if (stretch.skip == 0 && !stretch.is_bounded())
+    return ledger_lines(store_.server.call({"HGETALL", key("l:", id)}));
   // A hash has no order, so its names are read whole, and of its values those that are wanted.
   const auto fields = ledger_fields(store_.server.call({"HKEYS", key("l:", id)}), stretch);
   if (fields.empty()) return {};
