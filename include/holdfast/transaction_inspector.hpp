@@ -34,6 +34,12 @@ struct StateMove {
   WallTime at{};
 };
 
+/// The end of a history, oldest first.
+struct LastMoves {
+  std::vector<StateMove> moves{};
+  std::int64_t before = 0;  ///< how many there are before these
+};
+
 struct TransactionFilter {
   std::string machine{};
   std::vector<TaskState> states{};  ///< of their tasks
@@ -48,6 +54,8 @@ class TransactionInspector {
   std::optional<TransactionRecord> find(std::string_view id) const;
   std::vector<TransactionRecord> list(const TransactionFilter& filter, TaskPage page = {}) const;
   std::vector<StateMove> moves(std::string_view id) const;
+  /// The last `most` of them.
+  LastMoves last_moves(std::string_view id, std::int64_t most) const;
   std::vector<LedgerEntry> ledger(std::string_view id) const;
   /// Messages that are yet to be sent.
   std::vector<Message> outbox(std::string_view id) const;

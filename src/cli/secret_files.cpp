@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include <holdfast/error.hpp>
+#include "recovery/private_content.hpp"
 
 namespace holdfast::cli {
 
@@ -54,10 +55,9 @@ std::string without_line_end(std::string text) {
 http::Binding binding_beside(const std::filesystem::path& path) {
   // Without its folder: whoever enqueues is told this name.
   const auto source = path.filename().string() + of_bindings;
-  const auto content = content_of(path.string() + of_bindings);
-  if (content) return http::parse_binding(*content, source);
-  if (errno != ENOENT) throw std::system_error{errno, std::generic_category(), source};
-  return {.source = source};
+  const auto file = path.string() + of_bindings;
+  if (::access(file.c_str(), F_OK) != 0 && errno == ENOENT) return {.source = source};
+  return http::parse_binding(read_trusted_file(file, source), source);
 }
 
 std::optional<http::Secret> secret_in(const std::filesystem::path& folder,

@@ -260,8 +260,8 @@ void add_serve(CLI::App& parent, Context& context) {
       ->type_name("URL");
   command->add_option("--listen", serve.listen, "Where; default: localhost:8420")
       ->type_name("HOST:PORT");
-  command->add_flag("--no-auth", serve.no_auth, "Ask nobody who they are; only on loopback");
-  command->add_flag("--read-only", serve.read_only, "Everybody may look, and nobody act");
+  command->add_flag("--no-auth", serve.no_auth, "Disable authentication (loopback only)");
+  command->add_flag("--read-only", serve.read_only, "Read-only mode: all callers have the rights of a viewer");
   command->add_option("--users", serve.users, "Who may log in; see 'holdfast user add'")
       ->type_name("FILE");
   command

@@ -89,7 +89,7 @@ CLI::App* add_command(CLI::App& parent, UserOptions& options, const char* name, 
 void add_user_add(CLI::App& parent, Context& context) {
   auto options = std::make_shared<UserOptions>();
   CLI::App* command = add_command(parent, *options, "add",
-                                  "Let somebody log in; reads the password from standard input");
+                                  "Add a user or set a new password, which is read from standard input");
   command->add_option("NAME", options->name, "Who")->required()->type_name("");
   command->add_option("--role", options->role, "What they may do; default: viewer")
       ->check(CLI::IsMember({"viewer", "operator", "admin"}));
@@ -104,7 +104,7 @@ void add_user_list(CLI::App& parent, Context& context) {
 
 void add_user_remove(CLI::App& parent, Context& context) {
   auto options = std::make_shared<UserOptions>();
-  CLI::App* command = add_command(parent, *options, "remove", "Let somebody log in no more");
+  CLI::App* command = add_command(parent, *options, "remove", "Remove a user");
   command->add_option("NAME", options->name, "Who")->required()->type_name("");
   chosen(*command, context, options, remove_user);
 }

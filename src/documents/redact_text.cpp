@@ -27,6 +27,8 @@ constexpr std::array schemes = {"bearer",           "basic",    "token", "apikey
                                 "aws4-hmac-sha256", "sharedkey"};
 /// Headers whose whole value is the credential, up to the end of the line.
 constexpr std::array whole_lines = {"cookie", "cookies", "set-cookie"};
+/// What SQL and sentences give a value without a sign between: `PASSWORD 'x'`, `IDENTIFIED BY 'x'`.
+constexpr std::array quoted_behind = {"password", "passwd", "pwd", "passphrase", "by"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_space(char c) { return c == ' ' || c == '\t'; }
@@ -41,6 +43,19 @@ bool is_name(char c) {
 bool is_token(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '~' || c == '+' ||
          c == '/' || c == '=';
+}
+/// `%3D`, in either case: a character of a URL within a URL.
+bool is_encoded(std::string_view text, char first, char second) {
+  return text.size() > 2 && text[0] == '%' && text[1] == first && (text[2] | ' ') == (second | ' ');
+}
+bool is_encoded(std::string_view text) {
+  const auto is_hex = [](char c) { return is_digit(c) || ((c | ' ') >= 'a' && (c | ' ') <= 'f'); };
+  return text.size() > 2 && text[0] == '%' && is_hex(text[1]) && is_hex(text[2]);
+}
+/// `FOLDER`: a place for a value in a text about an option.
+bool is_placeholder(std::string_view word) {
+  return std::ranges::all_of(word,
+                             [](char c) { return (c >= 'A' && c <= 'Z') || c == '_' || c == '='; });
 }
 bool ends_value(char c) {
   return is_space(c) || is_break(c) || is_quote(c) || c == '&' || c == ';' || c == ',' ||
@@ -60,7 +75,7 @@ class Scan {
       if (is_name(text_[at_]))
         name();
       else
-        keep(at_ + 1);
+        keep(at_ + (is_encoded(text_.substr(at_)) ? 3 : 1));
     }
     return std::move(found_);
   }
@@ -135,15 +150,87 @@ class Scan {
     const auto word = text_.substr(begin, end - begin);
     if (const auto key = key_length(begin); key > 0) return hide(begin + key);
     if (const auto value = value_behind(end); value > end) {
-      const bool parameter = begin > 0 && (text_[begin - 1] == '?' || text_[begin - 1] == '&');
-      if (parameter ? is_secret_parameter(word) : is_secret_name(word)) {
+      if (is_parameter(begin) ? is_secret_parameter(word) : is_secret_name(word)) {
         keep(value);
         return hide_value(
             ascii_lowercase(word.substr(word.size() - std::min<std::size_t>(word.size(), 40))));
       }
+      if (word == "name" && field_of_form(value)) return;
+    } else if (const auto unmarked = value_without_sign(begin, end); unmarked.first > end) {
+      keep(unmarked.first);
+      return hide(unmarked.second);
     }
     keep(end);
     if (word.size() <= 20 && is_among(schemes, ascii_lowercase(word))) hide_if_key_follows();
+  }
+
+  /// Behind `?` or `&` of a URL, which may be encoded within another one.
+  bool is_parameter(std::size_t begin) const {
+    if (begin > 0 && (text_[begin - 1] == '?' || text_[begin - 1] == '&')) return true;
+    const auto before = text_.substr(begin < 3 ? 0 : begin - 3, 3);
+    return is_encoded(before, '3', 'F') || is_encoded(before, '2', '6');
+  }
+
+  /// Begin and end of a value that a credential's name is given without `=` or `:`; else nothing.
+  std::pair<std::size_t, std::size_t> value_without_sign(std::size_t begin, std::size_t end) const {
+    const auto word = text_.substr(begin, end - begin);
+    const std::pair<std::size_t, std::size_t> nothing{end, end};
+    if (end >= text_.size()) return nothing;
+    if (begin > 0 && (text_[begin - 1] == '<' || text_[begin - 1] == ':')) {
+      const auto tag = text_.substr(end, longest_look);
+      const auto close = tag.find_first_of("<>");
+      if (close == tag.npos || tag[close] == '<' || (close > 0 && tag[close - 1] == '/') ||
+          !is_secret_name(word))
+        return nothing;
+      return {end + close + 1, std::min(text_.find('<', end + close), text_.size())};
+    }
+    if (!is_space(text_[end])) return nothing;
+    auto at = end;
+    while (at < text_.size() && at - end < 4 && is_space(text_[at])) ++at;
+    if (at >= text_.size()) return nothing;
+    if (is_quote(text_[at])) {
+      const auto close = text_.find(text_[at], at + 1);
+      const bool gives = word.starts_with("--")
+                             ? is_secret_name(word)
+                             : word.size() <= 10 &&
+                                   is_among(quoted_behind, ascii_lowercase(word)) &&
+                                   is_given(begin, word);
+      return gives ? std::pair{at + 1, std::min(close, text_.size())} : nothing;
+    }
+    // `--secrets` is where they are.
+    if (!word.starts_with("--") || word.ends_with("secrets") || text_[at] == '-' ||
+        !is_secret_name(word))
+      return nothing;
+    auto last = at;
+    if (text_.substr(at).starts_with(hidden_mark)) last += hidden_mark.size();
+    while (last < text_.size() && !ends_value(text_[last])) ++last;
+    return is_placeholder(text_.substr(at, last - at)) ? nothing : std::pair{at, last};
+  }
+  /// `BY` counts behind `IDENTIFIED` only.
+  bool is_given(std::size_t begin, std::string_view word) const {
+    if (word.size() > 2) return true;
+    const auto before = text_.substr(begin < 11 ? 0 : begin - 11, std::min<std::size_t>(begin, 11));
+    return ascii_lowercase(before) == "identified ";
+  }
+
+  /// `name="password"` of a form: its value is the text behind the next empty line, or a `value=`.
+  bool field_of_form(std::size_t at) {
+    if (at >= text_.size() || !is_quote(text_[at])) return false;
+    const auto close =
+        text_.substr(0, std::min(text_.size(), at + longest_look)).find(text_[at], at + 1);
+    if (close == text_.npos || !is_secret_name(text_.substr(at + 1, close - at - 1))) return false;
+    const auto near = text_.substr(close, longest_look);
+    for (const std::string_view gap : {"\r\n\r\n", "\n\n", " value=\"", " value='"}) {
+      const auto found = near.find(gap);
+      if (found == near.npos || near.substr(1, found - 1).find('>') != near.npos) continue;
+      keep(close + found + gap.size());
+      const char last = gap.back();
+      hide(std::min(text_.find_first_of(
+                        last == '\n' ? std::string_view{"\r\n"} : gap.substr(gap.size() - 1), at_),
+                    text_.size()));
+      return true;
+    }
+    return false;
   }
 
   /// Where the value begins that the name before `end` is given: behind `=`, `:` or `=>`, and
@@ -153,6 +240,7 @@ class Scan {
     const auto most = std::min(text_.size(), end + 24);
     while (at < most && (text_[at] == '\\' || is_quote(text_[at]))) ++at;
     while (at < most && is_space(text_[at])) ++at;
+    if (is_encoded(text_.substr(at), '3', 'D')) return at + 3;
     if (at >= most || (text_[at] != '=' && text_[at] != ':')) return end;
     const bool colon = text_[at++] == ':';
     if (colon && text_.substr(at).starts_with("//")) return end;
@@ -165,7 +253,15 @@ class Scan {
     if (at_ >= text_.size()) return;
     const auto line_end = [&] {
       auto end = at_;
-      while (end < text_.size() && !is_break(text_[end]) && !is_quote(text_[end])) ++end;
+      // `Digest username="a", response="b"`: what is quoted behind a = is a part of it.
+      bool inside = false;
+      for (; end < text_.size() && !is_break(text_[end]); ++end) {
+        if (!is_quote(text_[end])) continue;
+        auto before = end;
+        while (before > at_ && text_[before - 1] == '\\') --before;
+        if (!inside && (before == at_ || text_[before - 1] != '=')) break;
+        inside = !inside;
+      }
       while (end > at_ && text_[end - 1] == '\\') --end;
       return end;
     };
@@ -178,7 +274,9 @@ class Scan {
     if (is_among(whole_lines, name) || name.ends_with("authorization")) return hide(line_end());
     if (text_[at_] == '{' || text_[at_] == '[') return hide(end_of_brackets());
     auto end = at_;
-    while (end < text_.size() && !ends_value(text_[end])) ++end;
+    while (end < text_.size() && !ends_value(text_[end]) &&
+           !is_encoded(text_.substr(end), '2', '6'))
+      ++end;
     // `token: Bearer abc` has a scheme before the credential.
     if (end < text_.size() && is_space(text_[end]) && end - at_ <= 20 &&
         is_among(schemes, ascii_lowercase(text_.substr(at_, end - at_)))) {

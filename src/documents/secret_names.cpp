@@ -23,11 +23,12 @@ constexpr std::size_t longest_rule = 200;
 
 /// The last word of a name that holds a credential.
 constexpr std::array secret_words = {
-    "password",   "passwords",   "passwd",    "passphrase",    "passcode", "passkey",  "pwd",
-    "pass",       "secret",      "secrets",   "token",         "tokens",   "apikey",   "apikeys",
-    "credential", "credentials", "cred",      "creds",         "dsn",      "cookie",   "cookies",
-    "bearer",     "jwt",         "otp",       "totp",          "csrf",     "xsrf",     "mnemonic",
-    "connstr",    "keypass",     "storepass", "authorization", "sessid",   "sessionid"};
+    "password",   "passwords",   "passwd",    "passphrase",    "passcode", "passkey",   "pwd",
+    "pass",       "secret",      "secrets",   "token",         "tokens",   "apikey",    "apikeys",
+    "credential", "credentials", "cred",      "creds",         "dsn",      "cookie",    "cookies",
+    "bearer",     "jwt",         "otp",       "totp",          "csrf",     "xsrf",      "mnemonic",
+    "connstr",    "keypass",     "storepass", "authorization", "sessid",   "sessionid", "pw",
+    "cvv",        "cvc",         "sas"};
 /// What a name without separators ends with: `dbpassword`, `clientsecret`.
 constexpr std::array secret_endings = {
     "password",   "passwd",        "passphrase",       "secret",        "token",
@@ -42,7 +43,7 @@ constexpr std::array owners = {"db",   "database", "user",  "root",  "admin", "m
                                "ssh",  "http",     "proxy", "login"};
 constexpr std::array short_endings = {"pwd", "pass"};
 /// Two words that are a credential together.
-constexpr std::array<std::array<std::string_view, 2>, 44> pairs = {{
+constexpr std::array<std::array<std::string_view, 2>, 50> pairs = {{
     {"api", "key"},
     {"api", "keys"},
     {"access", "key"},
@@ -68,6 +69,9 @@ constexpr std::array<std::array<std::string_view, 2>, 44> pairs = {{
     {"session", "key"},
     {"subscription", "key"},
     {"license", "key"},
+    {"licence", "key"},
+    {"gpg", "key"},
+    {"pgp", "key"},
     {"client", "key"},
     {"storage", "key"},
     {"host", "key"},
@@ -87,6 +91,9 @@ constexpr std::array<std::array<std::string_view, 2>, 44> pairs = {{
     {"backup", "codes"},
     {"seed", "phrase"},
     {"verification", "code"},
+    {"recovery", "code"},
+    {"backup", "code"},
+    {"unlock", "code"},
 }};
 /// Before `signature`, it lets its holder in; alone, it may end a letter.
 constexpr std::array signers = {"amz", "hub",    "hmac", "webhook", "request", "access",
@@ -99,7 +106,8 @@ constexpr std::array same_thing = {
     "current", "confirm", "confirmation", "repeat", "again",   "backup"};
 /// Of an access key or a secret, its id too: who knows the rest of it has the whole.
 constexpr std::array with_id = {"key", "secret", "accesskey"};
-constexpr std::array parameters = {"key", "sig", "signature", "auth", "once", "code_verifier"};
+constexpr std::array parameters = {"key",  "sig",  "signature", "auth",
+                                   "once", "hmac", "sid",       "code_verifier"};
 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }

@@ -57,11 +57,17 @@ std::string transaction_json(const TransactionRecord& transaction) {
       .str();
 }
 
-std::optional<TransactionSight> look_at(const TransactionInspector& inspector,
-                                        std::string_view id) {
+std::optional<TransactionSight> look_at(const TransactionInspector& inspector, std::string_view id,
+                                        std::int64_t most_moves) {
   auto found = inspector.find(id);
   if (!found) return {};
-  TransactionSight sight{*std::move(found), {}, {}, inspector.moves(id), inspector.outbox(id)};
+  auto last = inspector.last_moves(id, most_moves);
+  TransactionSight sight{.transaction = *std::move(found),
+                         .ledger = {},
+                         .ledger_error = {},
+                         .moves = std::move(last.moves),
+                         .moves_before = last.before,
+                         .outbox = inspector.outbox(id)};
   try {
     sight.ledger = inspector.ledger(id);
   } catch (const Error& error) {
@@ -102,7 +108,8 @@ std::string transaction_json(const TransactionSight& sight, std::size_t most_byt
   document.pop_back();
   document += fmt::format(",\"unsent\":{},\"history\":{},\"ledger\":{}", sight.outbox.size(),
                           json_list(moves), json_list(ledger));
-  if (first_move > 0) document += fmt::format(",\"history_left_out\":{}", first_move);
+  const auto left_out = sight.moves_before + static_cast<std::int64_t>(first_move);
+  if (left_out > 0) document += fmt::format(",\"history_left_out\":{}", left_out);
   if (ledger.size() < sight.ledger.size())
     document += fmt::format(",\"ledger_left_out\":{}", sight.ledger.size() - ledger.size());
   if (!sight.ledger_error.empty())

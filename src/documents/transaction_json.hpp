@@ -20,11 +20,15 @@ struct TransactionSight {
   std::vector<LedgerEntry> ledger;
   std::string ledger_error;  ///< why it cannot be read, where it is outside of the store
   std::vector<StateMove> moves;
+  std::int64_t moves_before = 0;  ///< how many are not among `moves`
   std::vector<Message> outbox;
   bool is_result() const { return transaction.machine == results::machine_name; }
   results::Progress progress() const { return results::progress_of(transaction, ledger); }
 };
-std::optional<TransactionSight> look_at(const TransactionInspector& inspector, std::string_view id);
+/// `most_moves`: only the last ones are read.
+std::optional<TransactionSight> look_at(
+    const TransactionInspector& inspector, std::string_view id,
+    std::int64_t most_moves = std::numeric_limits<std::int64_t>::max());
 /// Of moves and ledger, what fits into so many bytes; `..._left_out` says how many are missing.
 std::string transaction_json(const TransactionSight& sight,
                              std::size_t most_bytes = std::numeric_limits<std::size_t>::max());

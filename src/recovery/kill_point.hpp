@@ -5,10 +5,10 @@
 
 namespace holdfast {
 
-/// Named places where a process may die at the worst moment. In test builds
-/// `HOLDFAST_KILL_AT=name` (or `name:n` for the n-th visit) makes it die there by SIGKILL, and
-/// `HOLDFAST_STOP_AT` sleep there until SIGCONT; a test visits every one. In release builds they
-/// are nothing.
+/// Named places where a process may die at the worst moment; a test visits each. In test builds
+/// `HOLDFAST_KILL_AT=name` (or `name:n` for the n-th visit) ends the process there by SIGKILL,
+/// `HOLDFAST_CRASH_AT` by SIGILL, as a fault of its own, and `HOLDFAST_STOP_AT` stops it there by
+/// SIGSTOP, until SIGCONT. In release builds they are empty.
 enum class KillPoint {
   enqueue_before_commit,
   enqueue_after_commit,

@@ -77,6 +77,24 @@ void sync_folder_of(const std::string& path) {
   refuse(path, "synced");
 }
 
+/// What root keeps for the user of a service is theirs.
+bool is_of_folder(uid_t owner, const std::string& path) {
+  const auto parent = std::filesystem::path{path}.parent_path();
+  Status folder{};
+  return ::geteuid() == 0 && ::stat(parent.empty() ? "." : parent.c_str(), &folder) == 0 &&
+         folder.st_uid == owner;
+}
+
+bool read_all(const FileDescriptor& file, std::string& content) {
+  std::array<char, 16'384> piece{};
+  for (;;) {
+    const auto got = ::read(file.get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got == 0;
+    content.append(piece.data(), static_cast<std::size_t>(got));
+  }
+}
+
 /// Gone with this object, unless it has its name by then.
 struct Unfinished {
   std::string path;
@@ -91,13 +109,28 @@ struct Unfinished {
 std::string read_private_file(const std::string& path) {
   const auto file = look_at_private(path);
   std::string content;
-  std::array<char, 16'384> piece{};
-  while (file) {
-    const auto got = ::read(file.get(), piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    content.append(piece.data(), static_cast<std::size_t>(got));
-  }
+  if (file) read_all(file, content);
+  return content;
+}
+
+std::string why_untrusted(int file, const std::string& path) {
+  Status status{};
+  if (::fstat(file, &status) != 0) return std::strerror(errno);
+  if (!S_ISREG(status.st_mode)) return "it is not a regular file";
+  if (status.st_uid != ::geteuid() && status.st_uid != 0 && !is_of_folder(status.st_uid, path))
+    return fmt::format("it belongs to user {}, not to the user of this process or root",
+                       user_text(status.st_uid));
+  if ((status.st_mode & 022) != 0)
+    return "other users can write it; run 'chmod go-w' on it after checking its content";
+  return {};
+}
+
+std::string read_trusted_file(const std::string& path, std::string_view what) {
+  const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+  auto why = file ? why_untrusted(file.get(), path) : std::string{std::strerror(errno)};
+  std::string content;
+  if (why.empty() && !read_all(file, content)) why = std::strerror(errno);
+  if (!why.empty()) throw ConfigError{fmt::format("{} cannot be used: {}", what, why)};
   return content;
 }
 

@@ -15,4 +15,12 @@ std::string read_private_file(const std::string& path);
 /// replace a symbolic link or the file of another user. Any thread may call it.
 void write_private_file(const std::string& path, std::string_view content);
 
+/// Why the open file at `path` is not to be believed when it says who may do what: others could
+/// have written it. Nothing if it may be. Root also believes the owner of the folder.
+std::string why_untrusted(int file, const std::string& path);
+
+/// What a file says about who may do what. Throws `ConfigError` that begins with `what` if it
+/// cannot be read or is not to be believed.
+std::string read_trusted_file(const std::string& path, std::string_view what);
+
 }  // namespace holdfast

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -13,12 +14,14 @@
 #include "server/task_filter.hpp"
 #include "server/task_search.hpp"
 #include "tasks/engine_parts.hpp"
+#include "tasks/history.hpp"
 
 namespace holdfast::server {
 
 namespace {
 
 constexpr int log_lines_at_once = 200;
+constexpr int steps_at_once = 50;
 
 /// Replaces what is shown of a text; returns whether something in it is hidden.
 bool hide(std::string& text) {
@@ -59,16 +62,73 @@ std::string shown_task(TaskRecord task, std::vector<Transition>* history, bool r
   return document + more;
 }
 
-/// The last steps that an answer has room for; returns how many were before those.
-std::size_t keep_newest(std::vector<Transition>& history) {
-  std::size_t bytes = 0, kept = 0;
-  while (kept < history.size() && bytes < most_page_bytes) {
-    const auto& step = history[history.size() - 1 - kept++];
-    bytes += 300 + step.reason.size() + step.actor.size();
+/// The last steps of a task that an answer has room for.
+struct NewestSteps {
+  std::vector<Transition> steps{};
+  std::int64_t left_out = 0;  ///< recorded steps before these
+};
+NewestSteps newest_steps(TaskAdmin& admin, const TaskRecord& task) {
+  auto begin = admin.recorded_steps(task.id);
+  std::vector<RecordedTransition> rows;
+  std::size_t bytes = 0;
+  while (begin > 0 && bytes < most_page_bytes) {
+    const auto count = std::min<std::int64_t>(begin, steps_at_once);
+    begin -= count;
+    auto more = admin.recorded_history(task.id, {begin, count});
+    for (const auto& row : more)
+      bytes += 600 + row.transition.reason.size() + row.transition.actor.size();
+    more.insert(more.end(), std::make_move_iterator(rows.begin()),
+                std::make_move_iterator(rows.end()));
+    rows = std::move(more);
   }
-  const auto left_out = history.size() - kept;
-  history.erase(history.begin(), history.begin() + static_cast<std::ptrdiff_t>(left_out));
-  return left_out;
+  std::optional<RecordedTransition> before;
+  if (begin > 0) before = admin.recorded_history(task.id, {begin - 1, 1}).at(0);
+  return {part_of_history(task, std::move(before), std::move(rows), true).steps, begin};
+}
+
+/// Where a page of a history begins: behind so many recorded steps, and so many of what belongs to
+/// the next one.
+struct PlaceInHistory {
+  std::int64_t recorded = 0;
+  std::size_t shown = 0;
+
+  static PlaceInHistory parse(const std::string& cursor) {
+    const auto dash = cursor.find('-');
+    PlaceInHistory place{.recorded = offset_of(cursor.substr(0, dash))};
+    if (dash != cursor.npos)
+      place.shown = static_cast<std::size_t>(offset_of(cursor.substr(dash + 1)));
+    return place;
+  }
+  std::string text() const { return fmt::format("{}-{}", recorded, shown); }
+};
+
+/// Adds steps from `place` on until the page is full or there are no more; returns where the next
+/// page begins.
+std::optional<PlaceInHistory> add_steps(TaskAdmin& admin, const TaskRecord& task,
+                                        PlaceInHistory place, Page& page) {
+  std::optional<RecordedTransition> before;
+  if (place.recorded > 0) {
+    auto found = admin.recorded_history(task.id, {place.recorded - 1, 1});
+    if (found.empty()) return {};
+    before = std::move(found.front());
+  }
+  for (;;) {
+    auto rows = admin.recorded_history(task.id, {place.recorded, steps_at_once});
+    const bool last = std::ssize(rows) < steps_at_once;
+    const auto next = rows.empty() ? before : std::optional{rows.back()};
+    const auto part = part_of_history(task, std::move(before), std::move(rows), last);
+    auto at = place.shown;
+    while (at < part.steps.size() && page.add(transition_json(part.steps[at]))) ++at;
+    if (at < part.steps.size()) {
+      const auto owner = std::ranges::upper_bound(part.ends, at);
+      const auto whole = owner - part.ends.begin();
+      const auto first = whole == 0 ? 0 : part.ends[static_cast<std::size_t>(whole - 1)];
+      return PlaceInHistory{place.recorded + whole, at - first};
+    }
+    if (last) return {};
+    place = {place.recorded + steps_at_once, 0};
+    before = next;
+  }
 }
 
 TaskRecord find_task(const Inspector& inspector, const Request& request) {
@@ -117,22 +177,25 @@ Response show(Service& service, const Request& request) {
   const auto task = find_task(inspector, request);
   const bool revealed = request.query.flag("reveal");
   if (revealed) reveal(service, request, "reveal " + request.path);
-  auto history = inspector.history(task.id);
-  const auto left_out = keep_newest(history);
-  auto document = shown_task(task, &history, revealed);
+  auto newest = newest_steps(service.store(request).engine.parts().admin(), task);
+  auto document = shown_task(task, &newest.steps, revealed);
   document.pop_back();
-  auto response = json_response(fmt::format("{},\"history_left_out\":{}}}", document, left_out));
+  auto response =
+      json_response(fmt::format("{},\"history_left_out\":{}}}", document, newest.left_out));
   response.revealed = revealed;
   return response;
 }
 
 Response history(Service& service, const Request& request) {
   request.query.only({"store", "limit", "cursor"});
-  const auto inspector = service.inspector(request);
-  const auto steps = inspector.history(find_task(inspector, request).id);
-  const auto page = listed(request.query, steps, 500, 1'000, transition_json);
+  const auto task = find_task(service.inspector(request), request);
+  Page page{static_cast<std::size_t>(request.query.number("limit", 500, 1, 1'000))};
+  const auto place = add_steps(service.store(request).engine.parts().admin(), task,
+                               PlaceInHistory::parse(request.query.text("cursor")), page);
+  std::optional<std::string> next;
+  if (place) next = place->text();
   return json_response(
-      JsonObject{}.json("history", page.entries).json("next_cursor", cursor_json(page.next)).str());
+      JsonObject{}.json("history", page.list()).json("next_cursor", cursor_json(next)).str());
 }
 
 Response logs(Service& service, const Request& request) {

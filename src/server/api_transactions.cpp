@@ -13,11 +13,14 @@
 #include "server/task_filter.hpp"
 #include "server/task_search.hpp"
 #include "tasks/engine_parts.hpp"
+#include "transactions/held_ledger.hpp"
 
 namespace holdfast::server {
 
 namespace {
 
+constexpr int most_moves = 500;
+constexpr int lines_at_once = 50;
 constexpr int read_at_once = 8;  ///< each comes whole from the store
 
 /// As viewers may see it. `whole`: also what is too long for a list.
@@ -84,7 +87,7 @@ Response list_transactions(Service& service, const Request& request) {
 
 Response show_transaction(Service& service, const Request& request) {
   request.query.only({"store"});
-  auto sight = look_at(inspector_of(service, request), request.place("id"));
+  auto sight = look_at(inspector_of(service, request), request.place("id"), most_moves);
   if (!sight) throw no_such(request);
   hide(sight->transaction, true);
   for (auto& move : sight->moves) move.reason = redact_text(move.reason).text;
@@ -97,13 +100,28 @@ Response ledger(Service& service, const Request& request) {
   request.query.only({"store", "limit", "cursor"});
   const auto inspector = inspector_of(service, request);
   if (!inspector.find(request.place("id"))) throw no_such(request);
-  const auto page = listed(request.query, inspector.ledger(request.place("id")), 500, 1'000,
-                           [](LedgerEntry entry) {
-                             entry.value = redact_json(entry.value).text;
-                             return ledger_json(entry);
-                           });
+  auto& store = service.store(request).engine.parts().transactions();
+  const auto task = transaction_task(request.place("id"));
+  auto offset = offset_of(request.query.text("cursor"));
+  Page page{static_cast<std::size_t>(request.query.number("limit", 500, 1, 1'000))};
+  bool more = true;
+  while (more && page.room() > 0) {
+    const int wanted = std::min(page.room() + 1, lines_at_once);
+    const auto lines = read_ledger(store, task, {offset, wanted});
+    more = std::ssize(lines) == wanted;
+    for (auto line : lines) {
+      line.value = redact_json(line.value).text;
+      if (is_of_handlers(line) && !page.add(ledger_json(line))) {
+        more = true;
+        break;
+      }
+      ++offset;
+    }
+  }
+  std::optional<std::string> next;
+  if (more) next = std::to_string(offset);
   return json_response(
-      JsonObject{}.json("ledger", page.entries).json("next_cursor", cursor_json(page.next)).str());
+      JsonObject{}.json("ledger", page.list()).json("next_cursor", cursor_json(next)).str());
 }
 
 Response changed(bool yes) {

@@ -16,6 +16,7 @@
 #include <holdfast/error.hpp>
 
 #include "recovery/clock.hpp"
+#include "recovery/private_content.hpp"
 #include "recovery/time_text.hpp"
 #include "server/problem.hpp"
 #include "server/secrets.hpp"
@@ -57,14 +58,9 @@ std::string content_of(const std::string& path) {
   if (opened.file < 0 && errno == ENOENT) return {};
   if (opened.file < 0)
     refuse(path, errno == ELOOP ? "it is a symbolic link" : std::strerror(errno));
+  if (const auto why = why_untrusted(opened.file, path); !why.empty()) refuse(path, why);
   struct stat status {};
   if (::fstat(opened.file, &status) != 0) refuse(path, std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) refuse(path, "it is not a regular file");
-  if (status.st_uid != ::geteuid() && status.st_uid != 0)
-    refuse(path, fmt::format("it belongs to user {}, not to the user of this process or root",
-                             status.st_uid));
-  if ((status.st_mode & 022) != 0)
-    refuse(path, "other users can write it; run 'chmod 600' on it after checking its content");
   if (status.st_size > largest_file)
     refuse(path,
            fmt::format("it has {} bytes; at most {} are allowed", status.st_size, largest_file));

@@ -4,15 +4,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <filesystem>
 #include <sstream>
 
 #include <fmt/format.h>
 
 #include <holdfast/error.hpp>
 
+#include "recovery/private_content.hpp"
 #include "server/secrets.hpp"
 
 namespace holdfast::server {
@@ -40,12 +39,10 @@ std::string look_of_users(const std::string& path) {
 }
 
 std::map<std::string, User> read(const std::string& path) {
-  std::ifstream file{path};
-  if (!file)
+  if (!std::filesystem::exists(path))
     throw ConfigError{
-        fmt::format("the users in {} cannot be read: {}; 'holdfast user add' makes "
-                    "the file",
-                    path, std::strerror(errno))};
+        fmt::format("there is no file {} with users; 'holdfast user add' makes it", path)};
+  std::istringstream file{read_trusted_file(path, fmt::format("the file {} with users", path))};
   std::map<std::string, User> users;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {

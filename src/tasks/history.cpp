@@ -57,7 +57,17 @@ class Life {
     add(std::move(ended));
   }
 
-  std::vector<Transition> steps() && { return std::move(steps_); }
+  /// What came before is not told again.
+  void go_on_from(Transition before) {
+    add(std::move(before));
+    told_before_ = 1;
+  }
+
+  std::size_t told() const { return steps_.size() - told_before_; }
+  std::vector<Transition> steps() && {
+    steps_.erase(steps_.begin(), steps_.begin() + static_cast<std::ptrdiff_t>(told_before_));
+    return std::move(steps_);
+  }
 
  private:
   TaskState state() const { return steps_.back().to; }
@@ -94,6 +104,7 @@ class Life {
 
   const TaskRecord& task_;
   std::vector<Transition> steps_;
+  std::size_t told_before_ = 0;
 };
 
 /// How the task began: the first recorded step tells, else what it is now.
@@ -104,13 +115,26 @@ TaskState first_state(const TaskRecord& task, const std::vector<RecordedTransiti
 
 }  // namespace
 
+HistoryPart part_of_history(const TaskRecord& task, std::optional<RecordedTransition> before,
+                            std::vector<RecordedTransition> recorded, bool to_the_end) {
+  Life life{task};
+  if (before)
+    life.go_on_from(std::move(before->transition));
+  else
+    life.begin(first_state(task, recorded));
+  HistoryPart part;
+  for (auto& row : recorded) {
+    life.add_recorded(std::move(row));
+    part.ends.push_back(life.told());
+  }
+  if (to_the_end) life.end();
+  part.steps = std::move(life).steps();
+  return part;
+}
+
 std::vector<Transition> full_history(const TaskRecord& task,
                                      std::vector<RecordedTransition> recorded) {
-  Life life{task};
-  life.begin(first_state(task, recorded));
-  for (auto& row : recorded) life.add_recorded(std::move(row));
-  life.end();
-  return std::move(life).steps();
+  return part_of_history(task, {}, std::move(recorded), true).steps;
 }
 
 }  // namespace holdfast

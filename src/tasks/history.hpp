@@ -14,4 +14,16 @@ namespace holdfast {
 std::vector<Transition> full_history(const TaskRecord& task,
                                      std::vector<RecordedTransition> recorded);
 
+/// Some of it.
+struct HistoryPart {
+  std::vector<Transition> steps{};
+  /// For each recorded step, how many of `steps` there are up to it. What is behind the last of
+  /// these is what the task says about itself.
+  std::vector<std::size_t> ends{};
+};
+/// What belongs to `recorded`, of which `before` is the step before; nothing: they are the first.
+/// `to_the_end`: they are the last.
+HistoryPart part_of_history(const TaskRecord& task, std::optional<RecordedTransition> before,
+                            std::vector<RecordedTransition> recorded, bool to_the_end);
+
 }  // namespace holdfast

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <holdfast/inspector.hpp>
+#include "tasks/stretch.hpp"
 
 namespace holdfast {
 
@@ -38,7 +39,10 @@ class TaskAdmin {
   /// Those that start no more tasks.
   virtual std::vector<std::string> paused() = 0;
   /// Recorded transitions only, oldest first.
-  virtual std::vector<RecordedTransition> recorded_history(TaskId id) = 0;
+  virtual std::vector<RecordedTransition> recorded_history(TaskId id, Stretch stretch) = 0;
+  std::vector<RecordedTransition> recorded_history(TaskId id) { return recorded_history(id, {}); }
+  /// How many there are.
+  virtual std::int64_t recorded_steps(TaskId id) = 0;
   /// Oldest first, without the first `skip` of them, `most` at the most.
   virtual std::vector<LogLine> logs(TaskId id, std::int64_t skip, int most) = 0;
   std::vector<LogLine> logs(TaskId id) { return logs(id, 0, std::numeric_limits<int>::max()); }

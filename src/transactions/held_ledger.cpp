@@ -1,5 +1,8 @@
 #include "transactions/held_ledger.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "transactions/message_attempts.hpp"
@@ -23,7 +26,7 @@ void check(const std::vector<LedgerEntry>& entries) {
 /// What the store has, without what is kept about messages.
 std::vector<LedgerEntry> lines_in(TransactionStore& store, TaskId id) {
   auto lines = store.ledger(id);
-  std::erase_if(lines, [](const LedgerEntry& line) { return line.series == attempts_series; });
+  std::erase_if(lines, [](const LedgerEntry& line) { return !is_of_handlers(line); });
   return lines;
 }
 
@@ -55,6 +58,18 @@ std::vector<LedgerEntry> read_ledger(TransactionStore& store, TaskId id) {
   auto name = outside_ledger(store, id);
   return name ? store.outside()->lines(*name) : lines_in(store, id);
 }
+
+std::vector<LedgerEntry> read_ledger(TransactionStore& store, TaskId id, Stretch stretch) {
+  const auto name = outside_ledger(store, id);
+  if (!name) return store.ledger(id, stretch);
+  auto lines = store.outside()->lines(*name);
+  const auto first = std::min<std::int64_t>(stretch.skip, std::ssize(lines));
+  const auto count = std::min<std::int64_t>(stretch.most, std::ssize(lines) - first);
+  return {std::make_move_iterator(lines.begin() + first),
+          std::make_move_iterator(lines.begin() + first + count)};
+}
+
+bool is_of_handlers(const LedgerEntry& line) { return line.series != attempts_series; }
 
 std::int64_t remove_stray_ledgers(TransactionStore& store) {
   if (!store.outside()) return 0;

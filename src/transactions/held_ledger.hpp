@@ -53,6 +53,9 @@ LedgerEntry line_for(const LedgerName& name);
 std::optional<LedgerName> outside_ledger(TransactionStore& store, TaskId id);
 /// All lines, wherever they are, for who does not hold the transaction.
 std::vector<LedgerEntry> read_ledger(TransactionStore& store, TaskId id);
+/// A stretch of them, in which lines may be that no handler sees.
+std::vector<LedgerEntry> read_ledger(TransactionStore& store, TaskId id, Stretch stretch);
+bool is_of_handlers(const LedgerEntry& line);
 /// Removes some ledgers outside that no transaction of the store has any more. Returns how many.
 std::int64_t remove_stray_ledgers(TransactionStore& store);
 

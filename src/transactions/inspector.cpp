@@ -55,6 +55,13 @@ std::vector<StateMove> TransactionInspector::moves(std::string_view id) const {
   return engine_.parts().transactions().moves(transaction_task(id));
 }
 
+LastMoves TransactionInspector::last_moves(std::string_view id, std::int64_t most) const {
+  auto& store = engine_.parts().transactions();
+  const auto task = transaction_task(id);
+  const auto before = std::max<std::int64_t>(store.move_count(task) - most, 0);
+  return {store.moves(task, {.skip = before}), before};
+}
+
 std::vector<LedgerEntry> TransactionInspector::ledger(std::string_view id) const {
   return read_ledger(engine_.parts().transactions(), transaction_task(id));
 }
@@ -76,7 +83,7 @@ bool TransactionInspector::start_over(std::string_view id, const std::string& da
   std::array ids{task};
   auto row = store.find(ids).front();
   if (!row) return false;
-  auto moves = store.moves(task);
+  auto moves = store.moves(task, {.most = 1});
   auto record = tasks_.task(task);
   auto ended = record ? std::string{to_string(record->state)} : std::string{"removed"};
   return store.put_back(task, {.to = moves.empty() ? row->state : moves.front().from,
@@ -91,7 +98,7 @@ bool TransactionInspector::retry(std::string_view id, const std::string& state) 
   std::array ids{task};
   if (auto row = store.find(ids).front()) {
     auto to = state.empty() ? row->state : state;
-    auto moves = store.moves(task);
+    auto moves = store.moves(task, {.most = 1});
     // It failed its way to where it is, so there is nothing to go on with there.
     if (state.empty() && !row->reason.empty() && !moves.empty()) to = moves.front().from;
     store.put_back(task, {.to = to, .reason = state.empty() ? "" : "an operator sent it here"});

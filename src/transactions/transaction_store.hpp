@@ -10,6 +10,7 @@
 #include <holdfast/transaction_inspector.hpp>
 
 #include "recovery/leases.hpp"
+#include "tasks/stretch.hpp"
 #include "transactions/ledger.hpp"
 
 namespace holdfast {
@@ -83,11 +84,15 @@ class TransactionStore {
   virtual std::optional<std::string> recorded(TaskId id, const std::string& series,
                                               std::int64_t ordinal) = 0;
   /// All of it, by series and ordinal.
-  virtual std::vector<LedgerEntry> ledger(TaskId id) = 0;
+  virtual std::vector<LedgerEntry> ledger(TaskId id, Stretch stretch) = 0;
+  std::vector<LedgerEntry> ledger(TaskId id) { return ledger(id, {}); }
   /// What is yet to be sent, oldest first.
   virtual std::vector<OutboxEntry> outbox(TaskId id) = 0;
   /// Oldest first.
-  virtual std::vector<StateMove> moves(TaskId id) = 0;
+  virtual std::vector<StateMove> moves(TaskId id, Stretch stretch) = 0;
+  std::vector<StateMove> moves(TaskId id) { return moves(id, {}); }
+  /// How many there are.
+  virtual std::int64_t move_count(TaskId id) = 0;
 
   /// A step of a transaction that nobody holds (its task is failed, held or cancelled); `lease` and
   /// `from` are what they are then. False: it is not so, or it has not begun.

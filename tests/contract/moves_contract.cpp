@@ -34,6 +34,28 @@ TEST_P(TaskAdminContract, MovesAreRecordedWithActorReasonAndTime) {
   EXPECT_FALSE(history[1].claimed_at) << "no attempt ended";
 }
 
+TEST_P(TaskAdminContract, StretchesOfAHistoryAreReadInOrder) {
+  auto id = insert("a");
+  for (int i = 0; i < 3; ++i) {
+    hold(id, std::to_string(i));
+    retry(id);
+  }
+  EXPECT_EQ(admin().recorded_steps(id), 6);
+  EXPECT_EQ(admin().recorded_steps(TaskId::make()), 0);
+  const auto states = [&](Stretch stretch) {
+    std::vector<TaskState> found;
+    for (const auto& row : admin().recorded_history(id, stretch))
+      found.push_back(row.transition.to);
+    return found;
+  };
+  const auto held = TaskState::held, pending = TaskState::pending;
+  EXPECT_THAT(states({}), testing::ElementsAre(held, pending, held, pending, held, pending));
+  EXPECT_THAT(states({1, 2}), testing::ElementsAre(pending, held));
+  EXPECT_THAT(states({.skip = 5}), testing::ElementsAre(pending));
+  EXPECT_THAT(states({4, 50}), testing::ElementsAre(held, pending));
+  EXPECT_THAT(states({6, 50}), IsEmpty());
+}
+
 TEST_P(TaskAdminContract, RunningTaskIsAskedToStop) {
   auto id = insert("a");
   auto claimed = claim_one(enlist());

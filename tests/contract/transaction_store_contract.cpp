@@ -28,6 +28,39 @@ TEST_P(TransactionStoreContract, ThereIsNothingBeforeTheFirstStep) {
   EXPECT_THAT(transactions().moves(id), IsEmpty());
 }
 
+TEST_P(TransactionStoreContract, StretchesOfLedgerAndMovesAreReadInOrder) {
+  auto id = insert("a");
+  auto claimed = claim_one(enlist());
+  ASSERT_TRUE(step(claimed, {}).accepted);
+  // Names and numbers whose order as texts is another one.
+  ASSERT_TRUE(step(claimed, {.record = {{"b", 10, "4"}, {"b", 9, "3"}, {"a", 2, "1"}}}).accepted);
+  ASSERT_TRUE(step(claimed, {.record = {{"a", 11, "2"}, {"c", -1, "5"}}}).accepted);
+  for (const auto* to : {"s1", "s2", "s3"}) ASSERT_TRUE(step(claimed, {.to = to}).accepted);
+  reopen();
+  const auto values = [&](Stretch stretch) {
+    std::string text;
+    for (const auto& line : transactions().ledger(id, stretch)) text += line.value;
+    return text;
+  };
+  EXPECT_EQ(values({}), "12345");
+  EXPECT_EQ(values({0, 2}), "12");
+  EXPECT_EQ(values({2, 2}), "34");
+  EXPECT_EQ(values({4, 9}), "5");
+  EXPECT_EQ(values({5, 2}), "");
+  EXPECT_EQ(values({.skip = 3}), "45");
+  const auto states = [&](Stretch stretch) {
+    std::vector<std::string> names;
+    for (const auto& move : transactions().moves(id, stretch)) names.push_back(move.to);
+    return names;
+  };
+  EXPECT_EQ(transactions().move_count(id), 3);
+  EXPECT_THAT(states({.skip = 1}), ElementsAre("s2", "s3"));
+  EXPECT_THAT(states({1, 1}), ElementsAre("s2"));
+  EXPECT_THAT(states({2, 50}), ElementsAre("s3"));
+  EXPECT_THAT(states({3, 50}), IsEmpty());
+  EXPECT_EQ(transactions().move_count(TaskId::make()), 0);
+}
+
 TEST_P(TransactionStoreContract, AStepKeepsStateDataLedgerAndOutboxTogether) {
   auto id = insert("a");
   auto claimed = claim_one(enlist());

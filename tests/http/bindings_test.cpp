@@ -166,6 +166,8 @@ TEST(Jobs, GiveSecretsToTheirOriginOnly) {
   EXPECT_TRUE(job.request.headers.contains("webhook-signature"));
   leave_origin(job);
   EXPECT_THAT(secrets_for(job, origin_of("https://a.example.org/")), IsEmpty()) << "not even back";
+  EXPECT_THAT(job.secrets, IsEmpty());
+  EXPECT_THAT(job.signing_keys, IsEmpty());
 }
 
 TEST(Jobs, LeaveEveryHeaderBehindThatIsNotKnownToBeHarmless) {

@@ -56,6 +56,9 @@ TEST_F(BoundInFiles, GoToNoServerThatTheyAreNotBoundTo) {
   };
   EXPECT_TRUE(printed("token").ending.ok());
   EXPECT_THAT(printed("token.bind").err, HasSubstr("does not have")) << "that is not a secret";
+  std::filesystem::permissions(folder / "token.bind", std::filesystem::perms{0622});
+  EXPECT_THAT(printed("token").err, HasSubstr("token.bind cannot be used: other users can write"));
+  std::filesystem::permissions(folder / "token.bind", std::filesystem::perms{0644});
   std::ofstream{folder / "token.bind"} << "hosts x\n";
   EXPECT_THAT(printed("token").err, HasSubstr("cannot be read: token.bind:1: unknown word"));
 }

@@ -271,6 +271,36 @@ TEST_F(AnswerBounds, LeaveNoEntryOut) {
   EXPECT_THAT(metrics, testing::HasSubstr("queue=\"\",state=\"pending\"} 3500"));
 }
 
+TEST_F(AnswerBounds, LeaveNoStepOfAHistoryOut) {
+  task_ = server_.enqueue("noted");
+  auto inspector = server_.inspector();
+  for (int i = 0; i < 70; ++i) {
+    inspector.hold({.ids = {task_}}, std::to_string(i));
+    inspector.retry({.ids = {task_}});
+  }
+  const auto target = "/v1/tasks/" + task_.text() + "/history";
+  for (const int limit : {1, 7, 50, 51, 140, 141, 142}) {
+    boost::json::array steps;
+    std::string cursor;
+    do {
+      const auto page = server_.get(fmt::format("{}?limit={}{}", target, limit, cursor)).json();
+      EXPECT_LE(page.at("history").as_array().size(), static_cast<std::size_t>(limit));
+      for (const auto& step : page.at("history").as_array()) steps.push_back(step);
+      const auto& next = page.at("next_cursor");
+      cursor = next.is_null() ? "" : "&cursor=" + std::string{next.as_string()};
+    } while (!cursor.empty() && steps.size() < 200);
+    ASSERT_EQ(steps.size(), 141u) << limit;
+    for (int i = 0; i < 70; ++i)
+      EXPECT_EQ(steps[static_cast<std::size_t>(2 * i + 1)].at("reason").as_string(),
+                std::to_string(i));
+  }
+  EXPECT_EQ(server_.get(target + "?cursor=9223372036854775807-5").status, 200);
+  EXPECT_EQ(server_.get(target + "?cursor=5-x").status, 400);
+  const auto task = server_.get("/v1/tasks/" + task_.text()).json();
+  EXPECT_EQ(task.at("history").as_array().size(), 141u);
+  EXPECT_EQ(task.at("history_left_out").as_int64(), 0);
+}
+
 TEST_F(AnswerBounds, HoldForTheUsesOfALimit) {
   Limits{server_.engine()}.set(
       {.scope = LimitScope::key, .name = std::string{each_name}, .max_running = 5});

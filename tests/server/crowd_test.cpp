@@ -190,6 +190,17 @@ TEST_F(Table, DropsTheOldestOfAnAddressFirst) {
   EXPECT_EQ(table_.in_the_way("d", false), nullptr);
 }
 
+TEST_F(Table, DropsTheOldestWhateverItIsDoing) {
+  for (const bool first_is_silent : {false, true}) {
+    const auto silent = std::optional{Millis{5}}, busy = std::optional<Millis>{};
+    std::vector<std::shared_ptr<Someone>> callers;
+    for (int i = 0; i < 4; ++i)
+      callers.push_back(add("b" + std::to_string(i), (i == 0) == first_is_silent ? silent : busy));
+    EXPECT_EQ(table_.in_the_way("x", false), callers[0]) << first_is_silent;
+    for (const auto& caller : callers) table_.leave(caller.get());
+  }
+}
+
 TEST_F(Table, NeverDropsWhoIsKnownForWhoIsNot) {
   const auto known = add("a");
   EXPECT_TRUE(table_.authenticate(known.get(), "ada").admitted);

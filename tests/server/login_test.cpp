@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -122,6 +124,24 @@ TEST_F(Login, TellsStrangersNoPaths) {
   EXPECT_THAT(server_.log(), HasSubstr("users_unreadable"));
   EXPECT_THAT(server_.log(), HasSubstr(file));
   EXPECT_EQ(asks(ada), 200) << "nothing has changed for who is logged in";
+}
+
+TEST_F(Login, IsRefusedWhereOthersCouldHaveWrittenTheUsers) {
+  const auto ada = log_in("ada");
+  namespace fs = std::filesystem;
+  fs::permissions(users_file(), fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(server_.bare("POST", "/v1/login", login_body("ada", "long enough")).status, 503);
+  EXPECT_EQ(asks(ada), 401) << "another user may have written the file";
+  fs::permissions(users_file(), fs::perms::others_write, fs::perm_options::remove);
+  EXPECT_EQ(asks(ada), 200);
+  constexpr uid_t nobody = 65'534;
+  if (::geteuid() != 0) return;  // only root can give a file away
+  ASSERT_EQ(::chown(users_file().c_str(), nobody, nobody), 0);
+  EXPECT_EQ(asks(ada), 401);
+  EXPECT_THROW(elsewhere().list(), ConfigError);
+  const auto folder = fs::path{users_file()}.parent_path();
+  ASSERT_EQ(::chown(folder.c_str(), nobody, nobody), 0);
+  EXPECT_EQ(elsewhere().list().size(), 2u) << "root keeps the file of a service";
 }
 
 TEST_F(Login, IsAudited) {

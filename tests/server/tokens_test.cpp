@@ -225,7 +225,7 @@ TEST_F(TokenFile, IsNotReadWhereOthersCouldHaveWrittenIt) {
   constexpr uid_t nobody = 65'534;
   if (::geteuid() == 0) {  // only root can give a file away
     ASSERT_EQ(::chown(path_.c_str(), nobody, nobody), 0);
-    EXPECT_THAT(why(), HasSubstr("it belongs to user 65534"));
+    EXPECT_THAT(why(), HasSubstr("it belongs to user nobody (65534)"));
     ASSERT_EQ(::chown(path_.c_str(), 0, 0), 0);
   }
   const auto elsewhere = path_ + ".elsewhere";

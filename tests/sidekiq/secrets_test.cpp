@@ -108,6 +108,7 @@ TEST_F(SidekiqSecrets, ThatAreBoundGoToTheirHostQueueAndClassOnly) {
   EXPECT_EQ(summary.answered, 1);
   EXPECT_EQ(summary.retried, 1);
   EXPECT_EQ(home.served(), 1);
+  ASSERT_THAT(set("retry"), testing::SizeIs(1));
   EXPECT_THAT(std::string{set("retry")[0].at("error_message").as_string()},
               HasSubstr("is not bound to http://127.0.0.1"));
   binding.queues = {"other"};

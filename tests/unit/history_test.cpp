@@ -116,6 +116,37 @@ TEST(History, DerivesTheBeginningOfEachAttemptFromItsRecordedEnd) {
   expect_sound(steps, record);
 }
 
+TEST(History, InPartsIsTheWhole) {
+  auto record = task(TaskState::completed);
+  record.attempt = 3;
+  record.worker = second_worker;
+  record.claimed_at = at(12);
+  record.finished_at = at(13);
+  const std::vector<RecordedTransition> rows{
+      row(TaskState::blocked, TaskState::held, "operator", 0, 1),
+      row(TaskState::held, TaskState::pending, "operator", 0, 2),
+      attempt_end(TaskState::running, "cli/ada", 1, 3, 4, first_worker),
+      attempt_end(TaskState::pending, "worker/a", 1, 3, 5, first_worker),
+      attempt_end(TaskState::pending, "system/recovery", 1, 6, 7, second_worker)};
+  const auto whole = outline(full_history(record, rows));
+  for (std::size_t from = 0; from <= rows.size(); ++from)
+    for (std::size_t to = from; to <= rows.size(); ++to) {
+      const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(from);
+      const auto end = rows.begin() + static_cast<std::ptrdiff_t>(to);
+      const auto before = from > 0 ? std::optional{rows[from - 1]} : std::nullopt;
+      const auto first = part_of_history(record, {}, {rows.begin(), begin}, false);
+      const auto second = part_of_history(record, before, {begin, end}, false);
+      const auto rest_before = to > 0 ? std::optional{rows[to - 1]} : std::nullopt;
+      const auto rest = part_of_history(record, rest_before, {end, rows.end()}, true);
+      EXPECT_EQ(second.ends.size(), to - from);
+      if (from == 0 || to == from) continue;  // the first part has the creation in it
+      auto together = outline(first.steps);
+      for (const auto& more : {outline(second.steps), outline(rest.steps)})
+        together.insert(together.end(), more.begin(), more.end());
+      EXPECT_EQ(together, whole) << from << " " << to;
+    }
+}
+
 TEST(History, TellsWhoAskedARunningTaskToStopAndClaimsItOnce) {
   auto record = task(TaskState::running);
   record.attempt = 1;

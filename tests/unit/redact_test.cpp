@@ -107,20 +107,58 @@ TEST(Redact, FindsCredentialsInText) {
       {"private_key=-----BEGIN PRIVATE KEY-----\nMII\nabc", "private_key=[hidden]"},
       {"AWS_SECRET_ACCESS_KEY=abc/def+g", "AWS_SECRET_ACCESS_KEY=[hidden]"},
       {"secret => \"abc\"", "secret => \"[hidden]\""},
+      {"run --password hunter2 --user ada", "run --password [hidden] --user ada"},
+      {"run --api-key 'a b' x", "run --api-key '[hidden]' x"},
+      {"Authorization: Digest username=\"u\", response=\"abc\"\nx", "Authorization: [hidden]\nx"},
+      {"{\"h\":\"Authorization: Digest a\",\"b\":1}",
+       "{\"h\":\"Authorization: [hidden]\",\"b\":1}"},
+      {"to?next=https%3A%2F%2Fh%2F%3Ftoken%3Dabc%26x%3D1",
+       "to?next=https%3A%2F%2Fh%2F%3Ftoken%3D[hidden]%26x%3D1"},
+      {"<user>ada</user><password>a b</password>", "<user>ada</user><password>[hidden]</password>"},
+      {"<wsse:Password Type=\"t\">abc</wsse:Password>",
+       "<wsse:Password Type=\"t\">[hidden]</wsse:Password>"},
+      {"ALTER ROLE ada PASSWORD 'abc';", "ALTER ROLE ada PASSWORD '[hidden]';"},
+      {"CREATE USER ada IDENTIFIED BY 'abc'", "CREATE USER ada IDENTIFIED BY '[hidden]'"},
+      {"form-data; name=\"password\"\r\n\r\nabc\r\n--x",
+       "form-data; name=\"password\"\r\n\r\n[hidden]\r\n--x"},
+      {"<input name=\"token\" value=\"abc\">", "<input name=\"token\" value=\"[hidden]\">"},
+      {"/cb?state=1&sid=abc", "/cb?state=1&sid=[hidden]"},
       {"AccountName=a;AccountKey=abc==;Endpoint=x", "AccountName=a;AccountKey=[hidden];Endpoint=x"},
   };
-  for (const auto& [text, shown] : cases) EXPECT_EQ(redact_text(text).text, shown);
+  for (const auto& [text, shown] : cases) {
+    EXPECT_EQ(redact_text(text).text, shown);
+    EXPECT_EQ(redact_text(shown).text, shown) << "it was hidden twice";
+  }
 }
 
 TEST(Redact, LeavesOrdinaryTextAsItWas) {
-  for (const std::string text :
-       {"", "it failed", "worker 01J has token 17", "stale write with token 1234567 refused",
-        "unexpected token at line 3", "Basic authentication failed", "the Bearer of this letter",
-        "author: Ada, keyboard: de", "mail ada@example.com: done", "12:30:15 token ring down",
-        "https://example.com:8080/a/b?page=2", "ssh://git@github.com:22/x.git", "a://b://c://d",
-        "passed: 12, failed: 3, bypass=1", "key=value; sort_key=3", "hf_batch_claims_index",
-        "sk-some-long-slug-of-an-article", "missing_secret: the secret 'api' is not bound",
-        "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----"}) {
+  for (const std::string text : {"",
+                                 "it failed",
+                                 "worker 01J has token 17",
+                                 "stale write with token 1234567 refused",
+                                 "unexpected token at line 3",
+                                 "Basic authentication failed",
+                                 "the Bearer of this letter",
+                                 "author: Ada, keyboard: de",
+                                 "mail ada@example.com: done",
+                                 "12:30:15 token ring down",
+                                 "https://example.com:8080/a/b?page=2",
+                                 "ssh://git@github.com:22/x.git",
+                                 "a://b://c://d",
+                                 "passed: 12, failed: 3, bypass=1",
+                                 "key=value; sort_key=3",
+                                 "hf_batch_claims_index",
+                                 "sk-some-long-slug-of-an-article",
+                                 "give it with --secrets FOLDER",
+                                 "(--require-bound-secrets refuses that)",
+                                 "--signing-key NAME=FILE",
+                                 "--secrets /etc/secrets",
+                                 "<token/> and <password></password> are elements",
+                                 "name=\"password\" is required",
+                                 "named by 'ada'",
+                                 "%3D and %3Fpage%3D2 and 100%",
+                                 "missing_secret: the secret 'api' is not bound",
+                                 "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----"}) {
     const auto found = redact_text(text);
     EXPECT_EQ(found.text, text);
     EXPECT_FALSE(found.hidden) << text;
@@ -168,6 +206,12 @@ std::vector<std::string> hostile(std::size_t size) {
                                  "\xff",
                                  "{\"a\":[\"token\",",
                                  "\\u0022",
+                                 "<token ",
+                                 "name=\"token\" ",
+                                 "--token ",
+                                 "password '",
+                                 "authorization: a=\"",
+                                 "token%3D",
                                  "'"}) {
     std::string text;
     while (text.size() < size) text += part;

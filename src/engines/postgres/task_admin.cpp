@@ -255,13 +255,13 @@ std::vector<std::string> PostgresTaskAdmin::paused() {
   });
 }
 
-std::vector<RecordedTransition> PostgresTaskAdmin::recorded_history(TaskId id) {
+std::vector<RecordedTransition> PostgresTaskAdmin::recorded_history(TaskId id, Stretch stretch) {
   return store_.reader.answer([&](Connection& db) {
     std::vector<RecordedTransition> history;
     auto rows = db.run(
         "SELECT from_state, to_state, actor, reason, token, attempt, at, claimed_at, worker"
-        " FROM hf.history WHERE task = $1 ORDER BY n",
-        id);
+        " FROM hf.history WHERE task = $1 ORDER BY n LIMIT $2 OFFSET $3",
+        id, stretch.most, stretch.skip);
     while (rows.next()) {
       RecordedTransition row;
       row.transition = {rows.state(0),          rows.state(1), rows.text(2), rows.text(3),
@@ -271,6 +271,14 @@ std::vector<RecordedTransition> PostgresTaskAdmin::recorded_history(TaskId id) {
       history.push_back(std::move(row));
     }
     return history;
+  });
+}
+
+std::int64_t PostgresTaskAdmin::recorded_steps(TaskId id) {
+  return store_.reader.answer([&](Connection& db) {
+    auto rows = db.run("SELECT count(*) FROM hf.history WHERE task = $1", id);
+    rows.next();
+    return rows.integer(0);
   });
 }
 

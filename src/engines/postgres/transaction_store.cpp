@@ -56,12 +56,13 @@ std::optional<std::string> PostgresTransactionStore::recorded(TaskId id, const s
   });
 }
 
-std::vector<LedgerEntry> PostgresTransactionStore::ledger(TaskId id) {
+std::vector<LedgerEntry> PostgresTransactionStore::ledger(TaskId id, Stretch stretch) {
   return store_.reader.read([&](Connection& db) {
     std::vector<LedgerEntry> entries;
     auto rows = db.run(
-        "SELECT series, ordinal, value FROM hf.ledger WHERE task = $1 ORDER BY series, ordinal",
-        id);
+        "SELECT series, ordinal, value FROM hf.ledger WHERE task = $1 ORDER BY series, ordinal"
+        " LIMIT $2 OFFSET $3",
+        id, stretch.most, stretch.skip);
     while (rows.next()) entries.push_back({rows.text(0), rows.integer(1), rows.text(2)});
     return entries;
   });
@@ -80,16 +81,25 @@ std::vector<OutboxEntry> PostgresTransactionStore::outbox(TaskId id) {
   });
 }
 
-std::vector<StateMove> PostgresTransactionStore::moves(TaskId id) {
+std::vector<StateMove> PostgresTransactionStore::moves(TaskId id, Stretch stretch) {
   return store_.reader.read([&](Connection& db) {
     std::vector<StateMove> moves;
     auto rows = db.run(
-        "SELECT from_state, to_state, reason, token, at FROM hf.moves WHERE task = $1 ORDER BY n",
-        id);
+        "SELECT from_state, to_state, reason, token, at FROM hf.moves WHERE task = $1 ORDER BY n"
+        " LIMIT $2 OFFSET $3",
+        id, stretch.most, stretch.skip);
     while (rows.next())
       moves.push_back(
           {rows.text(0), rows.text(1), rows.text(2), Token{rows.integer(3)}, rows.time(4)});
     return moves;
+  });
+}
+
+std::int64_t PostgresTransactionStore::move_count(TaskId id) {
+  return store_.reader.read([&](Connection& db) {
+    auto rows = db.run("SELECT count(*) FROM hf.moves WHERE task = $1", id);
+    rows.next();
+    return rows.integer(0);
   });
 }
 

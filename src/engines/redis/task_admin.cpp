@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engines/redis/fresh_list.hpp"
+#include "engines/redis/range.hpp"
 #include "engines/redis/task_record.hpp"
 #include "engines/redis/task_search.hpp"
 #include "tasks/move_states.hpp"
@@ -109,11 +110,15 @@ std::vector<QueueStatus> RedisTaskAdmin::queues() {
   return list;
 }
 
-std::vector<RecordedTransition> RedisTaskAdmin::recorded_history(TaskId id) {
-  auto rows = store_.server.call({"LRANGE", store_.keys.key("h:" + id.text()), "0", "-1"});
+std::vector<RecordedTransition> RedisTaskAdmin::recorded_history(TaskId id, Stretch stretch) {
+  auto rows = store_.server.call(range_of(store_.keys.key("h:" + id.text()), stretch));
   std::vector<RecordedTransition> history;
   for (std::size_t i = 0; i < rows.size(); ++i) history.push_back(parse_history(rows[i].text()));
   return history;
+}
+
+std::int64_t RedisTaskAdmin::recorded_steps(TaskId id) {
+  return store_.server.call({"LLEN", store_.keys.key("h:" + id.text())}).number();
 }
 
 std::vector<LogLine> RedisTaskAdmin::logs(TaskId id, std::int64_t skip, int most) {

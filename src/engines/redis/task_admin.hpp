@@ -13,7 +13,9 @@ class RedisTaskAdmin final : public TaskAdmin {
   std::int64_t count(const TaskFilter& filter, const std::function<bool()>& go_on) override;
   std::vector<QueueStatus> queues() override;
   std::vector<std::string> paused() override;
-  std::vector<RecordedTransition> recorded_history(TaskId id) override;
+  using TaskAdmin::recorded_history;
+  std::vector<RecordedTransition> recorded_history(TaskId id, Stretch stretch) override;
+  std::int64_t recorded_steps(TaskId id) override;
   std::vector<LogLine> logs(TaskId id, std::int64_t skip, int most) override;
   std::int64_t move(const TaskFilter& filter, const Move& move) override;
   void set_paused(const std::string& queue, bool paused, const std::string& actor) override;

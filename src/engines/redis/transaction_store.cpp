@@ -8,6 +8,7 @@
 #include <holdfast/payload.hpp>
 
 #include "engines/redis/ledger_lines.hpp"
+#include "engines/redis/range.hpp"
 
 namespace holdfast::redis {
 
@@ -125,8 +126,15 @@ std::optional<std::string> RedisTransactionStore::recorded(TaskId id, const std:
   return found.string();
 }
 
-std::vector<LedgerEntry> RedisTransactionStore::ledger(TaskId id) {
-  return ledger_lines(store_.server.call({"HGETALL", key("l:", id)}));
+std::vector<LedgerEntry> RedisTransactionStore::ledger(TaskId id, Stretch stretch) {
+  if (stretch.skip == 0 && !stretch.is_bounded())
+    return ledger_lines(store_.server.call({"HGETALL", key("l:", id)}));
+  // A hash has no order, so its names are read whole, and of its values those that are wanted.
+  const auto fields = ledger_fields(store_.server.call({"HKEYS", key("l:", id)}), stretch);
+  if (fields.empty()) return {};
+  Command command{"HMGET", key("l:", id)};
+  command.insert(command.end(), fields.begin(), fields.end());
+  return ledger_lines(fields, store_.server.call(command));
 }
 
 std::vector<OutboxEntry> RedisTransactionStore::outbox(TaskId id) {
@@ -138,8 +146,8 @@ std::vector<OutboxEntry> RedisTransactionStore::outbox(TaskId id) {
   return entries;
 }
 
-std::vector<StateMove> RedisTransactionStore::moves(TaskId id) {
-  auto all = store_.server.call({"LRANGE", key("m:", id), "0", "-1"});
+std::vector<StateMove> RedisTransactionStore::moves(TaskId id, Stretch stretch) {
+  auto all = store_.server.call(range_of(key("m:", id), stretch));
   std::vector<StateMove> moves;
   for (std::size_t i = 0; i < all.size(); ++i) {
     auto parts = split(all[i].text(), 5);
@@ -147,6 +155,10 @@ std::vector<StateMove> RedisTransactionStore::moves(TaskId id) {
                      wall_time(parse_number(parts[3]))});
   }
   return moves;
+}
+
+std::int64_t RedisTransactionStore::move_count(TaskId id) {
+  return store_.server.call({"LLEN", key("m:", id)}).number();
 }
 
 bool RedisTransactionStore::put_back(TaskId id, Step step) {

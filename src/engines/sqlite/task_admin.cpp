@@ -77,14 +77,14 @@ std::vector<std::string> SqliteTaskAdmin::paused() {
   });
 }
 
-std::vector<RecordedTransition> SqliteTaskAdmin::recorded_history(TaskId id) {
+std::vector<RecordedTransition> SqliteTaskAdmin::recorded_history(TaskId id, Stretch stretch) {
   return store_.reader.read([&](Connection& db) {
     std::vector<RecordedTransition> history;
     auto query = db.use(
         "SELECT h.from_state, h.to_state, h.actor, h.reason, h.token, h.attempt, h.at,"
         " h.claimed_at, h.worker FROM holdfast_history h JOIN holdfast_tasks t ON t.seq = h.task"
-        " WHERE t.id = ? ORDER BY h.n");
-    query.bind(id);
+        " WHERE t.id = ? ORDER BY h.n LIMIT ? OFFSET ?");
+    query.bind(id, stretch.most, stretch.skip);
     while (query.step()) {
       RecordedTransition row;
       row.transition.from = static_cast<TaskState>(query.integer(0));
@@ -99,6 +99,17 @@ std::vector<RecordedTransition> SqliteTaskAdmin::recorded_history(TaskId id) {
       history.push_back(std::move(row));
     }
     return history;
+  });
+}
+
+std::int64_t SqliteTaskAdmin::recorded_steps(TaskId id) {
+  return store_.reader.read([&](Connection& db) {
+    auto query = db.use(
+        "SELECT count(*) FROM holdfast_history h JOIN holdfast_tasks t ON t.seq = h.task"
+        " WHERE t.id = ?");
+    query.bind(id);
+    query.step();
+    return query.integer(0);
   });
 }
 

@@ -193,13 +193,13 @@ std::optional<std::string> SqliteTransactionStore::recorded(TaskId id, const std
   });
 }
 
-std::vector<LedgerEntry> SqliteTransactionStore::ledger(TaskId id) {
+std::vector<LedgerEntry> SqliteTransactionStore::ledger(TaskId id, Stretch stretch) {
   return store_.reader.read([&](Connection& db) {
     std::vector<LedgerEntry> entries;
     auto query = db.use(
         "SELECT l.series, l.ordinal, l.value FROM holdfast_ledger l JOIN holdfast_tasks t"
-        " ON t.seq = l.task WHERE t.id = ? ORDER BY l.series, l.ordinal");
-    query.bind(id);
+        " ON t.seq = l.task WHERE t.id = ? ORDER BY l.series, l.ordinal LIMIT ? OFFSET ?");
+    query.bind(id, stretch.most, stretch.skip);
     while (query.step()) entries.push_back({query.text(0), query.integer(1), query.text(2)});
     return entries;
   });
@@ -220,17 +220,28 @@ std::vector<OutboxEntry> SqliteTransactionStore::outbox(TaskId id) {
   });
 }
 
-std::vector<StateMove> SqliteTransactionStore::moves(TaskId id) {
+std::vector<StateMove> SqliteTransactionStore::moves(TaskId id, Stretch stretch) {
   return store_.reader.read([&](Connection& db) {
     std::vector<StateMove> moves;
     auto query = db.use(
         "SELECT m.from_state, m.to_state, m.reason, m.token, m.at FROM holdfast_moves m"
-        " JOIN holdfast_tasks t ON t.seq = m.task WHERE t.id = ? ORDER BY m.n");
-    query.bind(id);
+        " JOIN holdfast_tasks t ON t.seq = m.task WHERE t.id = ? ORDER BY m.n LIMIT ? OFFSET ?");
+    query.bind(id, stretch.most, stretch.skip);
     while (query.step())
       moves.push_back(
           {query.text(0), query.text(1), query.text(2), Token{query.integer(3)}, query.time(4)});
     return moves;
+  });
+}
+
+std::int64_t SqliteTransactionStore::move_count(TaskId id) {
+  return store_.reader.read([&](Connection& db) {
+    auto query = db.use(
+        "SELECT count(*) FROM holdfast_moves m JOIN holdfast_tasks t ON t.seq = m.task"
+        " WHERE t.id = ?");
+    query.bind(id);
+    query.step();
+    return query.integer(0);
   });
 }
 

@@ -14,9 +14,12 @@ class SqliteTransactionStore final : public TransactionStore {
   std::vector<std::optional<TransactionRow>> find(std::span<const TaskId> ids) override;
   std::optional<std::string> recorded(TaskId id, const std::string& series,
                                       std::int64_t ordinal) override;
-  std::vector<LedgerEntry> ledger(TaskId id) override;
+  using TransactionStore::ledger;
+  std::vector<LedgerEntry> ledger(TaskId id, Stretch stretch) override;
   std::vector<OutboxEntry> outbox(TaskId id) override;
-  std::vector<StateMove> moves(TaskId id) override;
+  using TransactionStore::moves;
+  std::vector<StateMove> moves(TaskId id, Stretch stretch) override;
+  std::int64_t move_count(TaskId id) override;
   bool put_back(TaskId id, Step step) override;
   void adopt(std::span<const TransactionParcel> parcels) override;
 
