@@ -19,6 +19,8 @@
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
 
+#include "recovery/kill_point.hpp"
+
 namespace holdfast {
 
 namespace {
@@ -175,6 +177,7 @@ void share_child_lock(const HostFiles& files, TaskId task, int lock) {
   auto path = files.attempt(task);
   auto own = fmt::format("/proc/self/fd/{}", lock);
   auto give_up = std::chrono::steady_clock::now() + patience;
+  kill_point(KillPoint::row_lock_before_link);
   while (::linkat(AT_FDCWD, own.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
     if (errno != EEXIST)
       throw StoreError{fmt::format("cannot make {}: {}", path, std::strerror(errno))};
@@ -182,6 +185,7 @@ void share_child_lock(const HostFiles& files, TaskId task, int lock) {
     remove_unlocked(path);
     ::poll(nullptr, 0, between_looks_ms);
   }
+  kill_point(KillPoint::row_lock_after_link);
 }
 
 void drop_child_lock(const HostFiles& files, TaskId task, int fd) {

@@ -6,9 +6,9 @@
 namespace holdfast {
 
 /// Named places where a process may die at the worst moment. In test builds
-/// `HOLDFAST_KILL_AT=name` (or `name:n` for the n-th visit) makes it die there by SIGKILL, and
-/// `HOLDFAST_STOP_AT` sleep there until SIGCONT; a test visits every one. In release builds they
-/// are nothing.
+/// `HOLDFAST_KILL_AT=name` (or `name:n` for the n-th visit) makes it die there by SIGKILL,
+/// `HOLDFAST_CRASH_AT` by SIGILL, and `HOLDFAST_STOP_AT` sleep there until SIGCONT; a test visits
+/// every one. In release builds they are nothing.
 enum class KillPoint {
   enqueue_before_commit,
   enqueue_after_commit,
@@ -42,6 +42,8 @@ enum class KillPoint {
   schema_after_commit,
   child_before_start,
   child_after_start,
+  row_lock_before_link,
+  row_lock_after_link,
   evidence_before_copy,
   evidence_after_copy,
   mend_within,
@@ -153,6 +155,8 @@ inline constexpr std::array kill_point_names = {
     std::string_view{"schema_after_commit"},
     std::string_view{"child_before_start"},
     std::string_view{"child_after_start"},
+    std::string_view{"row_lock_before_link"},
+    std::string_view{"row_lock_after_link"},
     std::string_view{"evidence_before_copy"},
     std::string_view{"evidence_after_copy"},
     std::string_view{"mend_within"},

@@ -4,8 +4,6 @@
 
 #include <stdexcept>
 
-#include "recovery/recovery.hpp"
-
 namespace holdfast::test {
 
 using std::chrono::seconds;
@@ -21,26 +19,17 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ServerClockContract);
 namespace {
 
 /// A store whose leases end by a clock that somebody may set.
-class MayBeSet : public Leases {
+class MayBeSet : public LeasesOfStore {
  public:
-  explicit MayBeSet(Leases& store) : store_{store} {}
+  using LeasesOfStore::LeasesOfStore;
 
-  std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override {
-    return store_.renew(leases, length);
-  }
-  std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override {
-    return store_.orphans(limit, as_if_buried);
-  }
   std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override {
     if (refuses) return std::vector<bool>(verdicts.size());
-    return store_.reclaim(verdicts, report);
+    return LeasesOfStore::reclaim(verdicts, report);
   }
   bool clock_may_be_set() const override { return true; }
 
   bool refuses = false;
-
- private:
-  Leases& store_;
 };
 
 Sighting sight(WorkerRegistry& workers, WorkerId worker) {
@@ -54,15 +43,7 @@ Sighting sight(WorkerRegistry& workers, WorkerId worker) {
 /// Recovers in the way of a process that goes on: what it saw once it remembers.
 struct ExpiryContract::Recoverer {
   explicit Recoverer(ExpiryContract& test)
-      : leases{test.tasks()},
-        recovery{leases,
-                 test.workers(),
-                 test.engine().reports(),
-                 test.engine().events(),
-                 test.clock(),
-                 Settings::Recovery{},
-                 {},
-                 [](const std::stop_token&) {}} {}
+      : leases{test.tasks()}, recovery{test.recovery_of(leases, [](const std::stop_token&) {})} {}
   RecoveryReport look() { return recovery.run_once("watch"); }
 
   MayBeSet leases;

@@ -35,7 +35,7 @@ class CliBatchWorkers : public CliScenario {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream{path(name)} << text;
   }
-  Process start_worker(std::vector<std::string> more = {}) const {
+  Process start_worker(std::vector<std::string> more = {}, const Environment& extra = {}) const {
     std::vector<std::string> words{
         "--config",      path("brisk.yaml"),
         "batch",         "run",
@@ -44,7 +44,7 @@ class CliBatchWorkers : public CliScenario {
         "--concurrency", "1",
         "--exec",        "cd " + store_.folder().string() + "; " + program};
     words.insert(words.end(), more.begin(), more.end());
-    return start(words);
+    return start(words, extra);
   }
   std::vector<std::string> traces() const {
     std::ostringstream text;
@@ -104,6 +104,15 @@ TEST_F(CliBatchWorkers, ARowNeverRunsBesideTheProgramOfAKilledWorker) {
   ASSERT_TRUE(eventually([&] { return !begun().empty(); }, 60s)) << killed.err();
   killed.kill();
   expect_handed_over(killed);
+}
+
+TEST_F(CliBatchWorkers, ARowWhoseWorkerDiesAtItsLockIsBegunOnce) {
+  for (const std::string at : {"row_lock_before_link", "row_lock_after_link"}) {
+    auto killed = start_worker({}, {{"HOLDFAST_KILL_AT", at}});
+    EXPECT_EQ(killed.wait().value_or(Ending{}).signal, SIGKILL) << at << killed.err();
+  }
+  let_go_and_finish();
+  EXPECT_EQ(begun().size(), 1U);
 }
 
 TEST_F(CliBatchWorkers, ABegunRowIsFinishedHoweverShortTheTimeoutForTasksIs) {

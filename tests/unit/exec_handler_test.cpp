@@ -1,5 +1,6 @@
 #include "exec/exec_handler.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -219,6 +220,29 @@ TEST(ExecHandler, AProgramThatIsGoneLaterIsTriedAgain) {
   std::filesystem::remove(program);
   FakeAttempt attempt;
   EXPECT_THROW(handler(attempt), CannotBegin);
+}
+
+TEST(ExecHandler, ALineWhoseProgramIsGoneOrCannotRunIsTriedAgain) {
+  test::TempStore store;
+  const std::string gone = store.folder() / "gone", script = store.folder() / "script";
+  std::ofstream{script} << "#!/no/such/interpreter -x\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  for (const auto& program : {gone, script})
+    for (const char* line :
+         {"exec {} --fast", "NAME=x {}", "cd / && {} x", "true; {}", "({})", "echo 1 | {}",
+          "env NAME=x nice -n 1 {} x", "if true; then {}; fi", "exec timeout 5 {}"}) {
+      FakeAttempt attempt;
+      auto handler = exec_handler({.command = {fmt::format(fmt::runtime(line), program)}});
+      EXPECT_THROW(handler(attempt), CannotBegin) << line << " with " << program;
+    }
+}
+
+TEST(ExecHandler, AProgramThatSaysThatItLacksSomethingHasBegun) {
+  for (const char* line : {"exit 127", "sh -c 'exit 127'", "exec sh -c 'exit 126'",
+                           "$HOLDFAST_NO_SUCH_PROGRAM; sh -c 'exit 127'"}) {
+    FakeAttempt attempt;
+    EXPECT_THAT(retry_reason(run(attempt, line)), HasSubstr("code 12")) << line;
+  }
 }
 
 TEST(ExecHandler, AskedToStopItEndsTheProgramWithSigterm) {
