@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <boost/json/parse.hpp>
 
@@ -314,6 +315,53 @@ TEST(ExecHandler, AGuardThatWasKilledHarmsNobody) {
   ::waitid(P_PID, static_cast<id_t>(guard.front()), &gone, WEXITED | WNOWAIT);
   FakeAttempt attempt;
   EXPECT_EQ(result(handler(attempt)), boost::json::value(1));
+}
+
+/// A file at the number under which a program that is being started finds other things.
+class FileAtNumberFour {
+ public:
+  FileAtNumberFour() : before_{::dup(number)} {
+    Descriptor file{::memfd_create("ours", MFD_CLOEXEC)};
+    if (::write(file.get(), "ours", 4) != 4 || ::dup2(file.get(), number) < 0) ::abort();
+  }
+  ~FileAtNumberFour() { before_ ? ::dup2(before_.get(), number) : ::close(number); }
+  std::string content() const {
+    char text[64];
+    const auto length = ::pread(number, text, sizeof text, 0);
+    return {text, static_cast<std::size_t>(length)};
+  }
+
+ private:
+  static constexpr int number = 4;
+  Descriptor before_;
+};
+
+TEST(ExecHandler, WhereDescriptorsRunOutNothingIsChargedAndNoOtherFileIsWrittenTo) {
+  const FileAtNumberFour ours;
+  const auto handler = exec_handler({.command = {"true"}});
+  const Descriptor highest{::dup(STDIN_FILENO)};
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  int done = 0, not_begun = 0;
+  for (int more = 0; more < 40; ++more) {
+    FakeAttempt attempt;
+    rlimit few{static_cast<rlim_t>(highest.get() + more), before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    std::optional<Outcome> outcome;
+    try {
+      outcome = handler(attempt);
+    } catch (const CannotBegin&) {
+    }
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    ++(outcome ? done : not_begun);
+    if (outcome) {
+      EXPECT_TRUE(std::holds_alternative<Done>(*outcome)) << more;
+    }
+    EXPECT_EQ(ours.content(), "ours") << more;
+  }
+  EXPECT_GT(not_begun, 3);
+  EXPECT_GT(done, 3);
+  EXPECT_EQ(children().size(), 1U) << "the guard";
 }
 
 TEST(ExecHandler, NoDescriptorIsLeft) {
