@@ -300,7 +300,7 @@ class Recovery::Run {
       report = recovery_.reports_.complete(report_to(), report);
       hold_.reset();
     }
-    report.waiting = gate_.waiting();
+    report.waiting = gate_.waiting() + recovery_.memory_.others_waiting;
     if (report.waiting > 0)
       report.look_again = std::max(recovery_.look_again() - recovery_.clock_.steady(), Millis{0});
     return report;
@@ -346,7 +346,7 @@ RecoveryReport Recovery::plan(std::string_view trigger) {
 }
 
 Millis Recovery::look_again() const {
-  auto next = memory_.expiry.look_again();
+  auto next = memory_.look_again();
   return next == Millis::max() ? next : std::max(next, clock_.steady() + least_pause);
 }
 

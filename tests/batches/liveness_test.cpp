@@ -47,6 +47,18 @@ class BatchLiveness : public BatchCrash {
   Batches ours() const {
     return Batches{engine(), {.liveness = open_liveness(redis_.admin_address())}};
   }
+  /// One that looks at who lives, and remembers it for the next look.
+  Batches recoverer(const RedisServer& redis) {
+    Settings brisk;
+    brisk.heartbeat.interval = 200ms;
+    if (!looking_) looking_ = engine(brisk);
+    return Batches{*looking_, {.liveness = open_liveness(redis.admin_address())}};
+  }
+  /// Until nothing waits for a second look.
+  void recover() {
+    auto batches = recoverer(redis_);
+    EXPECT_TRUE(eventually([&] { return batches.recover().waiting == 0; }, 60s));
+  }
   bool ends(BatchId id) const {
     return eventually([&] { return record(id).done_at.has_value(); }, 60s);
   }
@@ -79,6 +91,7 @@ class BatchLiveness : public BatchCrash {
               std::to_string(rows));
   }
 
+  std::optional<Engine> looking_;
   RedisServer redis_;
   OriginalWorker theirs_{PostgresServer::shared().connection(), schema()};
   OriginalLiveness redis_of_theirs_{redis_.socket_address(), "host-77-1700000000"};
@@ -98,12 +111,12 @@ TEST_F(BatchLiveness, ADeadWorkerOfTheirsIsRecoveredStepByStepAsTheyDo) {
   }
   // It crashes here. Its heartbeat is still there.
   EXPECT_THAT(victim.rows_of("host-1234-1234567890"), SizeIs(5));
-  ours().recover();
+  recover();
   EXPECT_EQ(rows_with("inprog"), "5") << "it may live";
   EXPECT_THAT(victim.registry(), testing::Contains("host-1234-1234567890"));
   victim.beat(1ms);
   ASSERT_TRUE(eventually([&] { return !victim.is_alive("host-1234-1234567890"); }));
-  ours().recover();
+  recover();
   EXPECT_EQ(rows_with("inprog"), "0");
   EXPECT_EQ(rows_with("queued"), "15");
   EXPECT_EQ(rows_with("success"), "5") << "what was done stays so";
@@ -113,6 +126,29 @@ TEST_F(BatchLiveness, ADeadWorkerOfTheirsIsRecoveredStepByStepAsTheyDo) {
   work_off();
   expect_done(id, 20);
   EXPECT_EQ(begun(id), 15) << "and the others once";
+}
+
+TEST_F(BatchLiveness, AHeartbeatThatTheClockOfRedisEndedIsNotADeath) {
+  RedisServer clocked{RedisServer::Options{.own_clock = true}};
+  OriginalLiveness theirs{clocked.socket_address(), "host-1-1"};
+  theirs_.submit("shop", "price", 3);
+  for (const auto& row : theirs_.fetch(3)) theirs.track(row);
+  theirs.beat();
+  auto batches = recoverer(clocked);
+  for (auto ahead : {100s, 200s, 100s}) {  // the rows are believed for three minutes
+    clocked.set_clock(ahead);
+    batches.recover();
+    EXPECT_EQ(rows_with("inprog"), "3");
+    theirs.beat();
+    EXPECT_TRUE(eventually([&] { return batches.recover().waiting == 0; }));
+    EXPECT_THAT(theirs.registry(), testing::Contains("host-1-1"));
+  }
+  EXPECT_EQ(rows_with("inprog"), "3");
+  theirs.beat(1ms);
+  EXPECT_TRUE(eventually([&] {
+    batches.recover();
+    return rows_with("queued") == "3";
+  })) << "one that stays silent is dead";
 }
 
 TEST_F(BatchLiveness, ADeadWorkerOfOursIsRecoveredByTheirs) {
@@ -138,12 +174,12 @@ TEST_F(BatchLiveness, ADeadWorkerOfOursIsRecoveredByTheirs) {
   auto taken_over = theirs_.fetch(10);
   for (const auto& row : taken_over) redis_of_theirs_.track(row);
   redis_of_theirs_.beat();
-  ours().recover();
+  recover();
   EXPECT_EQ(rows_with("inprog"), std::to_string(taken_over.size()))
       << "what they have taken over is theirs";
   for (const auto& row : taken_over) theirs_.succeed(row);
   theirs_work_off(id.text());
-  ours().recover();
+  recover();
   work_off();
   expect_done(id, 20);
 }
@@ -307,7 +343,7 @@ TEST_P(BatchLivenessKillPoints, DyingThereLosesNoRowAndEndsNoneTwice) {
   work_off();
   expect_conserved();
   EXPECT_TRUE(eventually([&] {
-    ours().recover();
+    recover();
     return redis_of_theirs_.registry().empty();
   })) << "the dead are forgotten";
 }
@@ -317,8 +353,9 @@ INSTANTIATE_TEST_SUITE_P(Every, BatchLivenessKillPoints,
                                          "liveness_after_track"),
                          [](const auto& point) { return std::string{point.param}; });
 
-/// Recovery of rows that a dead worker of theirs left has two steps, each with its own commit: it
-/// claims them for nobody, forgets the dead, and takes them back like all others.
+/// Recovery of rows that a dead worker of theirs left looks twice, and notes which rows it sees.
+/// Then it has two steps, each with its own commit: it claims them for nobody, forgets the dead,
+/// and takes them back like all others.
 class DyingWhileTheirsAreRecovered : public BatchLiveness,
                                      public testing::WithParamInterface<const char*> {};
 
@@ -328,14 +365,14 @@ TEST_P(DyingWhileTheirsAreRecovered, LosesNoRowAndQueuesNoneTwice) {
   dead.beat(1ms);
   for (const auto& row : theirs_.fetch(4)) dead.track(row);
   ASSERT_TRUE(eventually([&] { return !dead.is_alive("host-1-1"); }));
-  auto victim =
-      start("recover", {"liveness=" + redis_.admin_address()}, {{"HOLDFAST_KILL_AT", GetParam()}});
+  auto victim = start("recover", {"liveness=" + redis_.admin_address(), "interval=200"},
+                      {{"HOLDFAST_KILL_AT", GetParam()}});
   auto ending = victim.wait();
   ASSERT_TRUE(ending) << "hangs";
   ASSERT_EQ(ending->signal, SIGKILL) << GetParam() << " was not reached\n" << victim.err();
-  auto all_queued = std::string{GetParam()} == "reclaim_after_commit:2";
+  auto all_queued = std::string{GetParam()} == "reclaim_after_commit:4";
   EXPECT_EQ(rows_with("inprog"), all_queued ? "0" : "4");
-  ours().recover();
+  recover();
   EXPECT_EQ(rows_with("queued"), "6");
   EXPECT_THAT(dead.registry(), IsEmpty()) << "the dead are forgotten";
   EXPECT_EQ(ours().recover().orphans.all(), 0) << "nothing is found twice";
@@ -346,7 +383,9 @@ TEST_P(DyingWhileTheirsAreRecovered, LosesNoRowAndQueuesNoneTwice) {
 
 INSTANTIATE_TEST_SUITE_P(Every, DyingWhileTheirsAreRecovered,
                          testing::Values("reclaim_before_commit:1", "reclaim_after_commit:1",
-                                         "reclaim_before_commit:2", "reclaim_after_commit:2"),
+                                         "reclaim_before_commit:2", "reclaim_after_commit:2",
+                                         "reclaim_before_commit:3", "reclaim_after_commit:3",
+                                         "reclaim_before_commit:4", "reclaim_after_commit:4"),
                          [](const auto& point) {
                            std::string name{point.param};
                            std::ranges::replace(name, ':', '_');

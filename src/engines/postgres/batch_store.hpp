@@ -23,7 +23,8 @@ class PostgresBatchStore final : public BatchStore {
   bool exchanges_side_by_side() const override { return true; }
   std::optional<WallTime> next_due(const ClaimRequest& claim) override;
   bool is_shared() const override { return true; }
-  void claim_for_nobody(const Unclaimed& which) override;
+  std::vector<UnclaimedRow> unclaimed(const Unclaimed& which) override;
+  void claim_for_nobody(std::span<const UnclaimedRow> rows) override;
 
   std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override;
   using Leases::orphans;
