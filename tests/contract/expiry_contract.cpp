@@ -1,8 +1,13 @@
 #include "contract/expiry_contract.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <stdexcept>
+
+#include "recovery/child_lock.hpp"
+#include "support/process.hpp"
 
 namespace holdfast::test {
 
@@ -84,6 +89,29 @@ TEST_P(ExpiryContract, WhatIsRenewedBetweenTwoLooksIsKept) {
   EXPECT_EQ(complete(claimed), Settled::accepted);
 }
 
+TEST_P(ExpiryContract, AChildProcessIsNotEndedBeforeItsAttemptIsBelievedToBeOver) {
+  auto id = insert("a");
+  auto enlistment = workers().enlist({{}, {"a"}, 1, Millis{90'000}});
+  claim_one(enlistment->id());
+  auto lock = take_child_lock(enlistment->files(), id);
+  const pid_t child = ::fork();
+  if (child == 0)
+    for (;;) ::pause();
+  auto has_ended = [&] { return ::waitpid(child, nullptr, WNOHANG) == child; };
+  clock().advance(seconds{91});
+  Recoverer recoverer{*this};
+  recoverer.look();
+  inspector().plan_recovery();
+  inspector().detect_stale_workers();
+  EXPECT_FALSE(eventually(has_ended, std::chrono::milliseconds{200})) << "by a look";
+  clock().advance(seconds{91});
+  EXPECT_TRUE(eventually([&] {
+    recoverer.look();
+    return state(id) == TaskState::pending;
+  }));
+  EXPECT_TRUE(has_ended());
+}
+
 TEST_P(ExpiryContract, AnotherRecovererHasToLookTwiceItself) {
   auto id = make_stale();
   Recoverer one{*this}, another{*this};
@@ -157,6 +185,23 @@ TEST_P(SteadyClockContract, WallClockJumpsMakeNobodyStale) {
   auto worker = enlist();
   clock().jump_wall(std::chrono::hours{24});
   EXPECT_FALSE(sight(workers(), worker).stale);
+}
+
+TEST_P(ServerClockContract, WhatWasRenewedAndRanOutAgainIsNotWhatALookSaw) {
+  auto worker = enlist();
+  insert("a");
+  auto claimed = claim_one(worker);
+  clock().advance(seconds{91});
+  auto verdict = put_back(only_orphan());
+  auto seen = sight(workers(), worker);
+  ASSERT_TRUE(seen.stale);
+  ASSERT_EQ(renew(claimed), Renewal::kept);
+  ASSERT_TRUE(workers().beat(worker, {}));
+  clock().advance(seconds{91});
+  EXPECT_FALSE(reclaim(verdict));
+  EXPECT_FALSE(workers().bury(seen, report()));
+  EXPECT_TRUE(reclaim(put_back(only_orphan())));
+  EXPECT_TRUE(workers().bury(sight(workers(), worker), report()));
 }
 
 TEST_P(ServerClockContract, LeaseThatEndsLaterThanTheClockCouldHaveSaidIsPastItsTime) {

@@ -21,6 +21,7 @@ class LeasesOfStore : public Leases {
   std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override {
     return store_.reclaim(verdicts, report);
   }
+  const HostFiles* host_files() const override { return store_.host_files(); }
 
  private:
   Leases& store_;

@@ -1,4 +1,3 @@
-#include "recovery/child_lock.hpp"
 #include <fmt/format.h>
 
 #include "engines/postgres/batch_statements.hpp"
@@ -149,7 +148,7 @@ std::vector<Renewal> PostgresBatchStore::renew(std::span<const Lease> leases, Mi
 
 std::vector<Orphan> PostgresBatchStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
   if (!has_tables()) return {};
-  auto orphans = store().reader.read([&](Connection& db) {
+  return store().reader.read([&](Connection& db) {
     std::vector<Orphan> found;
     auto rows = db.run(
         "SELECT" HOLDFAST_ORPHAN_COLUMNS("c")
@@ -162,8 +161,6 @@ std::vector<Orphan> PostgresBatchStore::orphans(int limit, std::span<const Worke
     while (rows.next()) found.push_back(read_unit(rows));
     return found;
   });
-  leave_out_running_children(store_.files, orphans);
-  return orphans;
 }
 
 std::vector<UnclaimedRow> PostgresBatchStore::unclaimed(const Unclaimed& which) {
