@@ -42,7 +42,7 @@ class CliBatchWorkers : public CliScenario {
         "--app",         "shop",
         "--op",          "price",
         "--concurrency", "1",
-        "--exec",        "cd " + store_.folder().string() + "; " + program};
+        "--exec",        "cd " + store_.folder().string() + "; " + line_};
     words.insert(words.end(), more.begin(), more.end());
     return start(words, extra);
   }
@@ -89,6 +89,7 @@ class CliBatchWorkers : public CliScenario {
   }
 
   std::string id_;
+  std::string line_ = program;
 };
 
 TEST_F(CliBatchWorkers, ARowNeverRunsBesideTheProgramOfAStoppedWorker) {
@@ -103,6 +104,17 @@ TEST_F(CliBatchWorkers, ARowNeverRunsBesideTheProgramOfAKilledWorker) {
   auto killed = start_worker();
   ASSERT_TRUE(eventually([&] { return !begun().empty(); }, 60s)) << killed.err();
   killed.kill();
+  expect_handed_over(killed);
+}
+
+/// Neither the death of its parent nor the end of its group reaches it: only the lock tells.
+TEST_F(CliBatchWorkers, ARowNeverRunsBesideAProgramThatLeftTheGroupOfItsKilledWorker) {
+  write("program.sh", program);
+  line_ = "setsid -w sh program.sh";
+  auto killed = start_worker();
+  ASSERT_TRUE(eventually([&] { return !begun().empty(); }, 60s)) << killed.err();
+  killed.kill();
+  ASSERT_TRUE(goes_on()) << "its program does not know";
   expect_handed_over(killed);
 }
 
