@@ -54,9 +54,7 @@ FileDescriptor::~FileDescriptor() {
 
 int FileDescriptor::release() { return std::exchange(fd_, -1); }
 
-bool lacks_resources(int error) {
-  return error == EMFILE || error == ENFILE || error == ENOMEM;
-}
+bool lacks_resources(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
 FileDescriptor open_file(const std::string& path, int flags, int mode) {
   int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
