@@ -53,12 +53,19 @@ struct UnitEnd {
   std::vector<NewTask> follow_ups{};  ///< of a summary: inserted in the same step
 };
 
-/// Which rows that are in progress without a claim are given up by those who have them.
+/// Which rows that are in progress without a claim are looked for.
 struct Unclaimed {
-  /// Those that somebody of ours has seen so for at least as long. Nothing: however long.
-  std::optional<Millis> seen_for{};
-  std::vector<std::int64_t> left{};     ///< their worker is known to be dead
+  /// Those that somebody of ours has seen so for at least as long, by the clock of the store.
+  Millis seen_for{0};
+  std::vector<std::int64_t> left{};     ///< and these: their worker is known to be dead
   std::vector<std::int64_t> at_work{};  ///< their worker is known to live: none of these
+};
+
+/// A row in progress without a claim.
+struct UnclaimedRow {
+  std::int64_t row = 0;
+  std::int64_t seen_at = 0;  ///< since when, by the clock of the store
+  bool left = false;         ///< as `Unclaimed` says
 };
 
 enum class Appended { accepted, does_not_wait, line_is_there };
@@ -100,10 +107,13 @@ class BatchStore : public Leases {
   /// Whether programs that know nothing of claims may use the same tables.
   virtual bool is_shared() const { return false; }
 
-  /// Makes claims, held by nobody, for rows that are in progress without one, so that they are
-  /// orphans like others. Only a program that shares the tables and knows nothing of claims leaves
-  /// such rows, so where there is none there is nothing to do.
-  virtual void claim_for_nobody(const Unclaimed&) {}
+  /// Rows that are in progress without a claim. Notes when it saw each for the first time. Only a
+  /// program that shares the tables and knows nothing of claims leaves such rows, so where there is
+  /// none there is nothing to do.
+  virtual std::vector<UnclaimedRow> unclaimed(const Unclaimed&) { return {}; }
+  /// Makes claims for them, held by nobody, so that they are orphans like others; not of those that
+  /// were worked on since.
+  virtual void claim_for_nobody(std::span<const UnclaimedRow>) {}
 };
 
 /// The messages of a row that came to its end without its processor's word.

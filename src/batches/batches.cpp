@@ -7,7 +7,7 @@
 #include "batches/summary.hpp"
 #include "batches/unit_engine.hpp"
 #include "batches/validate.hpp"
-#include "recovery/recovery.hpp"
+#include "tasks/recovery_of.hpp"
 
 namespace holdfast {
 
@@ -204,16 +204,7 @@ BatchRecord Batches::wait(BatchId id, const std::function<void(const BatchRecord
 RecoveryReport Batches::recover(std::stop_token stop) {
   require_writable(engine_.parts());
   UnitEngine units{engine_, options_};
-  Recovery recovery{units.tasks(),
-                    units.workers(),
-                    units.reports(),
-                    units.events(),
-                    units.clock(),
-                    engine_.settings().recovery,
-                    {},
-                    {},
-                    &units.recovery_memory()};
-  return recovery.run_once("operator", std::move(stop));
+  return recovery_of(units).run_once("operator", std::move(stop));
 }
 
 Tasks Batches::work() const {

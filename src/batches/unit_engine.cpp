@@ -21,7 +21,8 @@ UnitEngine::UnitEngine(Engine engine, const BatchOptions& options)
       liveness_{options.liveness},
       units_{batch_store_of(engine_), inner().tasks(), options,
              SecondOpinion{batch_store_of(engine_), liveness_.get(), &inner().events(),
-                           options.queue_unclaimed_after, times_of(settings()).rows},
+                           options.queue_unclaimed_after, times_of(settings()), inner().clock(),
+                           recovery_memory()},
              make_presence()} {}
 
 Presence* UnitEngine::make_presence() {

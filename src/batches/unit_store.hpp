@@ -36,6 +36,7 @@ class UnitStore final : public TaskStore {
   std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override;
   std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override;
   bool clock_may_be_set() const override { return batches_.clock_may_be_set(); }
+  const HostFiles* host_files() const override { return batches_.host_files(); }
 
  private:
   BatchStore& batches_;

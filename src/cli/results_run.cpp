@@ -15,7 +15,6 @@
 #include "cli/results_options.hpp"
 #include "cli/worker_service.hpp"
 #include "documents/json.hpp"
-#include "recovery/fatal_signals.hpp"
 
 namespace holdfast::cli {
 
@@ -96,7 +95,6 @@ void check_blobs(const Context& context, BlobStore& blobs) {
 
 Exit run_results_run(Context& context, const ResultsRunOptions& given) {
   auto options = given;
-  record_fatal_signals();  // a message that crashes us is not one whose process was killed
   begin_log(context, options.log);
   if (!options.abandon_after.empty())
     options.results.abandon_after = parse_duration(options.abandon_after, "--abandon-after");

@@ -9,6 +9,7 @@
 #include <holdfast/inspector.hpp>
 
 #include "recovery/clock.hpp"
+#include "recovery/fatal_signals.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {
@@ -94,6 +95,7 @@ WorkerService::WorkerService(const Systemd& systemd, const Engine& engine)
                 [heartbeats = heartbeats_, engine](const std::function<void(Pulse)>& answer) {
                   answer(heartbeats->pulse(engine));
                 }} {
+  record_fatal_signals();
   engine.events().subscribe([heartbeats = heartbeats_, status = usual_status(engine)](
                                 const Event& event) { heartbeats->hear(event, status); });
 }

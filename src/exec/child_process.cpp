@@ -82,6 +82,11 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+[[noreturn]] void give_up(int failure, int error) {
+  [[maybe_unused]] auto said = ::write(failure, &error, sizeof error);
+  ::_exit(127);
+}
+
 /// Runs between fork and exec, on the memory of a process with other threads: nothing here may
 /// allocate, lock or throw.
 [[noreturn, gnu::noinline]] void become(const Inheritance& given) {
@@ -92,30 +97,30 @@ void reset_signals() {
   // Here and not in the parent, which may be killed before it could say so.
   if (given.guard >= 0) GroupGuard::begins(given.guard, ::getpid());
 
-  int input = ::fcntl(given.input, F_DUPFD_CLOEXEC, out_of_the_way);
-  int output = ::fcntl(given.output, F_DUPFD_CLOEXEC, out_of_the_way);
-  int errors = ::fcntl(given.errors, F_DUPFD_CLOEXEC, out_of_the_way);
-  int failure = ::fcntl(given.failure, F_DUPFD_CLOEXEC, out_of_the_way);
-  int lock = given.lock < 0 ? -1 : ::fcntl(given.lock, F_DUPFD_CLOEXEC, out_of_the_way);
-  bool ready = ::dup3(failure, failure_number, O_CLOEXEC) >= 0 &&
-               ::dup2(input, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
+  // First of all where to say what fails. Until then the number that it will have is that of any
+  // file of ours.
+  const int failure = ::fcntl(given.failure, F_DUPFD_CLOEXEC, out_of_the_way);
+  if (failure < 0) give_up(given.failure, errno);
+  const int input = ::fcntl(given.input, F_DUPFD_CLOEXEC, out_of_the_way);
+  const int output = ::fcntl(given.output, F_DUPFD_CLOEXEC, out_of_the_way);
+  const int errors = ::fcntl(given.errors, F_DUPFD_CLOEXEC, out_of_the_way);
+  const int lock = given.lock < 0 ? -1 : ::fcntl(given.lock, F_DUPFD_CLOEXEC, out_of_the_way);
+  if (input < 0 || output < 0 || errors < 0 || (given.lock >= 0 && lock < 0))
+    give_up(failure, errno);
+  bool ready = ::dup2(input, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
                ::dup2(errors, STDERR_FILENO) >= 0;
   if (given.lock < 0) {
     ::close(lock_number);
   } else {
     ready = ready && ::dup2(lock, lock_number) >= 0 && write_decimal(lock_number, ::getpid());
   }
-  int error = errno;
+  if (!ready || ::dup3(failure, failure_number, O_CLOEXEC) < 0) give_up(failure, errno);
   // Everything of ours is closed by exec as well; this is for what others forgot to mark.
   ::close_range(failure_number + 1, ~0U, 0);
   reset_signals();
   ::setrlimit(RLIMIT_CORE, &given.core);
-  if (ready) {
-    ::execve(given.path, given.arguments, given.environment);
-    error = errno;
-  }
-  [[maybe_unused]] auto said = ::write(failure_number, &error, sizeof error);
-  ::_exit(127);
+  ::execve(given.path, given.arguments, given.environment);
+  give_up(failure_number, errno);
 }
 
 /// Blocks every signal of this thread while it lives.

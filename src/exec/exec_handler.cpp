@@ -58,14 +58,21 @@ Outcome outcome_of(const Ending& ending, bool asked_to_stop, const Output& outpu
   return retry(reason);
 }
 
+struct Running {
+  std::unique_ptr<StopEvent> stopped;
+  ChildProcess child;
+};
+
 /// Whatever goes wrong before the program runs is this machine's fault, not the task's.
-ChildProcess begin_program(const ExecOptions& options, const GroupGuard& guard, Attempt& attempt) {
+Running begin_program(const ExecOptions& options, const GroupGuard& guard, Attempt& attempt) {
   const auto payload = options.input ? options.input(attempt) : attempt.payload();
   try {
     auto input = payload_file(payload);
+    auto stopped = std::make_unique<StopEvent>(attempt.stop_token());
     auto program =
         program_for(options.command, options.not_a_line, attempt, options.pass_environment);
-    return ChildProcess::start(program, input.get(), attempt.child_lock(), &guard);
+    return {std::move(stopped),
+            ChildProcess::start(program, input.get(), attempt.child_lock(), &guard)};
   } catch (const EarlierAttemptRuns&) {
     throw;
   } catch (const LeaseLost&) {
@@ -79,10 +86,10 @@ Outcome run_program(const ExecOptions& options, const GroupGuard& guard, Attempt
   auto stop = attempt.stop_token();
   if (stop.stop_requested()) return retry("asked to stop before the program was started");
   Output output{[&](std::string_view line) { attempt.log(line); }, options.result_bytes};
-  auto child = begin_program(options, guard, attempt);
+  auto [stopped, child] = begin_program(options, guard, attempt);
   // Of a line for the shell only its end tells.
   if (options.command.size() > 1 || options.not_a_line) attempt.begun();
-  auto ending = supervise(child, stop, options.stop_grace, output);
+  auto ending = supervise(child, *stopped, options.stop_grace, output);
   if (!ending.by_signal && shell_lacks(options.command, options.not_a_line, ending.number))
     throw CannotBegin{fmt::format("the shell cannot run '{}'", options.command.front())};
   return outcome_of(ending, stop.stop_requested(), output);

@@ -42,7 +42,8 @@ void write_news(int guard, News news) {
   while (true) {
     auto got = ::recv(kept, &news, sizeof news, 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got != static_cast<ssize_t>(sizeof news)) break;
+    if (got <= 0) break;
+    if (got != static_cast<ssize_t>(sizeof news)) continue;  // not from us
     if (news.running != 0 && count < most_groups) groups[count++] = news.group;
     if (news.running == 0)
       count = static_cast<int>(std::remove(groups, groups + count, news.group) - groups);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -56,11 +57,47 @@ std::vector<std::string> environment_for(const Attempt& attempt,
   return environment;
 }
 
-/// The word that a line for the shell begins with, if it can only be the name of a command.
-std::string plain_first_word(const std::string& line) {
-  auto word = line.substr(0, line.find_first_of(" \t\n"));
-  auto is_plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("._/+-", c); };
-  return std::all_of(word.begin(), word.end(), is_plain) ? word : "";
+bool is_plain(std::string_view word) {
+  auto is_plain_character = [](unsigned char c) {
+    return std::isalnum(c) || std::strchr("._/+-", c);
+  };
+  return !word.empty() && std::ranges::all_of(word, is_plain_character);
+}
+
+/// Words after which the shell still expects a command, and commands that run another one.
+bool runs_what_follows(std::string_view word) {
+  constexpr std::string_view such[] = {"!",      "{",    "command", "do",      "elif",  "else",
+                                       "env",    "exec", "if",      "nice",    "nohup", "setsid",
+                                       "stdbuf", "then", "time",    "timeout", "until", "while"};
+  return std::ranges::find(such, word) != std::end(such);
+}
+
+/// An option, a number or an assignment before the name of a command.
+bool is_before_command(std::string_view word) {
+  return word.starts_with('-') || std::isdigit(static_cast<unsigned char>(word.front())) ||
+         word.find('=') != std::string_view::npos;
+}
+
+/// The words of a line for the shell that can only be names of commands. Quotes are not understood:
+/// a word with one is not such a name.
+std::vector<std::string> commands_in(std::string_view line) {
+  constexpr std::string_view ends = ";&|()\n", spaces = " \t";
+  std::vector<std::string> commands;
+  bool expected = true;
+  while (!line.empty()) {
+    if (ends.find(line.front()) != std::string_view::npos) expected = true;
+    if ((ends.find(line.front()) != std::string_view::npos) ||
+        (spaces.find(line.front()) != std::string_view::npos)) {
+      line.remove_prefix(1);
+      continue;
+    }
+    const auto word = line.substr(0, line.find_first_of(";&|()\n \t"));
+    line.remove_prefix(word.size());
+    if (!expected || runs_what_follows(word) || is_before_command(word)) continue;
+    expected = false;
+    if (is_plain(word)) commands.emplace_back(word);
+  }
+  return commands;
 }
 
 bool shell_knows(const std::string& word) {
@@ -79,12 +116,24 @@ bool shell_knows(const std::string& word) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/// The same, and what a script names as its interpreter is there.
+bool can_be_run(const std::string& word) {
+  if (!shell_knows(word)) return false;
+  if (word.find('/') == std::string::npos) return true;
+  std::string mark, interpreter;
+  std::ifstream script{word};
+  std::getline(script, mark, '!');
+  if (mark != "#" || !(script >> interpreter)) return true;
+  return ::access(interpreter.c_str(), X_OK) == 0;
+}
+
 }  // namespace
 
 void expect_program(const std::vector<std::string>& command, bool not_a_line) {
   if (command.size() == 1 && !not_a_line) {
-    auto word = plain_first_word(command.front());
-    if (!word.empty() && !shell_knows(word))
+    const auto& line = command.front();
+    const auto word = line.substr(0, line.find_first_of(" \t\n"));
+    if (is_plain(word) && !shell_knows(word))
       throw ConfigError{fmt::format("cannot run {}: the shell knows no such command", word)};
     return;
   }
@@ -99,8 +148,7 @@ bool shell_lacks(const std::vector<std::string>& command, bool not_a_line, int e
   constexpr int not_executable = 126, not_found = 127;
   if (command.size() != 1 || not_a_line) return false;
   if (exit_code != not_found && exit_code != not_executable) return false;
-  const auto word = plain_first_word(command.front());
-  return !word.empty() && !shell_knows(word);
+  return !std::ranges::all_of(commands_in(command.front()), can_be_run);
 }
 
 Program program_for(const std::vector<std::string>& command, bool not_a_line,

@@ -25,8 +25,8 @@ Program program_for(const std::vector<std::string>& command, bool not_a_line,
 /// word is looked at, and that only if it is a plain one.
 void expect_program(const std::vector<std::string>& command, bool not_a_line);
 
-/// Whether a line for the shell ended with `exit_code` because the command that it begins with is
-/// not there, so that nothing of it was run.
+/// Whether a line for the shell ended with `exit_code` because a command that it names is not there
+/// or cannot be run: `exec`, assignments and what was run before it do not hide that.
 bool shell_lacks(const std::vector<std::string>& command, bool not_a_line, int exit_code);
 
 }  // namespace holdfast

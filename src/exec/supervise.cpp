@@ -19,28 +19,6 @@ namespace {
 using SteadyTime = std::chrono::steady_clock::time_point;
 constexpr auto never = SteadyTime::max();
 
-/// Readable once stop was requested, so that a poll can wait for it.
-class StopEvent {
- public:
-  explicit StopEvent(std::stop_token stop)
-      : event_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
-        on_stop_{std::move(stop), Signal{event_.get()}} {
-    if (!event_) throw std::system_error{errno, std::system_category(), "cannot make an eventfd"};
-  }
-  int get() const { return event_.get(); }
-
- private:
-  struct Signal {
-    int event;
-    void operator()() const {
-      std::uint64_t one = 1;
-      [[maybe_unused]] auto written = ::write(event, &one, sizeof one);
-    }
-  };
-  Descriptor event_;
-  std::stop_callback<Signal> on_stop_;  // gone before the descriptor closes
-};
-
 enum class Stream { open, empty, closed };
 
 /// Reads once. Not more, so that a program which talks without end cannot keep us from the rest.
@@ -66,11 +44,21 @@ int milliseconds_until(SteadyTime deadline) {
 
 }  // namespace
 
-Ending supervise(ChildProcess& child, std::stop_token stop, std::chrono::milliseconds grace,
+StopEvent::StopEvent(std::stop_token stop)
+    : event_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+      on_stop_{std::move(stop), Signal{event_.get()}} {
+  if (!event_) throw std::system_error{errno, std::system_category(), "cannot make an eventfd"};
+}
+
+void StopEvent::Signal::operator()() const {
+  std::uint64_t one = 1;
+  [[maybe_unused]] auto written = ::write(event, &one, sizeof one);
+}
+
+Ending supervise(ChildProcess& child, const StopEvent& stopped, std::chrono::milliseconds grace,
                  Output& output) {
   auto on_output = [&](std::string_view bytes) { output.on_output(bytes); };
   auto on_errors = [&](std::string_view bytes) { output.on_errors(bytes); };
-  StopEvent stopped{std::move(stop)};
   auto kill_at = never;
   enum { program, asked_to_stop, said, complained };
   std::array<pollfd, 4> watched = {{{child.ended(), POLLIN, 0},

@@ -14,10 +14,13 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
+
+#include "recovery/kill_point.hpp"
 
 namespace holdfast {
 
@@ -97,10 +100,18 @@ int group_of(const fs::path& process) {
   return group;
 }
 
+/// Of processes that are gone or another user's nothing can be seen.
+void expect_to_have_looked(int error) {
+  if (lacks_resources(error))
+    throw std::system_error{error, std::generic_category(),
+                            "cannot look for the processes of an earlier attempt"};
+}
+
 /// Whether descriptor `fd` of a process carries the attempt's lock (and is not just a look at the
 /// file, as we have one).
 bool carries_lock(const fs::path& process, const std::string& fd) {
   std::ifstream info{process / "fdinfo" / fd};
+  if (!info) expect_to_have_looked(errno);
   for (std::string line; std::getline(info, line);) {
     if (line.starts_with("lock:") && line.find("OFDLCK") != std::string::npos &&
         line.ends_with(" 0 0"))
@@ -111,7 +122,9 @@ bool carries_lock(const fs::path& process, const std::string& fd) {
 
 bool holds_lock(const fs::path& process, const struct stat& file) {
   std::error_code denied;
-  for (const auto& entry : fs::directory_iterator{process / "fd", denied}) {
+  const fs::directory_iterator descriptors{process / "fd", denied};
+  expect_to_have_looked(denied.value());
+  for (const auto& entry : descriptors) {
     struct stat open {};
     if (::stat(entry.path().c_str(), &open) == 0 && open.st_ino == file.st_ino &&
         open.st_dev == file.st_dev && carries_lock(process, entry.path().filename()))
@@ -120,15 +133,17 @@ bool holds_lock(const fs::path& process, const struct stat& file) {
   return false;
 }
 
-/// Every process that we can see to hold the lock, but us. Numbers of processes can be used again,
-/// and mean something else in another container, so a process is believed to belong to the attempt
-/// only if it carries the attempt's lock.
+/// Every process that we can see to hold the lock, but us. Throws where we cannot look. Numbers of
+/// processes can be used again, and mean something else in another container, so a process is
+/// believed to belong to the attempt only if it carries the attempt's lock.
 std::vector<Process> holders(int fd) {
   std::vector<Process> found;
   struct stat file {};
   if (::fstat(fd, &file) != 0) return found;
   std::error_code denied;
-  for (const auto& entry : fs::directory_iterator{"/proc", denied}) {
+  const fs::directory_iterator processes{"/proc", denied};
+  expect_to_have_looked(denied.value());
+  for (const auto& entry : processes) {
     auto name = entry.path().filename().string();
     int pid = 0;
     auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
@@ -175,6 +190,7 @@ void share_child_lock(const HostFiles& files, TaskId task, int lock) {
   auto path = files.attempt(task);
   auto own = fmt::format("/proc/self/fd/{}", lock);
   auto give_up = std::chrono::steady_clock::now() + patience;
+  kill_point(KillPoint::row_lock_before_link);
   while (::linkat(AT_FDCWD, own.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
     if (errno != EEXIST)
       throw StoreError{fmt::format("cannot make {}: {}", path, std::strerror(errno))};
@@ -182,6 +198,7 @@ void share_child_lock(const HostFiles& files, TaskId task, int lock) {
     remove_unlocked(path);
     ::poll(nullptr, 0, between_looks_ms);
   }
+  kill_point(KillPoint::row_lock_after_link);
 }
 
 void drop_child_lock(const HostFiles& files, TaskId task, int fd) {
@@ -196,9 +213,9 @@ void drop_child_lock(const HostFiles& files, TaskId task, int fd) {
   unlock(fd, the_file);
 }
 
-bool child_still_running(const HostFiles& files, TaskId task) {
+bool child_still_running(const HostFiles& files, TaskId task) try {
   FileDescriptor file{::open(files.attempt(task).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
-  if (!file) return false;
+  if (!file) return lacks_resources(errno);
   if (!try_lock(file.get(), the_file)) return true;
   if (is_locked(file.get(), the_attempt)) {
     auto worker = read_number(file.get(), worker_pid_at);
@@ -213,11 +230,13 @@ bool child_still_running(const HostFiles& files, TaskId task) {
   }
   drop_child_lock(files, task, file.get());
   return false;
+} catch (const std::system_error&) {
+  return true;  // we cannot know, and wait
 }
 
 bool any_child_locks(const HostFiles& files) {
   std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir(files.attempts().c_str()), ::closedir};
-  if (!folder) return false;
+  if (!folder) return lacks_resources(errno);
   while (const dirent* entry = ::readdir(folder.get())) {
     if (entry->d_name[0] != '.') return true;
   }

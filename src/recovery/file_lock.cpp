@@ -54,6 +54,8 @@ FileDescriptor::~FileDescriptor() {
 
 int FileDescriptor::release() { return std::exchange(fd_, -1); }
 
+bool lacks_resources(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+
 FileDescriptor open_file(const std::string& path, int flags, int mode) {
   int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
   if (fd >= 0) return FileDescriptor{fd};

@@ -20,6 +20,10 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
+/// Of the errors of `open`: this process cannot open any file now, which says nothing about the one
+/// that it asked for.
+bool lacks_resources(int error);
+
 /// Opens (creating if asked) with close-on-exec; throws `StoreError` naming the path.
 FileDescriptor open_file(const std::string& path, int flags, int mode = 0600);
 

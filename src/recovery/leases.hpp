@@ -12,6 +12,8 @@
 
 namespace holdfast {
 
+class HostFiles;
+
 /// What a worker holds: the work and the number of its claim.
 struct Lease {
   TaskId id;
@@ -77,9 +79,9 @@ class Leases {
   /// its time that nobody took may still be renewed: the same token means nobody else had it.
   virtual std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) = 0;
 
-  /// Up to `limit` orphans, in any order. Work whose effects may still be going on (a child
-  /// process that outlived its worker) is not listed until they are over. Those `as_if_buried` are
-  /// taken for buried workers, for those who only want to know.
+  /// Up to `limit` orphans, in any order. Those `as_if_buried` are taken for buried workers, for
+  /// those who only want to know. A child process that outlived its worker may still be at work on
+  /// one: see `host_files`.
   virtual std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) = 0;
   std::vector<Orphan> orphans(int limit) { return orphans(limit, {}); }
 
@@ -93,6 +95,11 @@ class Leases {
   /// Whether leases end by a clock that somebody may set, so that all of them may seem to be past
   /// their time at once.
   virtual bool clock_may_be_set() const { return false; }
+
+  /// Where the locks of child processes on this host are, by which recovery finds and ends those of
+  /// orphans before it takes them back. Not before it believes that they are orphans: what a clock
+  /// calls past its time may be a living worker's. Null: there are none.
+  virtual const HostFiles* host_files() const { return nullptr; }
 };
 
 }  // namespace holdfast

@@ -279,6 +279,7 @@ FileDescriptor try_open_private(const std::string& path, int flags) {
 
 FileDescriptor look_at_private(const std::string& path) {
   FileDescriptor file{::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  if (!file && lacks_resources(errno)) throw_errno("open", path);
   const auto parent = std::filesystem::path{path}.parent_path();
   Status status{}, folder{};
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||

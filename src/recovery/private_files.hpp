@@ -43,7 +43,9 @@ void expect_private_entries(const std::string& folder);
 FileDescriptor open_private(const std::string& path, int flags);
 /// The same, and empty where the system does not allow it or there is no room.
 FileDescriptor try_open_private(const std::string& path, int flags);
-/// Opens a file for reading; empty if it is absent, may not be read or would be refused.
+/// Opens a file for reading; empty if it is absent, may not be read or would be refused. Throws
+/// `StoreError` where descriptors or memory ran out, because whoever looks would take that for an
+/// absent file, and its process for dead.
 FileDescriptor look_at_private(const std::string& path);
 /// Creates an empty file in any folder; empty: there is a file already. Refuses a symbolic link.
 FileDescriptor create_private(const std::string& path, FilesFor whom);

@@ -12,6 +12,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "recovery/child_lock.hpp"
 #include "recovery/decide.hpp"
 #include "recovery/expiry_gate.hpp"
 
@@ -144,6 +145,7 @@ class Recovery::Run {
       gate_.sift(orphans, all, recovery_.clock_.steady());
       raise_alarm();
       std::erase_if(orphans, [&](const Orphan& orphan) { return gave_up_on(orphan); });
+      end_children_of(orphans);
       // Behind those that wait there may be others, as long as there is room to remember them.
       if (orphans.empty() && (all || watch().leases_waiting() <= waiting)) return;
       if (orphans.empty()) continue;
@@ -159,6 +161,12 @@ class Recovery::Run {
         rest = rest.subspan(portion.size());
       }
     }
+  }
+
+  /// Only now: what may yet be renewed is a living worker's, and so are its child processes.
+  void end_children_of(std::vector<Orphan>& orphans) {
+    const auto* files = orphans.empty() ? nullptr : recovery_.leases_.host_files();
+    if (files) leave_out_running_children(*files, orphans);
   }
 
   /// Who buried a worker goes on to take back what it held, and one report says both. So that is
@@ -300,7 +308,7 @@ class Recovery::Run {
       report = recovery_.reports_.complete(report_to(), report);
       hold_.reset();
     }
-    report.waiting = gate_.waiting();
+    report.waiting = gate_.waiting() + recovery_.memory_.others_waiting;
     if (report.waiting > 0)
       report.look_again = std::max(recovery_.look_again() - recovery_.clock_.steady(), Millis{0});
     return report;
@@ -346,7 +354,7 @@ RecoveryReport Recovery::plan(std::string_view trigger) {
 }
 
 Millis Recovery::look_again() const {
-  auto next = memory_.expiry.look_again();
+  auto next = memory_.look_again();
   return next == Millis::max() ? next : std::max(next, clock_.steady() + least_pause);
 }
 

@@ -6,8 +6,7 @@
 
 #include <holdfast/error.hpp>
 
-#include "recovery/recovery.hpp"
-#include "tasks/engine_parts.hpp"
+#include "tasks/recovery_of.hpp"
 
 namespace holdfast::server {
 
@@ -30,15 +29,7 @@ RecoveryLoop::RecoveryLoop(Engine engine)
 void RecoveryLoop::run(std::stop_token stop) {
   if (engine_.run_level() != RunLevel::normal) return;
   auto& parts = engine_.parts();
-  Recovery recovery{parts.tasks(),
-                    parts.workers(),
-                    parts.reports(),
-                    parts.events(),
-                    parts.clock(),
-                    parts.settings().recovery,
-                    {},
-                    {},
-                    &parts.recovery_memory()};
+  auto recovery = recovery_of(parts);
   auto start_up = parts.take_start_up();
   const auto every = parts.settings().heartbeat.detection_interval;
   bool begun = false;

@@ -3,26 +3,11 @@
 
 #include <holdfast/inspector.hpp>
 
-#include "recovery/recovery.hpp"
-#include "tasks/engine_parts.hpp"
+#include "tasks/recovery_of.hpp"
 
 namespace holdfast {
 
 namespace {
-
-Recovery recovery_of(EngineParts& parts, std::optional<RecoveryAction> action) {
-  auto settings = parts.settings().recovery;
-  if (action) settings.action = *action;
-  return {parts.tasks(),
-          parts.workers(),
-          parts.reports(),
-          parts.events(),
-          parts.clock(),
-          settings,
-          {},
-          {},
-          &parts.recovery_memory()};
-}
 
 /// The claims that a worker holds on these tasks. Whoever speaks for a worker knows tasks, not
 /// tokens; the worker's id is as good, because no other process ever has it.

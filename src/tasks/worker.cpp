@@ -7,6 +7,7 @@
 
 #include "tasks/names.hpp"
 #include "tasks/policy.hpp"
+#include "tasks/recovery_of.hpp"
 #include "tasks/worker_impl.hpp"
 
 namespace holdfast {
@@ -47,15 +48,7 @@ Worker::Impl::Impl(const Tasks& tasks, WorkerOptions options)
       kinds_{kinds_of(tasks)},
       options_{std::move(options)},
       settings_{parts_.settings()},
-      recovery_{parts_.tasks(),
-                parts_.workers(),
-                parts_.reports(),
-                parts_.events(),
-                parts_.clock(),
-                settings_.recovery,
-                {},
-                {},
-                &parts_.recovery_memory()},
+      recovery_{recovery_of(parts_)},
       scheduler_{parts_},
       session_{Session::Limits{.concurrency = handler_count(tasks, options_, settings_),
                                .prefetch = settings_.worker.prefetch,

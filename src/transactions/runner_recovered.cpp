@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "recovery/recovery.hpp"
 #include "recovery/transaction_notes.hpp"
+#include "tasks/recovery_of.hpp"
 #include "transactions/runner_state.hpp"
 
 namespace holdfast {
@@ -25,17 +25,7 @@ void TransactionRunner::Impl::look_for_recoverable() {
   auto& events = engine_.events();
   events.emit(transaction_note({}, machine_.name, TransactionNote::checking));
   try {
-    auto& parts = engine_.parts();
-    Recovery recovery{parts.tasks(),
-                      parts.workers(),
-                      parts.reports(),
-                      parts.events(),
-                      parts.clock(),
-                      parts.settings().recovery,
-                      {},
-                      {},
-                      &parts.recovery_memory()};
-    auto report = recovery.run_once("start-up");
+    auto report = recovery_of(engine_.parts()).run_once("start-up");
     std::vector<TaskId> ids;
     for (const auto& task : report.tasks)
       if (task.success && task.now == TaskState::pending) ids.push_back(task.id);

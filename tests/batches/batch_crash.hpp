@@ -25,7 +25,7 @@ class BatchCrash : public testing::Test {
   BatchId submit(int rows, const Words& words = {});
   void work_it_off() { finish("work", {"until_empty=1"}); }
 
-  Engine engine() const { return open(address_); }
+  Engine engine(const Settings& settings = {}) const { return open(address_, settings); }
   BatchRecord record(BatchId id) const;
   /// Rows of the batch whose processing was begun, repetitions included.
   int begun(BatchId id) const;

@@ -100,7 +100,13 @@ int drive(const std::string& mode, const Given& given) {
                               .until_empty = number(given, "until_empty") != 0});
     fmt::print("completed {} refused {}\n", done.completed, done.refused);
   } else if (mode == "recover") {
-    fmt::print("recovered {}\n", batches.recover().orphans.taken());
+    auto report = batches.recover();
+    while (report.waiting > 0) {
+      const auto then = std::chrono::steady_clock::now() + report.look_again;
+      eventually([&] { return std::chrono::steady_clock::now() >= then; }, report.look_again);
+      report = batches.recover();
+    }
+    fmt::print("recovered {}\n", report.orphans.taken());
   } else if (mode == "abort") {
     fmt::print("{}\n", batches.abort(BatchId::parse(given.at("batch")).value()));
   } else {

@@ -2,24 +2,23 @@
 
 #include <fmt/ranges.h>
 
-#include "batches/batch_crash.hpp"
-#include "batches/original_liveness.hpp"
-#include "support/postgres_server.hpp"
-#include "support/redis_server.hpp"
+#include "batches/liveness_scenario.hpp"
 
 namespace holdfast::test {
 
 namespace {
 
 int stores = 0;
-std::string schema() { return "alya_" + std::to_string(stores); }
 
 }  // namespace
 
+std::string liveness_schema() { return "alya_" + std::to_string(stores); }
+
 std::string BatchCrash::new_address(const TempStore&) {
   ++stores;
-  OriginalWorker{PostgresServer::shared().connection(), schema()}.make_tables();
-  return PostgresServer::shared().address("schema=own_" + schema() + " batches=" + schema());
+  OriginalWorker{PostgresServer::shared().connection(), liveness_schema()}.make_tables();
+  return PostgresServer::shared().address("schema=own_" + liveness_schema() +
+                                          " batches=" + liveness_schema());
 }
 
 namespace {
@@ -28,61 +27,6 @@ using namespace std::chrono_literals;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
-
-/// Tables that others made and work on, and a Redis in which both sides say that they live.
-class BatchLiveness : public BatchCrash {
- protected:
-  /// One of ours, in a process of its own. It beats so often that nobody has to wait for minutes.
-  Process worker(Words words = {}, const Environment& extra = {}) {
-    words.insert(words.end(),
-                 {"liveness=" + redis_.admin_address(), "interval=200", "detection=200"});
-    return start("work", words, extra);
-  }
-  void work_off() {
-    auto last = worker({"until_empty=1"});
-    auto ending = last.wait();
-    EXPECT_TRUE(ending && ending->ok()) << last.err();
-  }
-  /// Ours in this process, which has the constants of the seed.
-  Batches ours() const {
-    return Batches{engine(), {.liveness = open_liveness(redis_.admin_address())}};
-  }
-  bool ends(BatchId id) const {
-    return eventually([&] { return record(id).done_at.has_value(); }, 60s);
-  }
-  std::string rows_with(const std::string& status) {
-    return theirs_.value("SELECT count(*) FROM batchrows WHERE status = $1::status_enum", {status});
-  }
-  /// The instance under which the only worker that is registered goes.
-  std::string only_instance() {
-    EXPECT_TRUE(eventually([&] { return redis_of_theirs_.registry().size() == 1; }, 60s));
-    return *redis_of_theirs_.registry().begin();
-  }
-  /// Their way to process whatever is queued.
-  void theirs_work_off(const std::string& batch) {
-    for (auto block = theirs_.fetch(10); !block.empty(); block = theirs_.fetch(10)) {
-      for (const auto& row : block) redis_of_theirs_.track(row);
-      for (const auto& row : block) {
-        theirs_.succeed(row);
-        redis_of_theirs_.untrack(row);
-      }
-    }
-    EXPECT_TRUE(theirs_.sum_up(batch));
-  }
-  void expect_done(BatchId id, int rows) {
-    EXPECT_EQ(record(id).status, BatchStatus::success);
-    EXPECT_EQ(theirs_.value("SELECT nsuccess FROM batches WHERE id = $1::uuid", {id.text()}),
-              std::to_string(rows));
-    EXPECT_EQ(theirs_.value("SELECT count(*) FROM batchrows WHERE batch = $1::uuid"
-                            " AND res = to_jsonb(line * 10) AND status = 'success'",
-                            {id.text()}),
-              std::to_string(rows));
-  }
-
-  RedisServer redis_;
-  OriginalWorker theirs_{PostgresServer::shared().connection(), schema()};
-  OriginalLiveness redis_of_theirs_{redis_.socket_address(), "host-77-1700000000"};
-};
 
 TEST_F(BatchLiveness, ADeadWorkerOfTheirsIsRecoveredStepByStepAsTheyDo) {
   auto batch = theirs_.submit("shop", "price", 20);
@@ -98,12 +42,12 @@ TEST_F(BatchLiveness, ADeadWorkerOfTheirsIsRecoveredStepByStepAsTheyDo) {
   }
   // It crashes here. Its heartbeat is still there.
   EXPECT_THAT(victim.rows_of("host-1234-1234567890"), SizeIs(5));
-  ours().recover();
+  recover();
   EXPECT_EQ(rows_with("inprog"), "5") << "it may live";
   EXPECT_THAT(victim.registry(), testing::Contains("host-1234-1234567890"));
   victim.beat(1ms);
   ASSERT_TRUE(eventually([&] { return !victim.is_alive("host-1234-1234567890"); }));
-  ours().recover();
+  recover();
   EXPECT_EQ(rows_with("inprog"), "0");
   EXPECT_EQ(rows_with("queued"), "15");
   EXPECT_EQ(rows_with("success"), "5") << "what was done stays so";
@@ -113,6 +57,29 @@ TEST_F(BatchLiveness, ADeadWorkerOfTheirsIsRecoveredStepByStepAsTheyDo) {
   work_off();
   expect_done(id, 20);
   EXPECT_EQ(begun(id), 15) << "and the others once";
+}
+
+TEST_F(BatchLiveness, AHeartbeatThatTheClockOfRedisEndedIsNotADeath) {
+  RedisServer clocked{RedisServer::Options{.own_clock = true}};
+  OriginalLiveness theirs{clocked.socket_address(), "host-1-1"};
+  theirs_.submit("shop", "price", 3);
+  for (const auto& row : theirs_.fetch(3)) theirs.track(row);
+  theirs.beat();
+  auto batches = recoverer(clocked);
+  for (auto ahead : {100s, 200s, 100s}) {  // the rows are believed for three minutes
+    clocked.set_clock(ahead);
+    batches.recover();
+    EXPECT_EQ(rows_with("inprog"), "3");
+    theirs.beat();
+    EXPECT_TRUE(eventually([&] { return batches.recover().waiting == 0; }));
+    EXPECT_THAT(theirs.registry(), testing::Contains("host-1-1"));
+  }
+  EXPECT_EQ(rows_with("inprog"), "3");
+  theirs.beat(1ms);
+  EXPECT_TRUE(eventually([&] {
+    batches.recover();
+    return rows_with("queued") == "3";
+  })) << "one that stays silent is dead";
 }
 
 TEST_F(BatchLiveness, ADeadWorkerOfOursIsRecoveredByTheirs) {
@@ -138,12 +105,12 @@ TEST_F(BatchLiveness, ADeadWorkerOfOursIsRecoveredByTheirs) {
   auto taken_over = theirs_.fetch(10);
   for (const auto& row : taken_over) redis_of_theirs_.track(row);
   redis_of_theirs_.beat();
-  ours().recover();
+  recover();
   EXPECT_EQ(rows_with("inprog"), std::to_string(taken_over.size()))
       << "what they have taken over is theirs";
   for (const auto& row : taken_over) theirs_.succeed(row);
   theirs_work_off(id.text());
-  ours().recover();
+  recover();
   work_off();
   expect_done(id, 20);
 }
@@ -292,66 +259,6 @@ TEST_F(BatchLiveness, BothSidesReadWhatTheOtherSaysAboutABatch) {
   redis_.kill();
   EXPECT_EQ(ours().glance(id), BatchStatus::success) << "the tables know";
 }
-
-class BatchLivenessKillPoints : public BatchLiveness,
-                                public testing::WithParamInterface<const char*> {};
-
-TEST_P(BatchLivenessKillPoints, DyingThereLosesNoRowAndEndsNoneTwice) {
-  for (int round = 0; round < 2; ++round) {
-    submit(20, {"ms=5"});
-    auto victim = worker({"until_empty=1"}, {{"HOLDFAST_KILL_AT", GetParam()}});
-    auto ending = victim.wait();
-    ASSERT_TRUE(ending) << "hangs";
-    ASSERT_EQ(ending->signal, SIGKILL) << GetParam() << " was not reached\n" << victim.err();
-  }
-  work_off();
-  expect_conserved();
-  EXPECT_TRUE(eventually([&] {
-    ours().recover();
-    return redis_of_theirs_.registry().empty();
-  })) << "the dead are forgotten";
-}
-
-INSTANTIATE_TEST_SUITE_P(Every, BatchLivenessKillPoints,
-                         testing::Values("liveness_before_track", "liveness_before_untrack",
-                                         "liveness_after_track"),
-                         [](const auto& point) { return std::string{point.param}; });
-
-/// Recovery of rows that a dead worker of theirs left has two steps, each with its own commit: it
-/// claims them for nobody, forgets the dead, and takes them back like all others.
-class DyingWhileTheirsAreRecovered : public BatchLiveness,
-                                     public testing::WithParamInterface<const char*> {};
-
-TEST_P(DyingWhileTheirsAreRecovered, LosesNoRowAndQueuesNoneTwice) {
-  auto batch = theirs_.submit("shop", "price", 6);
-  OriginalLiveness dead{redis_.socket_address(), "host-1-1"};
-  dead.beat(1ms);
-  for (const auto& row : theirs_.fetch(4)) dead.track(row);
-  ASSERT_TRUE(eventually([&] { return !dead.is_alive("host-1-1"); }));
-  auto victim =
-      start("recover", {"liveness=" + redis_.admin_address()}, {{"HOLDFAST_KILL_AT", GetParam()}});
-  auto ending = victim.wait();
-  ASSERT_TRUE(ending) << "hangs";
-  ASSERT_EQ(ending->signal, SIGKILL) << GetParam() << " was not reached\n" << victim.err();
-  auto all_queued = std::string{GetParam()} == "reclaim_after_commit:2";
-  EXPECT_EQ(rows_with("inprog"), all_queued ? "0" : "4");
-  ours().recover();
-  EXPECT_EQ(rows_with("queued"), "6");
-  EXPECT_THAT(dead.registry(), IsEmpty()) << "the dead are forgotten";
-  EXPECT_EQ(ours().recover().orphans.all(), 0) << "nothing is found twice";
-  work_off();
-  expect_done(BatchId::parse(batch).value(), 6);
-  EXPECT_EQ(begun(BatchId::parse(batch).value()), 6) << "each row once";
-}
-
-INSTANTIATE_TEST_SUITE_P(Every, DyingWhileTheirsAreRecovered,
-                         testing::Values("reclaim_before_commit:1", "reclaim_after_commit:1",
-                                         "reclaim_before_commit:2", "reclaim_after_commit:2"),
-                         [](const auto& point) {
-                           std::string name{point.param};
-                           std::ranges::replace(name, ':', '_');
-                           return name;
-                         });
 
 TEST(BatchLivenessInACluster, KeysAreWhereTheirTagsBelongAndAllAreFoundWithoutASearch) {
   auto& cluster = shared_redis_cluster();

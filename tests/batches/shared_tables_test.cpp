@@ -25,9 +25,16 @@ class SharedTables : public testing::Test {
     original_ = another();
     original_->make_tables();
     engine_.emplace(
-        open(PostgresServer::shared().address("schema=own_" + schema_ + " batches=" + schema_)));
+        open(PostgresServer::shared().address("schema=own_" + schema_ + " batches=" + schema_),
+             brisk()));
   }
 
+  /// Who looks twice need not wait for long.
+  static Settings brisk() {
+    Settings settings;
+    settings.heartbeat.interval = 200ms;
+    return settings;
+  }
   std::unique_ptr<OriginalWorker> another() const {
     return std::make_unique<OriginalWorker>(PostgresServer::shared().connection(), schema_);
   }
@@ -133,6 +140,34 @@ TEST_F(SharedTables, RowsThatTheirDeadLeftAreQueuedAgainWhereThatIsWanted) {
   work_off(batches());
   EXPECT_EQ(done_, (std::multiset<int>{1, 2, 3, 4, 5}));
   expect_all_done(batch, 5);
+}
+
+TEST_F(SharedTables, ARowIsNotNobodysBecauseTheClockWasSet) {
+  PostgresServer clocked{
+      PostgresServer::Options{.addresses = {}, .settings = {}, .own_clock = true}};
+  OriginalWorker theirs{clocked.connection(), "theirs"};
+  theirs.make_tables();
+  Batches ours{open(clocked.address("schema=own batches=theirs"), brisk()),
+               {.queue_unclaimed_after = 1h}};
+  auto in_progress = [&] {
+    return theirs.value("SELECT count(*) FROM batchrows WHERE status = 'inprog'");
+  };
+  theirs.submit("shop", "price", 3);
+  auto rows = theirs.fetch(3);
+  EXPECT_EQ(ours.recover().waiting, 0) << "seen a moment ago";
+  clocked.set_clock(24h);
+  EXPECT_EQ(ours.recover().waiting, 3);
+  EXPECT_EQ(in_progress(), "3");
+  clocked.set_clock(0h);  // seen in the future: the time counts from now on
+  for (int looks = 0; looks < 2; ++looks) EXPECT_EQ(ours.recover().waiting, 0);
+  clocked.set_clock(2h);
+  for (const auto& row : std::span{rows}.first(2)) theirs.succeed(row);
+  EXPECT_EQ(ours.recover().waiting, 1);
+  EXPECT_EQ(in_progress(), "1");
+  EXPECT_TRUE(eventually([&] {
+    ours.recover();
+    return in_progress() == "0";
+  })) << "nobody's by two looks";
 }
 
 TEST_F(SharedTables, ARowThatTheirsTookBackByMistakeIsNotWrittenByItsFormerHolder) {

@@ -1,10 +1,13 @@
 #include "contract/expiry_contract.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <stdexcept>
 
-#include "recovery/recovery.hpp"
+#include "recovery/child_lock.hpp"
+#include "support/process.hpp"
 
 namespace holdfast::test {
 
@@ -21,26 +24,17 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ServerClockContract);
 namespace {
 
 /// A store whose leases end by a clock that somebody may set.
-class MayBeSet : public Leases {
+class MayBeSet : public LeasesOfStore {
  public:
-  explicit MayBeSet(Leases& store) : store_{store} {}
+  using LeasesOfStore::LeasesOfStore;
 
-  std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override {
-    return store_.renew(leases, length);
-  }
-  std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override {
-    return store_.orphans(limit, as_if_buried);
-  }
   std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override {
     if (refuses) return std::vector<bool>(verdicts.size());
-    return store_.reclaim(verdicts, report);
+    return LeasesOfStore::reclaim(verdicts, report);
   }
   bool clock_may_be_set() const override { return true; }
 
   bool refuses = false;
-
- private:
-  Leases& store_;
 };
 
 Sighting sight(WorkerRegistry& workers, WorkerId worker) {
@@ -54,15 +48,7 @@ Sighting sight(WorkerRegistry& workers, WorkerId worker) {
 /// Recovers in the way of a process that goes on: what it saw once it remembers.
 struct ExpiryContract::Recoverer {
   explicit Recoverer(ExpiryContract& test)
-      : leases{test.tasks()},
-        recovery{leases,
-                 test.workers(),
-                 test.engine().reports(),
-                 test.engine().events(),
-                 test.clock(),
-                 Settings::Recovery{},
-                 {},
-                 [](const std::stop_token&) {}} {}
+      : leases{test.tasks()}, recovery{test.recovery_of(leases, [](const std::stop_token&) {})} {}
   RecoveryReport look() { return recovery.run_once("watch"); }
 
   MayBeSet leases;
@@ -101,6 +87,29 @@ TEST_P(ExpiryContract, WhatIsRenewedBetweenTwoLooksIsKept) {
   EXPECT_THAT(stored(), IsEmpty());
   EXPECT_EQ(state(id), TaskState::running);
   EXPECT_EQ(complete(claimed), Settled::accepted);
+}
+
+TEST_P(ExpiryContract, AChildProcessIsNotEndedBeforeItsAttemptIsBelievedToBeOver) {
+  auto id = insert("a");
+  auto enlistment = workers().enlist({{}, {"a"}, 1, Millis{90'000}});
+  claim_one(enlistment->id());
+  auto lock = take_child_lock(enlistment->files(), id);
+  const pid_t child = ::fork();
+  if (child == 0)
+    for (;;) ::pause();
+  auto has_ended = [&] { return ::waitpid(child, nullptr, WNOHANG) == child; };
+  clock().advance(seconds{91});
+  Recoverer recoverer{*this};
+  recoverer.look();
+  inspector().plan_recovery();
+  inspector().detect_stale_workers();
+  EXPECT_FALSE(eventually(has_ended, std::chrono::milliseconds{200})) << "by a look";
+  clock().advance(seconds{91});
+  EXPECT_TRUE(eventually([&] {
+    recoverer.look();
+    return state(id) == TaskState::pending;
+  }));
+  EXPECT_TRUE(has_ended());
 }
 
 TEST_P(ExpiryContract, AnotherRecovererHasToLookTwiceItself) {
@@ -176,6 +185,23 @@ TEST_P(SteadyClockContract, WallClockJumpsMakeNobodyStale) {
   auto worker = enlist();
   clock().jump_wall(std::chrono::hours{24});
   EXPECT_FALSE(sight(workers(), worker).stale);
+}
+
+TEST_P(ServerClockContract, WhatWasRenewedAndRanOutAgainIsNotWhatALookSaw) {
+  auto worker = enlist();
+  insert("a");
+  auto claimed = claim_one(worker);
+  clock().advance(seconds{91});
+  auto verdict = put_back(only_orphan());
+  auto seen = sight(workers(), worker);
+  ASSERT_TRUE(seen.stale);
+  ASSERT_EQ(renew(claimed), Renewal::kept);
+  ASSERT_TRUE(workers().beat(worker, {}));
+  clock().advance(seconds{91});
+  EXPECT_FALSE(reclaim(verdict));
+  EXPECT_FALSE(workers().bury(seen, report()));
+  EXPECT_TRUE(reclaim(put_back(only_orphan())));
+  EXPECT_TRUE(workers().bury(sight(workers(), worker), report()));
 }
 
 TEST_P(ServerClockContract, LeaseThatEndsLaterThanTheClockCouldHaveSaidIsPastItsTime) {

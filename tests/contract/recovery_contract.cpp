@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "recovery/decide.hpp"
-#include "recovery/recovery.hpp"
 
 namespace holdfast::test {
 
@@ -19,25 +18,18 @@ namespace {
 
 /// A store in which somebody else has the rows of all orphans locked, for a moment from the first
 /// time that one is to be taken back.
-class LockedForAMoment : public Leases {
+class LockedForAMoment : public LeasesOfStore {
  public:
-  explicit LockedForAMoment(Leases& store) : store_{store} {}
+  using LeasesOfStore::LeasesOfStore;
 
-  std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override {
-    return store_.renew(leases, length);
-  }
-  std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override {
-    return store_.orphans(limit, as_if_buried);
-  }
   std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override {
     auto now = std::chrono::steady_clock::now();
     if (!first_) first_ = now;
     if (now < *first_ + std::chrono::milliseconds{80}) return std::vector<bool>(verdicts.size());
-    return store_.reclaim(verdicts, report);
+    return LeasesOfStore::reclaim(verdicts, report);
   }
 
  private:
-  Leases& store_;
   std::optional<std::chrono::steady_clock::time_point> first_;
 };
 
@@ -167,8 +159,7 @@ TEST_P(RecoveryContract, StoppedBeforeItBeganItDoesNothing) {
 TEST_P(RecoveryContract, WhatIsLockedForAMomentIsTakenBackAfterIt) {
   auto id = make_stale();
   LockedForAMoment locked{tasks()};
-  Recovery recovery{locked,           workers(),           engine().reports(), engine().events(),
-                    engine().clock(), Settings::Recovery{}};
+  auto recovery = recovery_of(locked);
   auto report = recovery.run_once("test");
   EXPECT_EQ(report.orphans.not_taken, 0);
   EXPECT_EQ(report.orphans.pending, 1);
@@ -188,14 +179,7 @@ TEST_P(RecoveryContract, WhoBuriedAWorkerTakesBackWhatItHeldAndOneReportSaysBoth
     ASSERT_THAT(orphans, SizeIs(1));
     tasks().reclaim(std::vector{decide(orphans[0], nullptr, {}, 0)}, other);
   };
-  Recovery recovery{tasks(),
-                    workers(),
-                    engine().reports(),
-                    engine().events(),
-                    engine().clock(),
-                    Settings::Recovery{},
-                    {},
-                    other_goes_on};
+  auto recovery = recovery_of(tasks(), other_goes_on);
   EXPECT_FALSE(recovery.run_once("test").found_anything());
   EXPECT_EQ(pauses, 1);
   ASSERT_THAT(stored(), SizeIs(1));
@@ -215,8 +199,7 @@ TEST_P(RecoveryContract, WhatOneWhoDiedLeftBehindIsTakenBackByTheNext) {
 }
 
 TEST_P(RecoveryContract, UncleanStartUpIsReportedAndACleanOneIsNot) {
-  Recovery recovery{tasks(),           workers(),        engine().reports(),
-                    engine().events(), engine().clock(), Settings::Recovery{}};
+  auto recovery = recovery_of(tasks());
   StartUp start_up;
   start_up.wal_frames_checkpointed = 145;
   auto clean = recovery.run_once("start-up", {}, start_up);

@@ -1,7 +1,9 @@
 #include "recovery/private_files.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -30,6 +32,19 @@ TEST_F(PrivateFiles, PipeIsRefusedAndDoesNotMakeUsWait) {
   EXPECT_FALSE(look_at_private(at("pipe")));
   fs::create_directory(at("folder"));
   EXPECT_THROW(open_private(at("folder"), O_RDONLY), ConfigError);
+}
+
+TEST_F(PrivateFiles, FileIsNotTakenForAbsentWhereDescriptorsRunOut) {
+  std::ofstream{at("file")} << "content";
+  const FileDescriptor highest{::dup(STDIN_FILENO)};
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{static_cast<rlim_t>(highest.get()), before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  EXPECT_THROW(look_at_private(at("file")), StoreError);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(look_at_private(at("file")));
+  EXPECT_FALSE(look_at_private(at("absent")));
 }
 
 TEST_F(PrivateFiles, NothingIsCutOffBeforeItIsChecked) {

@@ -86,6 +86,33 @@ TEST_F(Circuit, ARequestThatHasNoPatienceIsToldAtOnceAndOneThatHasMoreWaits) {
   EXPECT_FALSE(told.errors.contains("patient"));
 }
 
+TEST_F(Circuit, WhoWaitedInOneProcessorIsToldByTheNextWithinItsPatience) {
+  constexpr int many = 10, failures = 3;
+  const auto url = refused();
+  for (int i = 0; i < many; ++i) client_.get(url, call(std::to_string(i)));
+  auto options = lenient();
+  options.capacity = 1;
+  options.until_empty = false;
+  options.breaker = {
+      .failures = failures, .pause = std::chrono::hours{1}, .patience = std::chrono::hours{1}};
+  {
+    Processor processor{engine_, options};
+    std::jthread running{[&] { processor.run(); }};
+    EXPECT_TRUE(test::eventually([&] {
+      return inspector_.count({.states = {TaskState::completed}, .kind = request_kind}) == failures;
+    }));
+    processor.stop();
+  }
+  EXPECT_EQ(inspector_.count({.states = {TaskState::pending}, .kind = request_kind}),
+            many - failures);
+  options.until_empty = true;
+  options.breaker.patience = Millis{500};
+  const auto told = perform(options);
+  EXPECT_EQ(told.errors.size(), static_cast<std::size_t>(many));
+  EXPECT_EQ(count(told, ErrorType::connection), 2 * failures) << "what opened it in each";
+  EXPECT_EQ(charged(), many) << "no wait was charged";
+}
+
 TEST_F(Circuit, OneRequestShowsThatAHostIsBackAndTheOthersAreSent) {
   constexpr int many = 20;
   std::atomic<bool> down = true;

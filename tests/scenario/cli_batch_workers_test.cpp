@@ -35,16 +35,16 @@ class CliBatchWorkers : public CliScenario {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream{path(name)} << text;
   }
-  Process start_worker(std::vector<std::string> more = {}) const {
+  Process start_worker(std::vector<std::string> more = {}, const Environment& extra = {}) const {
     std::vector<std::string> words{
         "--config",      path("brisk.yaml"),
         "batch",         "run",
         "--app",         "shop",
         "--op",          "price",
         "--concurrency", "1",
-        "--exec",        "cd " + store_.folder().string() + "; " + program};
+        "--exec",        "cd " + store_.folder().string() + "; " + line_};
     words.insert(words.end(), more.begin(), more.end());
-    return start(words);
+    return start(words, extra);
   }
   std::vector<std::string> traces() const {
     std::ostringstream text;
@@ -89,6 +89,7 @@ class CliBatchWorkers : public CliScenario {
   }
 
   std::string id_;
+  std::string line_ = program;
 };
 
 TEST_F(CliBatchWorkers, ARowNeverRunsBesideTheProgramOfAStoppedWorker) {
@@ -104,6 +105,26 @@ TEST_F(CliBatchWorkers, ARowNeverRunsBesideTheProgramOfAKilledWorker) {
   ASSERT_TRUE(eventually([&] { return !begun().empty(); }, 60s)) << killed.err();
   killed.kill();
   expect_handed_over(killed);
+}
+
+/// Neither the death of its parent nor the end of its group reaches it: only the lock tells.
+TEST_F(CliBatchWorkers, ARowNeverRunsBesideAProgramThatLeftTheGroupOfItsKilledWorker) {
+  write("program.sh", program);
+  line_ = "setsid -w sh program.sh";
+  auto killed = start_worker();
+  ASSERT_TRUE(eventually([&] { return !begun().empty(); }, 60s)) << killed.err();
+  killed.kill();
+  ASSERT_TRUE(goes_on()) << "its program does not know";
+  expect_handed_over(killed);
+}
+
+TEST_F(CliBatchWorkers, ARowWhoseWorkerDiesAtItsLockIsBegunOnce) {
+  for (const std::string at : {"row_lock_before_link", "row_lock_after_link"}) {
+    auto killed = start_worker({}, {{"HOLDFAST_KILL_AT", at}});
+    EXPECT_EQ(killed.wait().value_or(Ending{}).signal, SIGKILL) << at << killed.err();
+  }
+  let_go_and_finish();
+  EXPECT_EQ(begun().size(), 1U);
 }
 
 TEST_F(CliBatchWorkers, ABegunRowIsFinishedHoweverShortTheTimeoutForTasksIs) {

@@ -16,8 +16,8 @@ Finished CliScenario::cli(std::vector<std::string> arguments, const std::string&
   return run(command(std::move(arguments)), {}, input);
 }
 
-Process CliScenario::start(std::vector<std::string> arguments) const {
-  return Process{command(std::move(arguments))};
+Process CliScenario::start(std::vector<std::string> arguments, const Environment& extra) const {
+  return Process{command(std::move(arguments)), extra};
 }
 
 std::string CliScenario::ok(std::vector<std::string> arguments, const std::string& input) const {

@@ -16,7 +16,7 @@ class CliScenario : public testing::Test {
  protected:
   /// `holdfast --store <ours> arguments...`
   Finished cli(std::vector<std::string> arguments, const std::string& input = {}) const;
-  Process start(std::vector<std::string> arguments) const;
+  Process start(std::vector<std::string> arguments, const Environment& extra = {}) const;
   /// The same; a failure of the program fails the test.
   std::string ok(std::vector<std::string> arguments, const std::string& input = {}) const;
   /// What it prints with --json, which must be one object a line.

@@ -199,5 +199,26 @@ TEST_F(CliWorker, TheConfigurationNamesStoreAndSettings) {
   EXPECT_THAT(status.out, HasSubstr(R"("durability":"crash-safe")"));
 }
 
+/// What ends the process is found on its board, whichever command runs the handlers.
+TEST_F(CliWorker, EveryCommandThatRunsHandlersRecordsWhatCrashesIt) {
+  const std::string rows = store_.folder() / "rows.jsonl";
+  std::ofstream{rows} << "{}\n";
+  add({"greet"});
+  ok({"http", "get", "http://127.0.0.1:1/"});
+  ok({"batch", "submit", rows, "--app", "shop", "--op", "price"});
+  const std::vector<std::vector<std::string>> commands{
+      {"worker", "run", "--kind", "greet", "--exec", "true"},
+      {"http", "run"},
+      {"batch", "run", "--app", "shop", "--op", "price", "--exec", "cat"}};
+  for (const auto& command : commands) {
+    auto crashed = start(command, {{"HOLDFAST_CRASH_AT", "handler_before_start"}});
+    EXPECT_EQ(crashed.wait().value_or(Ending{}).signal, SIGILL) << command[0] << crashed.err();
+    const auto report = json({command[0] == "batch" ? "batch" : "queue", "recover"}).at(0);
+    const auto& dead = report.at("dead_workers").as_array();
+    ASSERT_THAT(dead, SizeIs(1)) << command[0];
+    EXPECT_THAT(std::string{dead[0].at("evidence").as_string()}, HasSubstr("signal 4"));
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -61,6 +61,20 @@ TEST_F(SidekiqCircuit, TellsAHundredCallersOfARefusedPortAtOnceAsTheGemDoes) {
   expect_nothing_in_flight();
 }
 
+/// Too few failures for a circuit breaker: then its retries are how long its caller waits.
+TEST_F(SidekiqCircuit, TellsTheCallerOfASingleRequestAfterItsRetries) {
+  EXPECT_EQ(http::SidekiqOptions{}.retries, 3);
+  push({.id = "alone"});
+  auto with = options();
+  with.retries = 2;
+  const auto began = std::chrono::steady_clock::now();
+  const auto summary = perform(with);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds{60});
+  EXPECT_EQ(summary.retried, 2) << "after 1 and 3 seconds";
+  EXPECT_EQ(summary.errors, 1);
+  ASSERT_THAT(told(), SizeIs(1));
+}
+
 TEST_F(SidekiqCircuit, AsksAHostAgainThatIsBack) {
   std::atomic<bool> down = true;
   HttpServer server{[&](const ServedRequest&) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,6 +111,26 @@ TEST_F(ChildLock, ChildThatHadNoTimeToNameItsGroupIsKilledToo) {
   lock = FileDescriptor{};
   EXPECT_TRUE(child_still_running(files_, task_));
   EXPECT_TRUE(test::eventually([&] { return child.was_killed(); }));
+}
+
+TEST_F(ChildLock, ChildIsNotBelievedToBeGoneWhereThereAreNoDescriptorsToLookForIt) {
+  const auto lock = take_child_lock(files_, task_);
+  Bystander child{[&] { write_group(lock.get()); }};
+  ASSERT_TRUE(test::eventually([&] { return group_is_written(); }));
+  const FileDescriptor highest{::dup(lock.get())};
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  bool was_seen = false;
+  for (int more = 0; more < 20 && !was_seen; ++more) {
+    rlimit few{static_cast<rlim_t>(highest.get() + more), before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    const bool any = any_child_locks(files_), running = child_still_running(files_, task_);
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    was_seen = test::eventually([&] { return child.was_killed(); }, std::chrono::milliseconds{50});
+    EXPECT_TRUE(any) << more;
+    EXPECT_TRUE(running) << more;
+  }
+  EXPECT_TRUE(was_seen);
 }
 
 TEST_F(ChildLock, ProcessesThatOnlyLookAtTheFileAreNotKilled) {

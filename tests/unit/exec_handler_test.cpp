@@ -1,8 +1,10 @@
 #include "exec/exec_handler.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <boost/json/parse.hpp>
 
@@ -221,6 +223,29 @@ TEST(ExecHandler, AProgramThatIsGoneLaterIsTriedAgain) {
   EXPECT_THROW(handler(attempt), CannotBegin);
 }
 
+TEST(ExecHandler, ALineWhoseProgramIsGoneOrCannotRunIsTriedAgain) {
+  test::TempStore store;
+  const std::string gone = store.folder() / "gone", script = store.folder() / "script";
+  std::ofstream{script} << "#!/no/such/interpreter -x\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  for (const auto& program : {gone, script})
+    for (const char* line :
+         {"exec {} --fast", "NAME=x {}", "cd / && {} x", "true; {}", "({})", "echo 1 | {}",
+          "env NAME=x nice -n 1 {} x", "if true; then {}; fi", "exec timeout 5 {}"}) {
+      FakeAttempt attempt;
+      auto handler = exec_handler({.command = {fmt::format(fmt::runtime(line), program)}});
+      EXPECT_THROW(handler(attempt), CannotBegin) << line << " with " << program;
+    }
+}
+
+TEST(ExecHandler, AProgramThatSaysThatItLacksSomethingHasBegun) {
+  for (const char* line : {"exit 127", "sh -c 'exit 127'", "exec sh -c 'exit 126'",
+                           "$HOLDFAST_NO_SUCH_PROGRAM; sh -c 'exit 127'"}) {
+    FakeAttempt attempt;
+    EXPECT_THAT(retry_reason(run(attempt, line)), HasSubstr("code 12")) << line;
+  }
+}
+
 TEST(ExecHandler, AskedToStopItEndsTheProgramWithSigterm) {
   FakeAttempt attempt;
   attempt.on_log = [&](std::string_view) { attempt.stop.request_stop(); };
@@ -290,6 +315,53 @@ TEST(ExecHandler, AGuardThatWasKilledHarmsNobody) {
   ::waitid(P_PID, static_cast<id_t>(guard.front()), &gone, WEXITED | WNOWAIT);
   FakeAttempt attempt;
   EXPECT_EQ(result(handler(attempt)), boost::json::value(1));
+}
+
+/// A file at the number under which a program that is being started finds other things.
+class FileAtNumberFour {
+ public:
+  FileAtNumberFour() : before_{::dup(number)} {
+    Descriptor file{::memfd_create("ours", MFD_CLOEXEC)};
+    if (::write(file.get(), "ours", 4) != 4 || ::dup2(file.get(), number) < 0) ::abort();
+  }
+  ~FileAtNumberFour() { before_ ? ::dup2(before_.get(), number) : ::close(number); }
+  std::string content() const {
+    char text[64];
+    const auto length = ::pread(number, text, sizeof text, 0);
+    return {text, static_cast<std::size_t>(length)};
+  }
+
+ private:
+  static constexpr int number = 4;
+  Descriptor before_;
+};
+
+TEST(ExecHandler, WhereDescriptorsRunOutNothingIsChargedAndNoOtherFileIsWrittenTo) {
+  const FileAtNumberFour ours;
+  const auto handler = exec_handler({.command = {"true"}});
+  const Descriptor highest{::dup(STDIN_FILENO)};
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  int done = 0, not_begun = 0;
+  for (int more = 0; more < 40; ++more) {
+    FakeAttempt attempt;
+    rlimit few{static_cast<rlim_t>(highest.get() + more), before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    std::optional<Outcome> outcome;
+    try {
+      outcome = handler(attempt);
+    } catch (const CannotBegin&) {
+    }
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    ++(outcome ? done : not_begun);
+    if (outcome) {
+      EXPECT_TRUE(std::holds_alternative<Done>(*outcome)) << more;
+    }
+    EXPECT_EQ(ours.content(), "ours") << more;
+  }
+  EXPECT_GT(not_begun, 3);
+  EXPECT_GT(done, 3);
+  EXPECT_EQ(children().size(), 1U) << "the guard";
 }
 
 TEST(ExecHandler, NoDescriptorIsLeft) {

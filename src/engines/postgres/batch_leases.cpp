@@ -4,7 +4,6 @@
 #include "engines/postgres/batch_store.hpp"
 #include "engines/postgres/orphaned.hpp"
 #include "engines/postgres/report_entries.hpp"
-#include "recovery/child_lock.hpp"
 
 namespace holdfast::postgres {
 
@@ -149,7 +148,7 @@ std::vector<Renewal> PostgresBatchStore::renew(std::span<const Lease> leases, Mi
 
 std::vector<Orphan> PostgresBatchStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
   if (!has_tables()) return {};
-  auto orphans = store().reader.read([&](Connection& db) {
+  return store().reader.read([&](Connection& db) {
     std::vector<Orphan> found;
     auto rows = db.run(
         "SELECT" HOLDFAST_ORPHAN_COLUMNS("c")
@@ -162,20 +161,19 @@ std::vector<Orphan> PostgresBatchStore::orphans(int limit, std::span<const Worke
     while (rows.next()) found.push_back(read_unit(rows));
     return found;
   });
-  leave_out_running_children(store_.files, orphans);
-  return orphans;
 }
 
-void PostgresBatchStore::claim_for_nobody(const Unclaimed& which) {
-  if (!has_tables()) return;
+std::vector<UnclaimedRow> PostgresBatchStore::unclaimed(const Unclaimed& which) {
+  if (!has_tables()) return {};
   Array left{Type::bigint}, at_work{Type::bigint};
   for (auto row : which.left) left.add(row);
   for (auto row : which.at_work) at_work.add(row);
-  store().writer.write(reclaim_points, [&](Connection& db) {
+  return store().writer.write(reclaim_points, [&](Connection& db) {
     // Those that are not so any more are forgotten first, so that the time of one which is begun
-    // again counts from then.
+    // again counts from then. Those of the future were seen before the clock was set back.
     db.queue(
-        "DELETE FROM hf.batch_sightings s WHERE s.batchrow = ANY($1) OR NOT EXISTS (SELECT 1"
+        "DELETE FROM hf.batch_sightings s WHERE s.batchrow = ANY($1) OR s.seen_at > {wall}"
+        " OR NOT EXISTS (SELECT 1"
         " FROM alya.batchrows r WHERE r.rowid = s.batchrow AND" HOLDFAST_IN_PROGRESS
         ") OR EXISTS (SELECT 1 FROM hf.batch_claims c WHERE c.batchrow = s.batchrow"
         " AND c.owner IS NOT NULL)",
@@ -185,9 +183,27 @@ void PostgresBatchStore::claim_for_nobody(const Unclaimed& which) {
         " FROM alya.batchrows r WHERE r.status = 'inprog' AND" HOLDFAST_NOT_CLAIMED
         "AND r.rowid <> ALL($1) ON CONFLICT (batchrow) DO NOTHING",
         at_work.value());
+    auto rows = db.run(
+        "SELECT batchrow, seen_at, batchrow = ANY($2) FROM hf.batch_sightings"
+        " WHERE seen_at <= {wall} - $1::bigint OR batchrow = ANY($2)",
+        which.seen_for, left.value());
+    std::vector<UnclaimedRow> found;
+    while (rows.next()) found.push_back({rows.integer(0), rows.integer(1), rows.yes(2)});
+    return found;
+  });
+}
+
+void PostgresBatchStore::claim_for_nobody(std::span<const UnclaimedRow> unclaimed) {
+  Array rows{Type::bigint}, seen_at{Type::bigint};
+  for (const auto& one : unclaimed) {
+    rows.add(one.row);
+    seen_at.add(one.seen_at);
+  }
+  store().writer.write(reclaim_points, [&](Connection& db) {
     db.run(
-        "WITH gone AS (DELETE FROM hf.batch_sightings WHERE seen_at <= {wall} - $1::bigint"
-        " OR batchrow = ANY($2) RETURNING batchrow)"
+        "WITH gone AS (DELETE FROM hf.batch_sightings s USING unnest($1::bigint[], $2::bigint[])"
+        " AS v(batchrow, seen_at) WHERE s.batchrow = v.batchrow AND s.seen_at = v.seen_at"
+        " RETURNING s.batchrow)"
         " INSERT INTO hf.batch_claims (batchrow, batch, token, owner, lease_until, claimed_at)"
         " SELECT r.rowid, r.batch, {micros}," HOLDFAST_NOBODY
         ", 0, {wall} FROM gone JOIN alya.batchrows r ON r.rowid = gone.batchrow"
@@ -195,7 +211,7 @@ void PostgresBatchStore::claim_for_nobody(const Unclaimed& which) {
         "ON CONFLICT (batchrow, batch) DO UPDATE SET owner = excluded.owner, lease_until = 0,"
         " token = greatest(batch_claims.token + 1, excluded.token),"
         " claimed_at = excluded.claimed_at WHERE batch_claims.owner IS NULL",
-        which.seen_for, left.value());
+        rows.value(), seen_at.value());
   });
 }
 

@@ -23,11 +23,13 @@ class PostgresBatchStore final : public BatchStore {
   bool exchanges_side_by_side() const override { return true; }
   std::optional<WallTime> next_due(const ClaimRequest& claim) override;
   bool is_shared() const override { return true; }
-  void claim_for_nobody(const Unclaimed& which) override;
+  std::vector<UnclaimedRow> unclaimed(const Unclaimed& which) override;
+  void claim_for_nobody(std::span<const UnclaimedRow> rows) override;
 
   std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override;
   using Leases::orphans;
   std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override;
+  const HostFiles* host_files() const override { return &store_.files; }
   std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override;
   bool clock_may_be_set() const override { return !store_.dialect->manual_clock(); }
 

@@ -3,7 +3,6 @@
 #include "engines/postgres/statements.hpp"
 #include "engines/postgres/task_store.hpp"
 #include "recovery/backoff.hpp"
-#include "recovery/child_lock.hpp"
 
 namespace holdfast::postgres {
 
@@ -154,7 +153,7 @@ std::vector<Renewal> PostgresTaskStore::renew(std::span<const Lease> leases, Mil
 }
 
 std::vector<Orphan> PostgresTaskStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
-  auto orphans = store_.reader.read([&](Connection& db) {
+  return store_.reader.read([&](Connection& db) {
     std::vector<Orphan> found;
     auto rows = db.run(
         "SELECT" HOLDFAST_ORPHAN_COLUMNS("t")
@@ -165,8 +164,6 @@ std::vector<Orphan> PostgresTaskStore::orphans(int limit, std::span<const Worker
     while (rows.next()) found.push_back(read_task(rows));
     return found;
   });
-  leave_out_running_children(store_.files, orphans);
-  return orphans;
 }
 
 std::vector<bool> PostgresTaskStore::reclaim(std::span<const Verdict> verdicts,

@@ -2,7 +2,6 @@
 
 #include "engines/redis/task_record.hpp"
 #include "engines/redis/task_store.hpp"
-#include "recovery/child_lock.hpp"
 
 namespace holdfast::redis {
 
@@ -103,8 +102,6 @@ std::vector<Orphan> RedisTaskStore::orphans(int limit, std::span<const WorkerId>
       orphans.push_back(std::move(*orphan));
     }
   }
-  if (!orphans.empty() && any_child_locks(store_.files()))
-    leave_out_running_children(store_.files(), orphans);
   return orphans;
 }
 

@@ -25,6 +25,7 @@ class RedisTaskStore final : public TaskStore {
 
   std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override;
   std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override;
+  const HostFiles* host_files() const override { return &store_.files(); }
   std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override;
   bool clock_may_be_set() const override { return !store_.test_clock; }
 

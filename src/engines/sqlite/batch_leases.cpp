@@ -4,7 +4,6 @@
 #include "engines/sqlite/batch_store.hpp"
 #include "engines/sqlite/orphaned.hpp"
 #include "engines/sqlite/report_rows.hpp"
-#include "recovery/child_lock.hpp"
 
 namespace holdfast::sqlite {
 
@@ -93,7 +92,7 @@ std::vector<Renewal> SqliteBatchStore::renew(std::span<const Lease> leases, Mill
 
 std::vector<Orphan> SqliteBatchStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
   auto presumed = hex_list(as_if_buried);
-  auto orphans = store_.reader.read([&](Connection& db) {
+  return store_.reader.read([&](Connection& db) {
     std::vector<Orphan> found;
     auto query = db.use("SELECT" HOLDFAST_ORPHAN_COLUMNS(
         "c") ", c.row, b.id, b.app, b.op, r.line"
@@ -108,8 +107,6 @@ std::vector<Orphan> SqliteBatchStore::orphans(int limit, std::span<const WorkerI
       found.push_back(read_unit(query));
     return found;
   });
-  leave_out_running_children(store_.files, orphans);
-  return orphans;
 }
 
 std::vector<bool> SqliteBatchStore::reclaim(std::span<const Verdict> verdicts,

@@ -58,7 +58,6 @@ bool DeathWatch::somebody_died() {
 }
 
 void DeathWatch::list_files() {
-  listed_ = true;
   std::map<std::string, Watched> there;
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator{folder_, gone}) {
@@ -71,6 +70,7 @@ void DeathWatch::list_files() {
     }
   }
   files_ = std::move(there);
+  listed_ = true;
 }
 
 }  // namespace holdfast::sqlite

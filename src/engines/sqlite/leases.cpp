@@ -4,7 +4,6 @@
 #include "engines/sqlite/report_rows.hpp"
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/task_store.hpp"
-#include "recovery/child_lock.hpp"
 
 namespace holdfast::sqlite {
 
@@ -102,7 +101,7 @@ std::vector<Renewal> SqliteTaskStore::renew(std::span<const Lease> leases, Milli
 
 std::vector<Orphan> SqliteTaskStore::orphans(int limit, std::span<const WorkerId> as_if_buried) {
   auto presumed = hex_list(as_if_buried);
-  auto orphans = store_.reader.read([&](Connection& db) {
+  return store_.reader.read([&](Connection& db) {
     std::vector<Orphan> found;
     // No order is asked for: sorting all of them for every portion would take longer than taking
     // them back.
@@ -117,8 +116,6 @@ std::vector<Orphan> SqliteTaskStore::orphans(int limit, std::span<const WorkerId
       found.push_back(read_task(query));
     return found;
   });
-  leave_out_running_children(store_.files, orphans);
-  return orphans;
 }
 
 std::vector<bool> SqliteTaskStore::reclaim(std::span<const Verdict> verdicts,

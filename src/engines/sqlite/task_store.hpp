@@ -19,6 +19,7 @@ class SqliteTaskStore final : public TaskStore {
   std::vector<Renewal> renew(std::span<const Lease> leases, Millis length) override;
   using Leases::orphans;
   std::vector<Orphan> orphans(int limit, std::span<const WorkerId> as_if_buried) override;
+  const HostFiles* host_files() const override { return &store_.files; }
   std::vector<bool> reclaim(std::span<const Verdict> verdicts, const ReportHead& report) override;
 
  private:
