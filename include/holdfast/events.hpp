@@ -156,12 +156,12 @@ struct TransactionNoted {
   bool trouble = false;
 };
 
-using Event =
-    std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, MassExpiry, IntegrityChecked,
-                 StoreRepaired, WorkerEnlisted, WorkerDied, WorkerCleared, StaleWriteRefused,
-                 HeartbeatFailed, LeasesAbandoned, StoreTrouble, StoreWarning, DamageFound,
-                 HandlerIgnoresStop, KindPaused, KindResumed, ScheduleFired, ScheduleBroken,
-                 TransactionResumed, TransactionMoved, QueueWatched, MessageRejected, TransactionNoted>;
+using Event = std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, MassExpiry,
+                           IntegrityChecked, StoreRepaired, WorkerEnlisted, WorkerDied,
+                           WorkerCleared, StaleWriteRefused, HeartbeatFailed, LeasesAbandoned,
+                           StoreTrouble, StoreWarning, DamageFound, HandlerIgnoresStop, KindPaused,
+                           KindResumed, ScheduleFired, ScheduleBroken, TransactionResumed,
+                           TransactionMoved, QueueWatched, MessageRejected, TransactionNoted>;
 
 enum class Severity { debug, info, warning, error };
 Severity severity(const Event& event);

@@ -59,8 +59,8 @@ class Histogram {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-/// Counters, gauges and histograms by name and labels. Keep the reference that you get: looking it up takes
-/// a lock, using it does not. References live as long as the registry.
+/// Counters, gauges and histograms by name and labels. Keep the reference that you get: looking it
+/// up takes a lock, using it does not. References live as long as the registry.
 class Metrics {
  public:
   Counter& counter(const std::string& name, const std::string& help, const Labels& labels = {});
