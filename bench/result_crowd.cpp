@@ -22,7 +22,6 @@ constexpr std::size_t part_bytes = 1'024;
 
 std::string crowd_id(int number) { return fmt::format("crowd-{}", number); }
 
-/// Parts of so many results, and then their headers.
 void publish_crowd(Broker& broker, int results, int parts) {
   const std::string content(part_bytes, 'x');
   std::vector<Message> some;
@@ -37,6 +36,10 @@ void publish_crowd(Broker& broker, int results, int parts) {
     broker.publish(some);
     some.clear();
   }
+}
+
+void publish_headers(Broker& broker, int results, int parts) {
+  std::vector<Message> some;
   for (int i = 0; i < results; ++i)
     some.push_back(
         {results::header_queue(crowd_id(i)),
@@ -61,13 +64,25 @@ class Crowd {
     wait([](const TransactionRecord& each) { return each.state == "awaiting_results"; });
   }
 
-  /// Parts a second, from the first that is sent until the last result is complete.
-  double rate(int parts) {
+  /// Parts a second, from the first that is sent until the last is in a ledger.
+  double parts_rate(int parts) {
     const auto took = seconds([&] {
       publish_crowd(*broker_, results_, parts);
-      wait([](const TransactionRecord& each) { return each.task.state == TaskState::completed; });
+      const TransactionInspector inspector{engine_};
+      wait([&](const TransactionRecord& each) {
+        const auto ledger = inspector.ledger(each.id);
+        return std::ssize(ledger) >= parts / results_;
+      });
     });
     return parts / took;
+  }
+  /// Results a second, from the first header until the queues of the last are gone.
+  double ends_rate(int parts) {
+    const auto took = seconds([&] {
+      publish_headers(*broker_, results_, parts);
+      wait([](const TransactionRecord& each) { return each.task.state == TaskState::completed; });
+    });
+    return results_ / took;
   }
   /// Of the instance that needed the most.
   std::int64_t peak_mb() const {
@@ -96,8 +111,13 @@ class Crowd {
   std::vector<test::Process> instances_;
 };
 
+struct Bare {
+  double parts = 0;    ///< a second
+  double removed = 0;  ///< pairs of queues a second
+};
+
 /// On the same queues, made in the same way.
-double bare_crowd(const test::RabbitmqServer& rabbitmq, int results, int parts) {
+Bare bare_crowd(const test::RabbitmqServer& rabbitmq, int results, int parts) {
   const auto broker = open_broker(rabbitmq.address());
   std::vector<std::string> queues;
   for (int i = 0; i < results; ++i) {
@@ -106,27 +126,35 @@ double bare_crowd(const test::RabbitmqServer& rabbitmq, int results, int parts) 
     broker->declare(queues.back());
   }
   const test::TempStore folder;
-  return bare_rate(rabbitmq, folder.folder(), parts, queues,
-                   [&] { publish_crowd(*broker, results, parts); });
+  Bare bare{.parts = bare_rate(rabbitmq, folder.folder(), parts, queues,
+                               [&] { publish_crowd(*broker, results, parts); })};
+  bare.removed = results / seconds([&] {
+                   for (int i = 0; i < results; ++i) {
+                     broker->remove(results::header_queue(crowd_id(i)));
+                     broker->remove(queues[static_cast<std::size_t>(i)]);
+                   }
+                 });
+  return bare;
 }
 
 }  // namespace
 
 void measure_crowds(const std::string& program, int results, int parts) {
-  for (int open_results : {4, std::max(results / 10, 4), results}) {
+  for (int open_results : {results, std::max(results / 10, 4), 4}) {
     const auto bare = bare_crowd(test::RabbitmqServer{}, open_results, parts);
     for (int instances : {1, 4}) {
       const test::RabbitmqServer rabbitmq;
       test::PostgresServer postgres{{.settings = "fsync = on\nfull_page_writes = on\n"}};
       Crowd crowd{program, rabbitmq, postgres.new_store(), open_results, instances};
       const auto before = crowd.peak_mb();
-      const auto rate = crowd.rate(parts);
+      const auto rate = crowd.parts_rate(parts);
+      const auto ends = crowd.ends_rate(parts);
       fmt::print(
-          "{} parts of {} open results, {} instance{}: {:.0f}/s, bare loop {:.0f}/s, {:.0f} %; "
-          "peak "
-          "memory {} MB, {} MB before the parts came\n",
-          parts, open_results, instances, instances == 1 ? "" : "s", rate, bare, 100 * rate / bare,
-          crowd.peak_mb(), before);
+          "{} parts of {} open results, {} instance{}: {:.0f} parts/s, bare loop {:.0f}/s, {:.0f} "
+          "%; {:.0f} results completed/s, their queues alone {:.0f}/s; peak memory {} MB, {} MB "
+          "before the parts came\n",
+          parts, open_results, instances, instances == 1 ? "" : "s", rate, bare.parts,
+          100 * rate / bare.parts, ends, bare.removed, crowd.peak_mb(), before);
     }
   }
 }

@@ -21,10 +21,12 @@ struct TransactionSight {
   std::string ledger_error;  ///< why it cannot be read, where it is outside of the store
   std::vector<StateMove> moves;
   std::vector<Message> outbox;
+  std::vector<Transition> transitions{};  ///< of its task
   bool is_result() const { return transaction.machine == results::machine_name; }
   results::Progress progress() const { return results::progress_of(transaction, ledger); }
 };
-std::optional<TransactionSight> look_at(const TransactionInspector& inspector, std::string_view id);
+std::optional<TransactionSight> look_at(const TransactionInspector& inspector,
+                                        const Inspector& tasks, std::string_view id);
 /// Of moves and ledger, what fits into so many bytes; `..._left_out` says how many are missing.
 std::string transaction_json(const TransactionSight& sight,
                              std::size_t most_bytes = std::numeric_limits<std::size_t>::max());

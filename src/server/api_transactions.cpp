@@ -84,10 +84,12 @@ Response list_transactions(Service& service, const Request& request) {
 
 Response show_transaction(Service& service, const Request& request) {
   request.query.only({"store"});
-  auto sight = look_at(inspector_of(service, request), request.place("id"));
+  auto sight =
+      look_at(inspector_of(service, request), service.inspector(request), request.place("id"));
   if (!sight) throw no_such(request);
   hide(sight->transaction, true);
   for (auto& move : sight->moves) move.reason = redact_text(move.reason).text;
+  for (auto& step : sight->transitions) step.reason = redact_text(step.reason).text;
   for (auto& entry : sight->ledger) entry.value = redact_json(entry.value).text;
   return json_response(transaction_json(*sight, most_page_bytes));
 }
