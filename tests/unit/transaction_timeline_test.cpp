@@ -15,10 +15,9 @@ std::vector<std::string> lines(const std::vector<TimelineEntry>& timeline) {
 }
 
 TEST(TransactionTimeline, HasMovesAndRecoveriesByTime) {
-  const std::vector<StateMove> moves{{.from = "a", .to = "b", .at = at(2)},
-                                     {.from = "b", .to = "c", .reason = "late", .at = at(9)}};
+  const std::vector<StateMove> moves{{"a", "b", "", {}, at(2)}, {"b", "c", "late", {}, at(9)}};
   const std::vector<Transition> transitions{
-      {.to = TaskState::pending, .actor = "client", .at = at(0)},
+      {{}, TaskState::pending, "client", "", {}, 0, at(0)},
       {TaskState::pending, TaskState::running, "worker/1", "", {}, 1, at(1)},
       {TaskState::running, TaskState::pending, "system/recovery", "it died", {}, 1, at(3)},
       {TaskState::pending, TaskState::running, "worker/2", "", {}, 2, at(4)},
@@ -32,9 +31,8 @@ TEST(TransactionTimeline, HasMovesAndRecoveriesByTime) {
 }
 
 TEST(TransactionTimeline, SaysOnceThatItWasAbandoned) {
-  const std::vector<StateMove> moves{
-      {.from = "a", .to = "cleaning", .reason = "abandoned: nothing came", .at = at(2)},
-      {.from = "cleaning", .to = "failed", .reason = "abandoned: nothing came", .at = at(3)}};
+  const std::vector<StateMove> moves{{"a", "cleaning", "abandoned: nothing came", {}, at(2)},
+                                     {"cleaning", "failed", "abandoned: nothing came", {}, at(3)}};
   EXPECT_THAT(
       lines(timeline_of(moves, {})),
       testing::ElementsAre("transaction_moved a -> cleaning: abandoned: nothing came",
