@@ -1,9 +1,18 @@
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "support/rabbitmq_server.hpp"
+
 namespace holdfast::bench {
+
+/// The least that could be called a consumer: takes a message, writes a file, acknowledges. How
+/// many of `count` it does in a second, while `publish` sends them.
+double bare_rate(const test::RabbitmqServer& server, const std::filesystem::path& folder, int count,
+                 const std::vector<std::string>& queues, const std::function<void()>& publish);
 
 /// How long it takes until the transactions of an instance that is killed run in another one: so
 /// many kills with two instances, and as many with four. `program` is started for them.
@@ -17,5 +26,9 @@ int hold_transactions(const std::vector<std::string>& words);
 int measure_flow(const std::string& program, int megabytes, bool to_azurite);
 /// What that is: `--collect STORE BROKER BLOBS PREFETCH`.
 int collect_results(const std::vector<std::string>& words);
+
+/// How many parts a second come into results of which many are open at once, in one instance and in
+/// four, and how much memory these need: with 4, a tenth of `results` and `results` of them.
+void measure_crowds(const std::string& program, int results, int parts);
 
 }  // namespace holdfast::bench

@@ -5,10 +5,8 @@
 //     holdfast_results_bench [SMALL PARTS] [LARGE PARTS] [TRANSACTIONS]
 //     holdfast_results_bench --takeover KILLS    how soon another instance has what one had
 //     holdfast_results_bench --flow MEGABYTES [azurite]    memory while so much comes
+//     holdfast_results_bench --crowd RESULTS PARTS    with so many open, 1 and 4 instances
 
-#include <amqp.h>
-#include <amqp_tcp_socket.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -39,6 +37,13 @@ constexpr int at_once = 10;  ///< transactions and workflows
 
 std::string id_of(int number) { return fmt::format("bench-{}", number); }
 
+std::vector<std::string> payload_queues() {
+  std::vector<std::string> queues;
+  for (int result = 0; result < results_at_once; ++result)
+    queues.push_back(results::payload_queue(id_of(result)));
+  return queues;
+}
+
 /// Puts `count` parts of `bytes` into the queues of some results; without the header, these wait.
 void publish_parts(Broker& broker, int count, std::size_t bytes) {
   const std::string content(bytes, 'x');
@@ -58,49 +63,6 @@ void publish_parts(Broker& broker, int count, std::size_t bytes) {
     broker.publish(some);
     some.clear();
   }
-}
-
-void write_file(const std::string& path, const amqp_bytes_t& body) {
-  int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  const auto* at = static_cast<const char*>(body.bytes);
-  for (auto left = body.len; left > 0;) {
-    auto some = ::write(fd, at, left);
-    if (some <= 0) throw std::runtime_error{"cannot write " + path};
-    at += some;
-    left -= static_cast<std::size_t>(some);
-  }
-  ::fdatasync(fd);
-  ::close(fd);
-}
-
-/// The least that could be called a consumer: takes a message, writes a file, acknowledges.
-double bare_rate(const RabbitmqServer& server, const std::filesystem::path& folder, int count) {
-  auto state = ::amqp_new_connection();
-  auto* socket = ::amqp_tcp_socket_new(state);
-  if (::amqp_socket_open(socket, "127.0.0.1", server.port()) != 0)
-    throw std::runtime_error{"cannot connect"};
-  ::amqp_login(state, "/", 0, 131'072, 0, AMQP_SASL_METHOD_PLAIN, RabbitmqServer::user,
-               RabbitmqServer::password);
-  ::amqp_channel_open(state, 1);
-  ::amqp_basic_qos(state, 1, 0, 256, 0);
-  for (int result = 0; result < results_at_once; ++result)
-    ::amqp_basic_consume(state, 1,
-                         ::amqp_cstring_bytes(results::payload_queue(id_of(result)).c_str()),
-                         amqp_empty_bytes, 0, 0, 0, amqp_empty_table);
-  auto took = seconds([&] {
-    for (int i = 0; i < count; ++i) {
-      amqp_envelope_t envelope;
-      ::amqp_maybe_release_buffers(state);
-      auto got = ::amqp_consume_message(state, &envelope, nullptr, 0);
-      if (got.reply_type != AMQP_RESPONSE_NORMAL) throw std::runtime_error{"nothing came"};
-      write_file(folder / std::to_string(i), envelope.message.body);
-      ::amqp_basic_ack(state, 1, envelope.delivery_tag, 0);
-      ::amqp_destroy_envelope(&envelope);
-    }
-  });
-  ::amqp_connection_close(state, AMQP_REPLY_SUCCESS);
-  ::amqp_destroy_connection(state);
-  return count / took;
 }
 
 double our_rate(const Engine& engine, const std::shared_ptr<Broker>& broker,
@@ -138,7 +100,7 @@ void compare_parts(const RabbitmqServer& rabbitmq, PostgresServer& postgres, int
   auto here = folder.folder() / "bare", there = folder.folder() / "ours";
   std::filesystem::create_directory(here);
   publish_parts(*broker, count, bytes);
-  auto bare = bare_rate(rabbitmq, here, count);
+  auto bare = bare_rate(rabbitmq, here, count, payload_queues(), [] {});
   std::filesystem::remove_all(here);
   publish_parts(*broker, count, bytes);
   auto ours = our_rate(open(postgres.new_store()), broker, there, count);
@@ -221,7 +183,9 @@ int main(int argc, char** argv) {
     if (mode == "--collect") return collect_results(rest);
     if (mode == "--flow")
       return measure_flow(argv[0], number(1, 4'096), words.size() > 2 && words[2] == "azurite");
-    if (mode == "--takeover")
+    if (mode == "--crowd")
+      measure_crowds(argv[0], number(1, 1'000), number(2, 10'000));
+    else if (mode == "--takeover")
       measure_takeovers(argv[0], number(1, 20));
     else
       compare(number(0, 4'000), number(1, 100), number(2, 4'000));

@@ -127,8 +127,28 @@ struct TransactionMoved {
   std::string to;
   std::string reason;
 };
-/// What happened to a transaction beside its moves: a part that was there already, a message that
-/// made no sense.
+/// A queue that a transaction listens to cannot be read, or can be read again.
+struct QueueWatched {
+  enum class Change {
+    unreadable,
+    readable,
+    left,  ///< it could not be read, and the transaction does not listen to it any more
+  };
+  std::string id;  ///< of the transaction; empty: the queue of requests
+  std::string machine;
+  std::string queue;
+  Change change = Change::unreadable;
+  std::string why{};  ///< in the broker's words
+};
+/// A message went into the queue of dead letters.
+struct MessageRejected {
+  std::string id;  ///< of the transaction; empty: the message belongs to none yet
+  std::string machine;
+  std::string queue;
+  std::string message;  ///< its id, which may be empty
+  std::string reason;
+};
+/// What happened to a transaction beside its moves: a part that was there already.
 struct TransactionNoted {
   std::string id;
   std::string machine;
@@ -136,12 +156,12 @@ struct TransactionNoted {
   bool trouble = false;
 };
 
-using Event =
-    std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, MassExpiry, IntegrityChecked,
-                 StoreRepaired, WorkerEnlisted, WorkerDied, WorkerCleared, StaleWriteRefused,
-                 HeartbeatFailed, LeasesAbandoned, StoreTrouble, StoreWarning, DamageFound,
-                 HandlerIgnoresStop, KindPaused, KindResumed, ScheduleFired, ScheduleBroken,
-                 TransactionResumed, TransactionMoved, TransactionNoted>;
+using Event = std::variant<TaskChanged, RecoveryStarted, RecoveryCompleted, MassExpiry,
+                           IntegrityChecked, StoreRepaired, WorkerEnlisted, WorkerDied,
+                           WorkerCleared, StaleWriteRefused, HeartbeatFailed, LeasesAbandoned,
+                           StoreTrouble, StoreWarning, DamageFound, HandlerIgnoresStop, KindPaused,
+                           KindResumed, ScheduleFired, ScheduleBroken, TransactionResumed,
+                           TransactionMoved, QueueWatched, MessageRejected, TransactionNoted>;
 
 enum class Severity { debug, info, warning, error };
 Severity severity(const Event& event);

@@ -64,6 +64,8 @@ struct WorkerStatus {
   bool draining = false;  ///< running, and claims nothing more; as of its last heartbeat
   /// Kinds that cannot begin there (see `CannotBegin`), and why; as of its last heartbeat.
   std::map<std::string, std::string> paused_kinds{};
+  /// What else keeps it from some of its work, such as queues that cannot be read, and why.
+  std::map<std::string, std::string> troubles{};
   std::string proof;  ///< how alive or dead is known: `lock held`, `lock released`
   WallTime started_at{};
   WallTime last_heartbeat{};

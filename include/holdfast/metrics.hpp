@@ -29,6 +29,16 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
+/// Goes up and down. Setting it is one atomic instruction, from any thread.
+class Gauge {
+ public:
+  void set(double value) { value_.store(value, std::memory_order_relaxed); }
+  double value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<double> value_{0};
+};
+
 /// How often a value fell below which bound. Observing takes no lock.
 class Histogram {
  public:
@@ -49,11 +59,12 @@ class Histogram {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-/// Counters and histograms by name and labels. Keep the reference that you get: looking it up takes
-/// a lock, using it does not. References live as long as the registry.
+/// Counters, gauges and histograms by name and labels. Keep the reference that you get: looking it
+/// up takes a lock, using it does not. References live as long as the registry.
 class Metrics {
  public:
   Counter& counter(const std::string& name, const std::string& help, const Labels& labels = {});
+  Gauge& gauge(const std::string& name, const std::string& help, const Labels& labels = {});
   Histogram& histogram(const std::string& name, const std::string& help, std::vector<double> bounds,
                        const Labels& labels = {});
   /// All of them. `common` labels are added to each.

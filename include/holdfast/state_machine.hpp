@@ -25,6 +25,21 @@ using MessageHandler = std::function<Next(Transaction&, std::span<Incoming>)>;
 /// The queues of a transaction in a state. They must be there.
 using QueueNames = std::function<std::vector<std::string>(const Transaction&)>;
 
+/// Something that a transaction is told from outside, such as an approval; see
+/// `signal_transaction`.
+struct Signal {
+  std::string name;
+  std::string json;
+  template <class T>
+  T value() const {
+    return from_payload<T>(json, "signal '" + name + "'");
+  }
+};
+/// Runs when a signal has come for a transaction that listens: one at a time, in the order in which
+/// those of one name were sent. After a crash it may run again; `once` keeps it from doing things
+/// again.
+using SignalHandler = std::function<Next(Transaction&, const Signal&)>;
+
 struct StateRules {
   Millis timeout{0};         ///< in this state, however often it is resumed; 0: none
   std::string on_timeout{};  ///< where it goes then; empty: where a failure goes
@@ -51,6 +66,7 @@ struct StateMachine {
     /// Messages of these are taken, too, as far as they are there and can be read; that they are
     /// not leads nowhere.
     QueueNames spare_queues{};
+    std::map<std::string, SignalHandler> signals{};  ///< by their names
     StateRules rules{};
   };
 
@@ -63,7 +79,12 @@ struct StateMachine {
   /// then the message is given up. 0: until another limit ends.
   Millis send_timeout{0};
   std::string on_send_timeout{};  ///< where it goes then; empty: it fails for good
+  /// Queues that all transactions send to. One of them that is gone is declared again when a
+  /// message is sent to it.
+  std::vector<std::string> kept_queues{};
 
+  /// The names of the signals that any of its states takes.
+  std::vector<std::string> signal_names() const;
   /// The state in which a transaction fails for good; empty: there is none, and it fails where it
   /// is.
   std::string failing() const;
@@ -134,5 +155,15 @@ TaskId transaction_task(std::string_view id);
 /// An empty id is made up. Returns the id.
 std::string start_transaction(const Engine& engine, const std::string& machine, std::string id,
                               std::string input_json, const StartOptions& options = {});
+
+/// The queue in which the signals of one name wait for a transaction.
+std::string signal_queue(std::string_view id, std::string_view name);
+
+/// Sends a signal to a transaction that has begun and not ended: durable when this returns, and
+/// handled when the transaction listens in a state that takes signals of this name. Throws
+/// `InvalidRequest` where it has not begun, has ended, or takes none of this name in any state.
+/// `broker` is the one with which it runs.
+void signal_transaction(const Engine& engine, Broker& broker, const std::string& id,
+                        const std::string& name, const std::string& json = "null");
 
 }  // namespace holdfast

@@ -80,6 +80,12 @@ class States {
     entry.messages = std::move(handler);
     return *this;
   }
+  /// Says what happens when a signal of this name comes while a transaction listens in a state.
+  /// Signals that come in other states wait for it.
+  States& on_signal(State state, const std::string& name, SignalHandler handler) {
+    machine_.states[state_name(state)].signals[name] = std::move(handler);
+    return *this;
+  }
   /// In this state a transaction has completed.
   States& completes(State state) { return ends(state, StateMachine::Role::completes); }
   /// In this state it has failed for good, for the reason that it came there.
@@ -95,6 +101,12 @@ class States {
   States& send_timeout(Millis time, std::optional<State> on_send_timeout = {}) {
     machine_.send_timeout = time;
     machine_.on_send_timeout = name_of(on_send_timeout);
+    return *this;
+  }
+
+  /// See `StateMachine::kept_queues`.
+  States& keeps_queues(std::vector<std::string> queues) {
+    machine_.kept_queues = std::move(queues);
     return *this;
   }
 

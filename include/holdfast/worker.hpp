@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -26,6 +27,9 @@ struct WorkerOptions {
   /// What others who look at the store are to know of it: short JSON text, asked for before every
   /// heartbeat and told with it. From a thread of the worker.
   std::function<std::string()> tells{};
+  /// What keeps it from some of its work, each with the reason; asked for and told like that. It is
+  /// shown with the worker, and the health of the store names it.
+  std::function<std::map<std::string, std::string>()> troubles{};
 };
 
 /// What a worker did, for its last words.

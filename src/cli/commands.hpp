@@ -49,6 +49,7 @@ void add_tx_show(CLI::App& parent, Context& context);
 void add_tx_start(CLI::App& parent, Context& context);
 void add_tx_cancel(CLI::App& parent, Context& context);
 void add_tx_retry(CLI::App& parent, Context& context);
+void add_tx_signal(CLI::App& parent, Context& context);
 void add_tx_cleanup(CLI::App& parent, Context& context);
 void add_results_run(CLI::App& parent, Context& context);
 void add_results_send(CLI::App& parent, Context& context);

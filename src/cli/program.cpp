@@ -52,6 +52,7 @@ void add_transaction_commands(CLI::App& app, Context& context) {
   add_tx_show(tx, context);
   add_tx_cancel(tx, context);
   add_tx_retry(tx, context);
+  add_tx_signal(tx, context);
   add_tx_cleanup(tx, context);
   CLI::App& results = add_group(app, "results", "Collect large results that arrive in parts");
   add_results_run(results, context);

@@ -36,6 +36,7 @@ struct ServeOptions {
   server::ServeOptions serve;
   std::vector<std::string> stores;
   std::string output;
+  std::string broker;
   LogOptions log;
   TraceFlags traces;
   PayloadFlags payloads;
@@ -137,13 +138,25 @@ std::shared_ptr<BlobStore> output_of(Context& context, const std::string& addres
   }
 }
 
+/// Nothing where the store is not a file and no broker was named.
+server::MessageDesk::Open broker_of(Context& context, const Engine& engine,
+                                    const std::string& address, const std::string& broker) {
+  if (broker.empty() && !sqlite_file(address)) return {};
+  const auto settings = context.config().settings;
+  return [engine, address, broker, settings] {
+    return broker.empty() || broker == address ? open_broker(engine)
+                                               : open_broker(broker, settings);
+  };
+}
+
 server::OpenedStore open_one(Context& context, const std::string& address,
-                             const std::string& output) {
+                             const ServeOptions& options) {
   // On a fresh machine it begins one; but where an address was mistyped, nobody should have to
   // wonder at an empty dashboard.
   const bool begins = !holds_store(address);
   server::OpenedStore opened{open(address, context.config().settings),
-                             output_of(context, address, output), begins};
+                             output_of(context, address, options.output), begins};
+  opened.broker = broker_of(context, opened.engine, address, options.broker);
   context.name_ledger(opened.engine, Stay::brief);
   if (!context.quiet) log_to_stderr(opened.engine, Severity::warning, context.log_format);
   return opened;
@@ -152,12 +165,12 @@ server::OpenedStore open_one(Context& context, const std::string& address,
 /// Whoever starts the server hears of the first try; later ones tell another reason, and that it is
 /// there at last.
 server::StoreToServe to_serve(Context& context, const std::string& address,
-                              const std::string& output) {
+                              const ServeOptions& options) {
   const auto name = check_address(address);
   auto last = std::make_shared<std::string>();
-  auto open_and_tell = [&context, address, output, name, last] {
+  auto open_and_tell = [&context, address, options, name, last] {
     try {
-      auto opened = open_one(context, address, output);
+      auto opened = open_one(context, address, options);
       if (!last->empty())
         log_line(context, Severity::info, "store_opened",
                  fmt::format("{} is there now{}", name, opened.is_new ? ", new and empty" : ""));
@@ -222,8 +235,7 @@ Exit run_serve(Context& context, const ServeOptions& options) {
   context.config();       // read now: stores are opened by threads of their own
   Interrupts interrupts;  // before the stores, which start threads
   std::vector<server::StoreToServe> stores;
-  for (const auto& address : addresses)
-    stores.push_back(to_serve(context, address, options.output));
+  for (const auto& address : addresses) stores.push_back(to_serve(context, address, options));
   std::mutex mutex;
   server::Controls controls;
   Impatience impatience{context};
@@ -261,7 +273,8 @@ void add_serve(CLI::App& parent, Context& context) {
   command->add_option("--listen", serve.listen, "Where; default: localhost:8420")
       ->type_name("HOST:PORT");
   command->add_flag("--no-auth", serve.no_auth, "Disable authentication (loopback only)");
-  command->add_flag("--read-only", serve.read_only, "Read-only mode: all callers have the rights of a viewer");
+  command->add_flag("--read-only", serve.read_only,
+                    "Read-only mode: all callers have the rights of a viewer");
   command->add_option("--users", serve.users, "Who may log in; see 'holdfast user add'")
       ->type_name("FILE");
   command
@@ -300,6 +313,11 @@ void add_serve(CLI::App& parent, Context& context) {
       ->add_option("--output", options->output,
                    "Where output files of batches are, such as dir:FOLDER; default: beside the "
                    "store")
+      ->type_name("URL");
+  command
+      ->add_option("--broker", options->broker,
+                   "Where messages of transactions and results are: sqlite:FILE or "
+                   "amqp://USER@HOST/VHOST; default: in the store's file")
       ->type_name("URL");
   add_payload_flags(*command, options->payloads, context);
   add_sign_payloads_flag(*command, options->payloads);

@@ -6,6 +6,7 @@
 #include "cli/table.hpp"
 #include "cli/task_text.hpp"
 #include "cli/tx_text.hpp"
+#include "documents/transaction_timeline.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {
@@ -57,8 +58,7 @@ void print_sheet(const Context& context, const TransactionSight& sight) {
 }
 
 /// Why it was taken back from its last worker, from the history of its task.
-void print_last_recovery(const Context& context, const Inspector& inspector, TaskId task) {
-  const auto history = inspector.history(task);
+void print_last_recovery(const Context& context, const std::vector<Transition>& history) {
   const auto last =
       std::ranges::find(history.rbegin(), history.rend(), "system/recovery", &Transition::actor);
   if (last == history.rend()) return;
@@ -83,12 +83,11 @@ void print_gaps(const Context& context, const results::Progress& progress) {
   context.print("\n" + table.text(context.out));
 }
 
-void print_moves(const Context& context, const std::vector<StateMove>& moves) {
-  if (moves.empty()) return;
-  Table table{{{"AT"}, {"FROM"}, {"TO"}, {"TOKEN", true}, {"REASON", false, true}}};
-  for (const auto& move : moves)
-    table.add(
-        {iso8601(move.at), move.from, move.to, std::to_string(move.token.value), move.reason});
+void print_timeline(const Context& context, const TransactionSight& sight) {
+  const auto timeline = timeline_of(sight.moves, sight.transitions);
+  if (timeline.empty()) return;
+  Table table{{{"AT"}, {"EVENT"}, {"WHAT", false, true}}};
+  for (const auto& each : timeline) table.add({iso8601(each.at), each.event, each.text});
   context.print("\n" + table.text(context.out));
 }
 
@@ -104,13 +103,12 @@ Exit run_tx_show(Context& context, const TxShowOptions& options) {
   const TransactionInspector inspector{engine};
   return print_and_watch(context, options.watch, [&] {
     require_transaction(inspector, options.id);
-    const auto sight = look_at(inspector, options.id).value();
+    const auto sight = look_at(inspector, Inspector{engine}, options.id).value();
     if (context.json) return context.print_json(transaction_json(sight));
     print_sheet(context, sight);
-    if (sight.transaction.task.recoveries > 0)
-      print_last_recovery(context, Inspector{engine}, sight.transaction.task.id);
+    if (sight.transaction.task.recoveries > 0) print_last_recovery(context, sight.transitions);
     if (sight.is_result() && sight.ledger_error.empty()) print_gaps(context, sight.progress());
-    print_moves(context, sight.moves);
+    print_timeline(context, sight);
     if (options.ledger) print_ledger(context, sight.ledger);
   });
 }

@@ -88,8 +88,9 @@ CLI::App* add_command(CLI::App& parent, UserOptions& options, const char* name, 
 
 void add_user_add(CLI::App& parent, Context& context) {
   auto options = std::make_shared<UserOptions>();
-  CLI::App* command = add_command(parent, *options, "add",
-                                  "Add a user or set a new password, which is read from standard input");
+  CLI::App* command =
+      add_command(parent, *options, "add",
+                  "Add a user or set a new password, which is read from standard input");
   command->add_option("NAME", options->name, "Who")->required()->type_name("");
   command->add_option("--role", options->role, "What they may do; default: viewer")
       ->check(CLI::IsMember({"viewer", "operator", "admin"}));

@@ -17,6 +17,7 @@ struct WorkerListOptions {
 
 Colour colour_of(const WorkerStatus& worker) {
   if (!worker.paused_kinds.empty()) return Colour::red;
+  if (!worker.troubles.empty()) return Colour::yellow;
   if (worker.state == WorkerState::running) return worker.draining ? Colour::yellow : Colour::green;
   return worker.state == WorkerState::dead ? Colour::red : Colour::dim;
 }
@@ -27,6 +28,11 @@ std::string remark(const WorkerStatus& worker) {
     const auto more = worker.paused_kinds.size() - 1;
     return fmt::format("cannot run {}{}: {}", kind,
                        more > 0 ? fmt::format(" and {} more kinds", more) : "", why);
+  }
+  if (!worker.troubles.empty()) {
+    const auto& [what, why] = *worker.troubles.begin();
+    const auto more = worker.troubles.size() - 1;
+    return fmt::format("{}{}: {}", what, more > 0 ? fmt::format(" and {} more", more) : "", why);
   }
   if (worker.evidence.empty()) return worker.cause;
   return worker.cause.empty() ? worker.evidence

@@ -32,6 +32,11 @@ struct NameOf {
   std::string_view operator()(const ScheduleBroken&) const { return "schedule_broken"; }
   std::string_view operator()(const TransactionResumed&) const { return "transaction_resumed"; }
   std::string_view operator()(const TransactionMoved&) const { return "transaction_moved"; }
+  std::string_view operator()(const QueueWatched& event) const {
+    if (event.change == QueueWatched::Change::unreadable) return "queue_unreadable";
+    return event.change == QueueWatched::Change::readable ? "queue_readable" : "queue_left";
+  }
+  std::string_view operator()(const MessageRejected&) const { return "dead_letter"; }
   std::string_view operator()(const TransactionNoted& event) const {
     return name_of(note_of(event));
   }
@@ -119,6 +124,14 @@ class Fields {
   void operator()(const TransactionMoved& event) const {
     line_.text("transaction", event.id).text("machine", event.machine).text("from", event.from);
     line_.text("to", event.to).text("reason", event.reason);
+  }
+  void operator()(const QueueWatched& event) const {
+    line_.text("transaction", event.id).text("machine", event.machine).text("queue", event.queue);
+    line_.text("why", event.why);
+  }
+  void operator()(const MessageRejected& event) const {
+    line_.text("transaction", event.id).text("machine", event.machine).text("queue", event.queue);
+    line_.text("message_id", event.message).text("reason", event.reason);
   }
   void operator()(const TransactionNoted& event) const {
     line_.text("transaction", event.id).text("machine", event.machine).text("what", event.what);

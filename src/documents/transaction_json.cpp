@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "documents/json.hpp"
+#include "documents/transaction_timeline.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast {
@@ -33,6 +34,25 @@ std::string progress_json(const results::Progress& progress) {
       .str();
 }
 
+std::vector<std::string> timeline_json(const TransactionSight& sight) {
+  std::vector<std::string> entries;
+  for (const auto& each : timeline_of(sight.moves, sight.transitions))
+    entries.push_back(JsonObject{}
+                          .text("at", iso8601(each.at))
+                          .text("event", each.event)
+                          .text("text", each.text)
+                          .str());
+  return entries;
+}
+
+/// Returns how many were left out.
+std::size_t keep_last(std::vector<std::string>& entries, std::size_t most_bytes) {
+  std::size_t bytes = 0, first = entries.size();
+  while (first > 0 && (bytes += entries[first - 1].size()) <= most_bytes) --first;
+  entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(first));
+  return first;
+}
+
 }  // namespace
 
 std::string transaction_json(const TransactionRecord& transaction) {
@@ -57,7 +77,8 @@ std::string transaction_json(const TransactionRecord& transaction) {
       .str();
 }
 
-std::optional<TransactionSight> look_at(const TransactionInspector& inspector, std::string_view id,
+std::optional<TransactionSight> look_at(const TransactionInspector& inspector,
+                                        const Inspector& tasks, std::string_view id,
                                         std::int64_t most_moves) {
   auto found = inspector.find(id);
   if (!found) return {};
@@ -68,6 +89,7 @@ std::optional<TransactionSight> look_at(const TransactionInspector& inspector, s
                          .moves = std::move(last.moves),
                          .moves_before = last.before,
                          .outbox = inspector.outbox(id)};
+  sight.transitions = tasks.history(sight.transaction.task.id);
   try {
     sight.ledger = inspector.ledger(id);
   } catch (const Error& error) {
@@ -94,11 +116,11 @@ std::string transaction_json(const TransactionSight& sight, std::size_t most_byt
                         .number("token", move.token.value)
                         .text("at", iso8601(move.at))
                         .str());
-  // The last moves and the first lines: each may fill its half.
-  std::size_t bytes = 0, first_move = moves.size();
-  while (first_move > 0 && (bytes += moves[first_move - 1].size()) <= most_bytes / 2) --first_move;
-  moves.erase(moves.begin(), moves.begin() + static_cast<std::ptrdiff_t>(first_move));
-  bytes = 0;
+  // The last moves and happenings and the first lines: each may fill its share.
+  const auto first_move = keep_last(moves, most_bytes / 4);
+  auto timeline = timeline_json(sight);
+  keep_last(timeline, most_bytes / 4);
+  std::size_t bytes = 0;
   for (const auto& entry : sight.ledger) {
     auto line = ledger_json(entry);
     if ((bytes += line.size()) > most_bytes / 2) break;
@@ -106,8 +128,9 @@ std::string transaction_json(const TransactionSight& sight, std::size_t most_byt
   }
   auto document = transaction_json(sight.transaction);
   document.pop_back();
-  document += fmt::format(",\"unsent\":{},\"history\":{},\"ledger\":{}", sight.outbox.size(),
-                          json_list(moves), json_list(ledger));
+  document +=
+      fmt::format(",\"unsent\":{},\"history\":{},\"timeline\":{},\"ledger\":{}",
+                  sight.outbox.size(), json_list(moves), json_list(timeline), json_list(ledger));
   const auto left_out = sight.moves_before + static_cast<std::int64_t>(first_move);
   if (left_out > 0) document += fmt::format(",\"history_left_out\":{}", left_out);
   if (ledger.size() < sight.ledger.size())

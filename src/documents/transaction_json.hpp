@@ -22,12 +22,13 @@ struct TransactionSight {
   std::vector<StateMove> moves;
   std::int64_t moves_before = 0;  ///< how many are not among `moves`
   std::vector<Message> outbox;
+  std::vector<Transition> transitions{};  ///< of its task
   bool is_result() const { return transaction.machine == results::machine_name; }
   results::Progress progress() const { return results::progress_of(transaction, ledger); }
 };
 /// `most_moves`: only the last ones are read.
 std::optional<TransactionSight> look_at(
-    const TransactionInspector& inspector, std::string_view id,
+    const TransactionInspector& inspector, const Inspector& tasks, std::string_view id,
     std::int64_t most_moves = std::numeric_limits<std::int64_t>::max());
 /// Of moves and ledger, what fits into so many bytes; `..._left_out` says how many are missing.
 std::string transaction_json(const TransactionSight& sight,

@@ -36,6 +36,7 @@ std::string worker_json(const WorkerStatus& worker, WallTime now) {
       .text("state", to_string(worker.state))
       .flag("draining", worker.draining)
       .json("paused_kinds", to_payload(worker.paused_kinds))
+      .json("troubles", to_payload(worker.troubles))
       .text("proof", worker.proof)
       .text("started_at", iso8601(worker.started_at))
       .text("last_heartbeat", iso8601(worker.last_heartbeat))

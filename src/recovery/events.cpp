@@ -49,6 +49,11 @@ struct SeverityOf {
   Severity operator()(const TransactionMoved& event) const {
     return event.reason.empty() ? Severity::debug : Severity::warning;
   }
+  Severity operator()(const QueueWatched& event) const {
+    if (event.change == QueueWatched::Change::left) return Severity::debug;
+    return event.change == QueueWatched::Change::unreadable ? Severity::warning : Severity::info;
+  }
+  Severity operator()(const MessageRejected&) const { return Severity::warning; }
   Severity operator()(const TransactionNoted& event) const {
     return event.trouble ? Severity::warning : Severity::info;
   }
@@ -175,9 +180,28 @@ struct TextOf {
     return fmt::format("transaction {} ({}) {} -> {}{}{}", event.id, event.machine, event.from,
                        event.to, event.reason.empty() ? "" : ": ", event.reason);
   }
+  std::string operator()(const QueueWatched& event) const {
+    const auto subject = subject_of(event.id, event.machine);
+    if (event.change == QueueWatched::Change::unreadable)
+      return fmt::format("{}: queue '{}' cannot be read: {}", subject, event.queue, event.why);
+    const bool again = event.change == QueueWatched::Change::readable;
+    return fmt::format(
+        "{}: queue '{}' {}", subject, event.queue,
+        again ? "can be read again" : "could not be read and is not needed any more");
+  }
+  std::string operator()(const MessageRejected& event) const {
+    return fmt::format("{}: message '{}' of queue '{}' is a dead letter: {}",
+                       subject_of(event.id, event.machine), event.message, event.queue,
+                       event.reason);
+  }
   std::string operator()(const TransactionNoted& event) const {
-    if (event.id.empty()) return fmt::format("transactions ({}): {}", event.machine, event.what);
-    return fmt::format("transaction {} ({}): {}", event.id, event.machine, event.what);
+    return fmt::format("{}: {}", subject_of(event.id, event.machine), event.what);
+  }
+
+ private:
+  static std::string subject_of(const std::string& transaction, const std::string& machine) {
+    if (transaction.empty()) return fmt::format("transactions ({})", machine);
+    return fmt::format("transaction {} ({})", transaction, machine);
   }
 };
 

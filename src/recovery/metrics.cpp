@@ -28,7 +28,7 @@ std::vector<std::uint64_t> Histogram::counts() const {
 
 /// All that have one name: the same help and the same type, different labels.
 struct Metrics::Family {
-  using Any = std::variant<Counter, Histogram>;
+  using Any = std::variant<Counter, Gauge, Histogram>;
   std::string help;
   // Nodes of a map and what a unique_ptr points to stay where they are.
   std::map<Labels, std::unique_ptr<Any>> members{};
@@ -50,6 +50,10 @@ Counter& Metrics::counter(const std::string& name, const std::string& help, cons
   return find<Counter>(name, help, labels);
 }
 
+Gauge& Metrics::gauge(const std::string& name, const std::string& help, const Labels& labels) {
+  return find<Gauge>(name, help, labels);
+}
+
 Histogram& Metrics::histogram(const std::string& name, const std::string& help,
                               std::vector<double> bounds, const Labels& labels) {
   return find<Histogram>(name, help, labels, std::move(bounds));
@@ -59,11 +63,13 @@ std::string Metrics::text(const Labels& common) const {
   MetricsText text{common};
   std::lock_guard lock{mutex_};
   for (const auto& [name, family] : families_) {
-    bool counters = std::holds_alternative<Counter>(*family->members.begin()->second);
-    text.family(name, family->help, counters ? "counter" : "histogram");
+    constexpr const char* types[] = {"counter", "gauge", "histogram"};
+    text.family(name, family->help, types[family->members.begin()->second->index()]);
     for (const auto& [labels, member] : family->members) {
       if (const auto* counter = std::get_if<Counter>(&*member))
         text.sample(name, labels, static_cast<double>(counter->value()));
+      else if (const auto* gauge = std::get_if<Gauge>(&*member))
+        text.sample(name, labels, gauge->value());
       else
         text.histogram(name, labels, std::get<Histogram>(*member));
     }

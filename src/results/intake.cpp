@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <boost/json.hpp>
 
+#include "results/intake_attempts.hpp"
 #include "results/notify_queue.hpp"
 
 namespace holdfast::results {
@@ -56,9 +57,7 @@ class Intake::Impl {
     while (!stop.stop_requested()) {
       try {
         auto news = consumer_->receive(longest_wait);
-        for (const auto& [queue, why] : news.unreadable)
-          if (!why.empty())
-            engine_.events().emit(StoreTrouble{fmt::format("reading queue '{}'", queue), why});
+        for (const auto& each : news.unreadable) tell_of_queue(each);
         take_all(news.deliveries);
       } catch (const Error& error) {
         engine_.events().emit(StoreTrouble{"taking requests for results", error.what()});
@@ -81,23 +80,46 @@ class Intake::Impl {
   }
 
   void take(const DeliveryPtr& delivery) {
+    const bool suspect = IntakeAttempts::is_suspect(*delivery);
+    if (suspect && !attempts_.begin(*delivery))
+      return bury(delivery,
+                  fmt::format("the process ended {} times while it was taken", attempts_.most));
     try {
-      auto largest = static_cast<std::size_t>(engine_.settings().limits.payload_bytes);
-      auto request = read_request(*delivery, largest);
-      notify_queue_of(request.input, options_);
-      start_transaction(engine_, machine_name, request.id, request.input);
+      start(*delivery);
     } catch (const InvalidRequest& error) {
-      consumer_->reject(delivery, error.what());
-      return engine_.events().emit(
-          TransactionNoted{delivery->id(), machine_name,
-                           fmt::format("message '{}' of queue '{}' is a dead letter: {}",
-                                       delivery->id(), delivery->queue(), error.what()),
-                           true});
+      return bury(delivery, error.what());
+    } catch (...) {
+      // What it needs is away, which is not the fault of the message.
+      if (suspect) attempts_.forget(*delivery);
+      throw;
     }
     consumer_->acknowledge(std::span{&delivery, 1});
+    if (suspect) attempts_.forget(*delivery);
+  }
+
+  void start(Delivery& delivery) {
+    auto largest = static_cast<std::size_t>(engine_.settings().limits.payload_bytes);
+    auto request = read_request(delivery, largest);
+    notify_queue_of(request.input, options_);
+    start_transaction(engine_, machine_name, request.id, request.input);
+  }
+
+  void bury(const DeliveryPtr& delivery, const std::string& why) {
+    consumer_->reject(delivery, why);
+    // The same may come again, and be good.
+    if (IntakeAttempts::is_suspect(*delivery)) attempts_.forget(*delivery);
+    engine_.events().emit(
+        MessageRejected{{}, machine_name, delivery->queue(), delivery->id(), why});
+  }
+
+  void tell_of_queue(const Consumer::Unreadable& news) {
+    using enum QueueWatched::Change;
+    engine_.events().emit(QueueWatched{
+        {}, machine_name, news.queue, news.why.empty() ? readable : unreadable, news.why});
   }
 
   Engine engine_;
+  const IntakeAttempts attempts_{engine_};
   Options options_;
   std::unique_ptr<Consumer> consumer_;
   std::jthread thread_;

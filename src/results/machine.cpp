@@ -328,6 +328,14 @@ void check(const Options& options) {
   for (const auto& queue : options.notify_queues) check_queue_name(queue);
 }
 
+std::vector<std::string> kept_queues(const Options& options) {
+  std::vector<std::string> queues{options.request_queue, options.notify_queue};
+  if (!options.failure_queue.empty()) queues.push_back(options.failure_queue);
+  for (const auto& queue : options.notify_queues)
+    if (queue != options.notify_queue) queues.push_back(queue);
+  return queues;
+}
+
 }  // namespace
 
 std::string blob_key(const std::string& id, const std::string& series, std::int64_t ordinal,
@@ -343,10 +351,8 @@ std::string blob_key(const std::string& id, const std::string& series, std::int6
 
 StateMachine machine(const Options& options) {
   check(options);
-  options.broker->declare(options.request_queue);
-  options.broker->declare(options.notify_queue);
-  if (!options.failure_queue.empty()) options.broker->declare(options.failure_queue);
-  for (const auto& queue : options.notify_queues) options.broker->declare(queue);
+  const auto kept = kept_queues(options);
+  for (const auto& queue : kept) options.broker->declare(queue);
   auto handlers = std::make_shared<const Handlers>(options);
   using Rules = States<State>::Rules;
   const Rules rules{.on_failure = State::cleaning};
@@ -373,7 +379,7 @@ StateMachine machine(const Options& options) {
       .on(State::cleaning, state(&Handlers::clean), {.leave_when_sent = true})
       .completes(State::completed)
       .fails(State::failed);
-  states.send_timeout(options.abandon_after, State::cleaning);
+  states.keeps_queues(kept).send_timeout(options.abandon_after, State::cleaning);
   if (options.timeout > Millis{0}) states.timeout(options.timeout, State::cleaning);
   return states.machine();
 }

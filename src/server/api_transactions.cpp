@@ -87,10 +87,12 @@ Response list_transactions(Service& service, const Request& request) {
 
 Response show_transaction(Service& service, const Request& request) {
   request.query.only({"store"});
-  auto sight = look_at(inspector_of(service, request), request.place("id"), most_moves);
+  auto sight = look_at(inspector_of(service, request), service.inspector(request),
+                       request.place("id"), most_moves);
   if (!sight) throw no_such(request);
   hide(sight->transaction, true);
   for (auto& move : sight->moves) move.reason = redact_text(move.reason).text;
+  for (auto& step : sight->transitions) step.reason = redact_text(step.reason).text;
   for (auto& entry : sight->ledger) entry.value = redact_json(entry.value).text;
   return json_response(transaction_json(*sight, most_page_bytes));
 }
@@ -146,6 +148,22 @@ Response retry_transaction(Service& service, const Request& request) {
   return changed(inspector.retry(request.place("id"), fields.text("state").value_or("")));
 }
 
+Response signal(Service& service, const Request& request) {
+  request.query.only({"store"});
+  const auto fields = Fields::of_body(request.body);
+  fields.only({"name", "value"});
+  const auto name = fields.required_text("name");
+  if (!inspector_of(service, request).find(request.place("id"))) throw no_such(request);
+  auto& store = service.store(request);
+  try {
+    signal_transaction(store.engine, *store.messages.broker(), request.place("id"), name,
+                       std::string{fields.raw("value").value_or("null")});
+  } catch (const BrokerError& error) {
+    throw Problem{503, "broker_away", error.what()};
+  }
+  return changed(true);
+}
+
 }  // namespace
 
 void add_transaction_routes(Routes& routes, Service& service) {
@@ -163,6 +181,7 @@ void add_transaction_routes(Routes& routes, Service& service) {
   add("GET", "/v1/transactions/{id}/ledger", Access::viewer, ledger);
   add("POST", "/v1/transactions/{id}/cancel", Access::operates, cancel_transaction);
   add("POST", "/v1/transactions/{id}/retry", Access::operates, retry_transaction);
+  add("POST", "/v1/transactions/{id}/signal", Access::operates, signal);
 }
 
 }  // namespace holdfast::server

@@ -91,9 +91,26 @@ std::optional<Check> check_paused_kinds(const std::vector<WorkerStatus>& workers
   return check;
 }
 
+/// What workers can do without, such as queues that cannot be read while all others are.
+std::optional<Check> check_troubles(const std::vector<WorkerStatus>& workers) {
+  Check check{"workers", Level::warning, {}};
+  std::ptrdiff_t all = 0;
+  for (const auto& worker : workers) {
+    if (worker.state != WorkerState::running) continue;
+    for (const auto& [what, why] : worker.troubles)
+      if (++all <= most_kinds_told)
+        check.sentence += fmt::format("{}Worker {} on {}: {}: {}.", all == 1 ? "" : " ",
+                                      worker.id.text(), worker.host, what, why);
+  }
+  if (all == 0) return {};
+  if (all > most_kinds_told) check.sentence += fmt::format(" {} more.", all - most_kinds_told);
+  return check;
+}
+
 Check check_workers(const RecoveryStatus& status, std::int64_t ready,
                     const std::vector<WorkerStatus>& workers) {
   if (auto paused = check_paused_kinds(workers)) return *paused;
+  if (auto troubles = check_troubles(workers)) return *troubles;
   const auto running = status.count(WorkerState::running);
   const auto text = fmt::format("{} worker{} running", running, running == 1 ? " is" : "s are");
   if (running > 0 || ready == 0) return {"workers", Level::good, text + "."};

@@ -48,6 +48,7 @@ Service::Service(ServiceOptions options, std::vector<StoreToServe> stores)
   add_batch_routes(routes_, *this);
   add_output_routes(routes_, *this);
   add_transaction_routes(routes_, *this);
+  add_message_routes(routes_, *this);
   add_remote_routes(routes_, *this);
   add_token_routes(routes_, *this);
   add_page_routes(routes_);

@@ -98,6 +98,7 @@ void add_http_routes(Routes& routes, Service& service);
 void add_batch_routes(Routes& routes, Service& service);
 void add_output_routes(Routes& routes, Service& service);
 void add_transaction_routes(Routes& routes, Service& service);
+void add_message_routes(Routes& routes, Service& service);
 void add_remote_routes(Routes& routes, Service& service);
 void add_token_routes(Routes& routes, Service& service);
 void add_page_routes(Routes& routes);

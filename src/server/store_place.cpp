@@ -32,7 +32,10 @@ bool needs_a_person(const std::exception_ptr& failure) {
 
 StoreToServe at_hand(Engine engine, std::shared_ptr<BlobStore> output) {
   const auto name = engine.name();
-  return {name, [opened = OpenedStore{std::move(engine), std::move(output)}] { return opened; }};
+  auto broker = [engine] { return open_broker(engine); };
+  return {name, [opened = OpenedStore{std::move(engine), std::move(output), false, broker}] {
+            return opened;
+          }};
 }
 
 StorePlace::StorePlace(std::string id, StoreToServe wanted, std::optional<TraceOptions> tracing)

@@ -12,7 +12,8 @@ WatchedStore::WatchedStore(OpenedStore opened, std::shared_ptr<Hub> events,
       reach{engine},
       watcher{engine, std::move(events), history},
       remote{engine},
-      recovery{engine} {
+      recovery{engine},
+      messages{std::move(opened.broker)} {
   if (!tracing) return;
   auto counted = *tracing;
   counted.metrics = counters;

@@ -8,6 +8,7 @@
 #include <holdfast/metrics.hpp>
 #include <holdfast/traces.hpp>
 
+#include "server/message_desk.hpp"
 #include "server/reach.hpp"
 #include "server/recovery_loop.hpp"
 #include "server/remote_workers.hpp"
@@ -20,6 +21,8 @@ struct OpenedStore {
   Engine engine;
   std::shared_ptr<BlobStore> output{};  ///< where output files of batches are; nothing: not known
   bool is_new = false;                  ///< there was none before
+  /// The broker of its transactions and results; nothing: it has none that this process knows.
+  MessageDesk::Open broker{};
 };
 
 /// An open store, and what the server does with it as long as it runs.
@@ -37,6 +40,7 @@ struct WatchedStore {
   Watcher watcher;
   RemoteWorkers remote;
   RecoveryLoop recovery;
+  MessageDesk messages;
 };
 
 }  // namespace holdfast::server

@@ -1,3 +1,6 @@
+#include <mutex>
+#include <set>
+
 #include <holdfast/metrics.hpp>
 
 #include "recovery/transaction_notes.hpp"
@@ -61,6 +64,15 @@ class EventCounts {
   void operator()(const ScheduleBroken&) { broken_.add(); }
   void operator()(const TransactionResumed&) { resumed_.add(); }
   void operator()(const TransactionMoved&) { moved_.add(); }
+  void operator()(const QueueWatched& event) {
+    std::lock_guard lock{mutex_};
+    if (event.change != QueueWatched::Change::unreadable)
+      unreadable_.erase(event.queue);
+    else if (unreadable_.size() < most_unreadable && unreadable_.insert(event.queue).second)
+      became_unreadable_.add();
+    unreadable_now_.set(static_cast<double>(unreadable_.size()));
+  }
+  void operator()(const MessageRejected&) { dead_letters_.add(); }
   void operator()(const TransactionNoted& event) {
     if (auto* counter = notes_[static_cast<int>(note_of(event))]) counter->add();
   }
@@ -110,7 +122,11 @@ class EventCounts {
                               {"to", std::string{to_string(to)}}});
   }
 
+  static constexpr std::size_t most_unreadable = 10'000;
+
   std::shared_ptr<Metrics> metrics_;
+  std::mutex mutex_;
+  std::set<std::string> unreadable_;  ///< queues
   Counter* ended_[task_state_count] = {};
   Counter* notes_[static_cast<int>(TransactionNote::other) + 1] = {};
   Counter& claimed_ = transitions(TaskState::pending, TaskState::running);
@@ -150,6 +166,15 @@ class EventCounts {
   Counter& resumed_ = metrics_->counter(
       "holdfast_transactions_resumed_total",
       "Transactions that went on in this process after a pause, a failure or a crash.");
+  Counter& became_unreadable_ =
+      metrics_->counter("holdfast_queues_unreadable_total",
+                        "Times that a queue of messages could not be read by this process.");
+  Gauge& unreadable_now_ =
+      metrics_->gauge("holdfast_queues_unreadable",
+                      "Queues of messages that this process cannot read now; the others are read.");
+  Counter& dead_letters_ =
+      metrics_->counter("holdfast_dead_letters_total",
+                        "Messages that this process put into the queue of dead letters.");
   Counter& moved_ = metrics_->counter("holdfast_transaction_moves_total",
                                       "Moves of transactions from state to state in this process.");
   Counter& fired_ = metrics_->counter("holdfast_schedules_fired_total",

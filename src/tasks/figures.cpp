@@ -20,6 +20,15 @@ std::string_view text_of(const json::object& object, const char* name) {
   return {found->get_string().data(), found->get_string().size()};
 }
 
+std::map<std::string, std::string> texts_of(const json::object& object, const char* name) {
+  std::map<std::string, std::string> texts;
+  const auto* found = object.if_contains(name);
+  if (!found || !found->is_object()) return texts;
+  for (const auto& each : found->get_object())
+    if (each.value().is_string()) texts[each.key()] = each.value().get_string();
+  return texts;
+}
+
 std::int64_t number_of(const json::value& value) {
   return value.is_int64() ? value.get_int64() : 0;
 }
@@ -87,6 +96,7 @@ std::string Figures::text() const {
   if (draining) object["draining"] = true;
   if (!tells.empty()) object["tells"] = tells;
   if (!paused.empty()) object["paused"] = json::value_from(paused);
+  if (!troubles.empty()) object["troubles"] = json::value_from(troubles);
   return json::serialize(object);
 }
 
@@ -113,9 +123,8 @@ std::optional<Figures> Figures::parse(std::string_view text) {
   const auto* draining = object.if_contains("draining");
   parsed.draining = draining && *draining == true;
   parsed.tells = text_of(object, "tells");
-  if (const auto* paused = object.if_contains("paused"); paused && paused->is_object())
-    for (const auto& each : paused->get_object())
-      if (each.value().is_string()) parsed.paused[each.key()] = each.value().get_string();
+  parsed.paused = texts_of(object, "paused");
+  parsed.troubles = texts_of(object, "troubles");
   return parsed;
 }
 

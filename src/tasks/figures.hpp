@@ -47,6 +47,8 @@ struct Figures {
   std::string tells{};    ///< what it says of itself now, as `WorkerOptions::tells` has it
   /// Kinds that cannot begin there, and why. Does not grow either.
   std::map<std::string, std::string> paused{};
+  /// What `WorkerOptions::troubles` has. Does not grow either.
+  std::map<std::string, std::string> troubles{};
 
   Tally& of(std::string_view kind);
   Tally total() const;

@@ -118,6 +118,7 @@ std::vector<WorkerStatus> Inspector::workers() const {
       if (auto figures = Figures::parse(told.figures)) {
         at->second->draining = figures->draining;
         at->second->paused_kinds = std::move(figures->paused);
+        at->second->troubles = std::move(figures->troubles);
       }
   return workers;
 }

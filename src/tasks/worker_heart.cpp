@@ -73,6 +73,7 @@ void Worker::Impl::send_beat() {
 void Worker::Impl::note_standing() {
   figures_.draining = mode_ != Mode::working;
   if (options_.tells) figures_.tells = options_.tells();
+  if (options_.troubles) figures_.troubles = options_.troubles();
   figures_.paused = breaker_.reasons();
 }
 

@@ -11,7 +11,7 @@ namespace {
 const StateMachine& checked(const StateMachine& machine, const TransactionOptions& options) {
   machine.validate();
   for (const auto& [name, state] : machine.states)
-    if (state.messages && !options.broker)
+    if ((state.messages || !state.signals.empty()) && !options.broker)
       throw InvalidRequest{fmt::format("transactions '{}' listen in state '{}': they need a broker",
                                        machine.name, name)};
   return machine;
@@ -31,7 +31,8 @@ TransactionRunner::Impl::Impl(Engine engine, StateMachine machine, TransactionOp
       store_{engine_.parts().transactions()},
       worker_{handlers(), WorkerOptions{.queues = {machine_.name},
                                         .concurrency = options_.capacity,
-                                        .until_empty = options_.until_empty}} {}
+                                        .until_empty = options_.until_empty,
+                                        .troubles = [this] { return sick_.troubles(); }}} {}
 
 Tasks TransactionRunner::Impl::handlers() {
   Tasks tasks{engine_};

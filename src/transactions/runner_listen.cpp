@@ -19,12 +19,11 @@ constexpr std::size_t most_unreadable = 10'000;  ///< queues of which it is reme
 std::optional<Next> TransactionRunner::Impl::listen(const HeldPtr& held, Millis at_most) {
   auto& transaction = held->transaction;
   const auto& state = state_of(*held);
-  if (!state.messages)
+  if (!state.messages && state.signals.empty())
     return Fail{"it was to listen in state '" + transaction.state() +
-                "', which has no handler for "
-                "messages"};
+                "', which has no handler for messages or signals"};
   if (held->queues.empty()) {
-    auto queues = state.queues(transaction);
+    auto queues = queues_of(*held);
     auto spare = state.spare_queues ? state.spare_queues(transaction) : std::vector<std::string>{};
     {
       std::lock_guard lock{mutex_};
@@ -34,6 +33,8 @@ std::optional<Next> TransactionRunner::Impl::listen(const HeldPtr& held, Millis 
     }
     held->queues = queues;
     held->queues.insert(held->queues.end(), spare.begin(), spare.end());
+    // An earlier version of the program may have begun it, without these.
+    if (!state.signals.empty()) declare_signal_queues(*held);
     try {
       for (const auto& queue : spare) listen_to_spare(queue);
       for (const auto& queue : queues) consumer_->listen(queue);
@@ -49,6 +50,14 @@ std::optional<Next> TransactionRunner::Impl::listen(const HeldPtr& held, Millis 
   held->wakes_at = wakes_at;
   mind(held);
   return {};
+}
+
+std::vector<std::string> TransactionRunner::Impl::queues_of(const Held& held) const {
+  const auto& state = state_of(held);
+  auto queues = state.queues ? state.queues(held.transaction) : std::vector<std::string>{};
+  for (const auto& [name, handler] : state.signals)
+    queues.push_back(signal_queue(held.transaction.id(), name));
+  return queues;
 }
 
 void TransactionRunner::Impl::listen_to_spare(const std::string& queue) {
@@ -71,15 +80,18 @@ void TransactionRunner::Impl::mind(const HeldPtr& held) {
 void TransactionRunner::Impl::stop_listening(Held& held) {
   auto queues = std::exchange(held.queues, {});
   if (queues.empty()) return;
+  std::set<std::string> sick;
   {
     std::lock_guard lock{mutex_};
     for (const auto& queue : queues) by_queue_.erase(queue);
+    sick.swap(held.sick);
     held.inbox.clear();
     held.missing = held.wake = held.news_of_queues = false;
     held.unreadable.clear();
     held.wakes_at = {};
   }
   for (const auto& queue : queues) consumer_->ignore(queue);
+  for (const auto& queue : sick) tell_of_queue(held, queue, QueueWatched::Change::left);
 }
 
 void TransactionRunner::Impl::hear(std::stop_token stop) {
@@ -121,12 +133,13 @@ void TransactionRunner::Impl::distribute(Consumer::News news) {
 }
 
 void TransactionRunner::Impl::note_unreadable(const std::string& queue, const std::string& why) {
-  std::string id;
+  HeldPtr held;
   {
     std::lock_guard lock{mutex_};
     auto at = by_queue_.find(queue);
     if (at == by_queue_.end()) return;
-    const auto& held = at->second;
+    held = at->second;
+    why.empty() ? held->sick.erase(queue) : held->sick.insert(queue).second;
     if (!held->spare.contains(queue)) {
       if (why.empty()) {
         held->unreadable.erase(queue);
@@ -139,11 +152,17 @@ void TransactionRunner::Impl::note_unreadable(const std::string& queue, const st
       held->news_of_queues = true;
       schedule(held);
     }
-    id = held->transaction.id();
   }
-  auto what = why.empty() ? fmt::format("queue '{}' can be read again", queue)
-                          : fmt::format("queue '{}' cannot be read: {}", queue, why);
-  engine_.events().emit(TransactionNoted{id, machine_.name, what, !why.empty()});
+  const auto change =
+      why.empty() ? QueueWatched::Change::readable : QueueWatched::Change::unreadable;
+  tell_of_queue(*held, queue, change, why);
+}
+
+/// What the worker tells of itself, and an event.
+void TransactionRunner::Impl::tell_of_queue(const Held& held, const std::string& queue,
+                                            QueueWatched::Change change, const std::string& why) {
+  change == QueueWatched::Change::unreadable ? sick_.add(queue, why) : sick_.remove(queue);
+  engine_.events().emit(QueueWatched{held.transaction.id(), machine_.name, queue, change, why});
 }
 
 /// Where it goes because one of its queues could not be read for too long. While it may wait, it is

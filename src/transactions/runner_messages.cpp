@@ -5,6 +5,7 @@
 
 #include "recovery/kill_point.hpp"
 #include "transactions/runner_state.hpp"
+#include "transactions/signals.hpp"
 
 namespace holdfast {
 
@@ -14,11 +15,20 @@ bool TransactionRunner::Impl::may_have_failed(const Held& held, const Delivery& 
   return delivery.deliveries() > 1 || held.transaction.failures() > 0;
 }
 
+std::size_t TransactionRunner::Impl::group_size(const Held& held,
+                                                const std::vector<DeliveryPtr>& deliveries) const {
+  auto comes_alone = [&](const DeliveryPtr& delivery) {
+    std::string name;
+    return may_have_failed(held, *delivery) ||
+           signal_handler_of(state_of(held), held.transaction.id(), delivery->queue(), name);
+  };
+  const auto first = std::ranges::find_if(deliveries, comes_alone) - deliveries.begin();
+  return static_cast<std::size_t>(std::max<std::ptrdiff_t>(first, 1));
+}
+
 std::vector<DeliveryPtr> TransactionRunner::Impl::first_group(Held& held,
                                                               std::vector<DeliveryPtr> deliveries) {
-  auto suspect = std::ranges::find_if(
-      deliveries, [&](const auto& delivery) { return may_have_failed(held, *delivery); });
-  auto end = suspect == deliveries.begin() ? std::next(suspect) : suspect;
+  const auto end = deliveries.begin() + static_cast<std::ptrdiff_t>(group_size(held, deliveries));
   std::lock_guard lock{mutex_};
   held.inbox.insert(held.inbox.begin(), std::make_move_iterator(end),
                     std::make_move_iterator(deliveries.end()));
@@ -63,18 +73,17 @@ std::string TransactionRunner::Impl::failed_too_often(const MessageAttempts& att
 void TransactionRunner::Impl::bury(const Held& held, const DeliveryPtr& delivery,
                                    const std::string& why) {
   consumer_->reject(delivery, why);
-  engine_.events().emit(
-      TransactionNoted{held.transaction.id(), machine_.name,
-                       fmt::format("message '{}' of queue '{}' is a dead letter: {}",
-                                   delivery->id(), delivery->queue(), why),
-                       true});
+  engine_.events().emit(MessageRejected{held.transaction.id(), machine_.name, delivery->queue(),
+                                        delivery->id(), why});
 }
 
 Next TransactionRunner::Impl::hand_over_group(Held& held, const std::vector<DeliveryPtr>& group) {
   std::vector<Incoming> incoming;
   for (const auto& delivery : group) incoming.emplace_back(delivery);
-  auto next =
-      call(held, [&] { return state_of(held).messages(held.transaction, std::span{incoming}); });
+  auto next = call(held, [&] {
+    if (auto signalled = take_signal(held, group.front())) return *signalled;
+    return state_of(held).messages(held.transaction, std::span{incoming});
+  });
   if (std::holds_alternative<Retry>(next)) return next;  // they come again
   // What the messages led to is durable before they are gone.
   auto* go = std::get_if<Go>(&next);

@@ -22,7 +22,7 @@ std::optional<Next> TransactionRunner::Impl::flush(Held& held, TakeOut when) {
   std::optional<Next> late;
   std::string trouble;
   try {
-    transaction.send_outbox(options_.broker.get(), when);
+    send_outbox(held, when);
     std::lock_guard lock{mutex_};
     queue_missed_.erase(transaction.attempt().task());
     return {};
@@ -46,6 +46,30 @@ std::optional<Next> TransactionRunner::Impl::flush(Held& held, TakeOut when) {
   }
   if (auto* fails = std::get_if<Fail>(&*late)) fails->reason += lost;
   return late;
+}
+
+void TransactionRunner::Impl::send_outbox(Held& held, TakeOut when) {
+  auto* broker = options_.broker.get();
+  try {
+    held.transaction.send_outbox(broker, when);
+  } catch (const QueueMissing&) {
+    if (!brought_back_queues(held)) throw;
+    held.transaction.send_outbox(broker, when);
+  }
+}
+
+bool TransactionRunner::Impl::brought_back_queues(const Held& held) {
+  bool any = false;
+  for (const auto& queue : machine_.kept_queues) {
+    if (options_.broker->exists(queue)) continue;
+    options_.broker->declare(queue);
+    any = true;
+    engine_.events().emit(TransactionNoted{
+        held.transaction.id(), machine_.name,
+        fmt::format("queue '{}' was gone, with what was in it, and has been declared again", queue),
+        true});
+  }
+  return any;
 }
 
 std::optional<Next> TransactionRunner::Impl::unsent_for_too_long(const Held& held) const {

@@ -13,6 +13,7 @@
 
 #include "tasks/engine_parts.hpp"
 #include "transactions/live_transaction.hpp"
+#include "transactions/sick_queues.hpp"
 
 namespace holdfast {
 
@@ -57,6 +58,7 @@ class TransactionRunner::Impl {
     /// What the broker says about each queue of it that cannot be read.
     std::map<std::string, std::string> unreadable{};
     bool news_of_queues = false;                               ///< about these
+    std::set<std::string> sick{};                              ///< these, and spare ones
     Clock::time_point gives_up_at = Clock::time_point::max();  ///< if they are not better by then
     std::vector<DeliveryPtr> inbox{};
     Clock::time_point wakes_at{};      ///< it has listened for long enough then; zero: it does not
@@ -97,6 +99,8 @@ class TransactionRunner::Impl {
   Next hand_over(Held& held, std::vector<DeliveryPtr> deliveries);
   Next hand_over_group(Held& held, const std::vector<DeliveryPtr>& group);
   std::vector<DeliveryPtr> first_group(Held& held, std::vector<DeliveryPtr> deliveries);
+  /// How many of them may be handed over together.
+  std::size_t group_size(const Held& held, const std::vector<DeliveryPtr>& deliveries) const;
   static bool may_have_failed(const Held& held, const Delivery& delivery);
   /// Why it becomes a dead letter; empty: it does not.
   std::string failed_too_often(const MessageAttempts& attempts) const;
@@ -110,6 +114,9 @@ class TransactionRunner::Impl {
   /// exist must not keep a transaction for ever.
   using TakeOut = LiveTransaction::TakeOut;
   std::optional<Next> flush(Held& held, TakeOut when = TakeOut::now);
+  void send_outbox(Held& held, TakeOut when);
+  /// Declares queues of the machine that are gone; whether any was.
+  bool brought_back_queues(const Held& held);
   /// Where to go if the queue of a message has been missing for too long.
   std::optional<Next> unsent_for_too_long(const Held& held) const;
   /// How long to wait for a queue that does not exist: longer each time.
@@ -139,8 +146,18 @@ class TransactionRunner::Impl {
   void distribute(Consumer::News news);
   void note_unreadable(const std::string& queue, const std::string& why);
   void listen_to_spare(const std::string& queue);
+  std::vector<std::string> queues_of(const Held& held) const;
   void say_what_is_unreadable(Held& held);
   std::optional<Next> gives_up_queue(const HeldPtr& held);
+  void tell_of_queue(const Held& held, const std::string& queue, QueueWatched::Change change,
+                     const std::string& why = {});
+
+  // Signals.
+  bool takes_signals() const { return !signal_names_.empty(); }
+  void declare_signal_queues(const Held& held);
+  void remove_signal_queues(Held& held);
+  /// Nothing: the message is not a signal.
+  std::optional<Next> take_signal(Held& held, const DeliveryPtr& delivery);
   void wake_those_due();
   void mind(const HeldPtr& held);  ///< with the mutex held
   Millis until_next_wake();
@@ -150,7 +167,9 @@ class TransactionRunner::Impl {
 
   Engine engine_;
   StateMachine machine_;
+  const std::vector<std::string> signal_names_ = machine_.signal_names();
   TransactionOptions options_;
+  SickQueues sick_;
   TransactionStore& store_;
   Worker worker_;
   std::atomic<bool> ran_ = false;

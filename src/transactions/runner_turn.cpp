@@ -173,6 +173,7 @@ const StateMachine::State& TransactionRunner::Impl::state_of(const Held& held) c
 Next TransactionRunner::Impl::first_step(Held& held) {
   auto& transaction = held.transaction;
   bool begun = transaction.load(now());
+  if (!begun && takes_signals()) declare_signal_queues(held);
   held.entered = true;
   tell_if_recovered(held);
   if (begun)
@@ -270,6 +271,7 @@ std::optional<Next> TransactionRunner::Impl::follow(const HeldPtr& held, const N
   if (known && state_of(*held).role == StateMachine::Role::completes) {
     engine_.events().emit(
         transaction_note(transaction.id(), machine_.name, TransactionNote::completed));
+    remove_signal_queues(*held);
     end(*held, done);
     return {};
   }
@@ -313,6 +315,7 @@ std::optional<Next> TransactionRunner::Impl::fail_for_good(Held& held, const std
   auto to = state_of(held).rules.on_failure;
   if (to.empty()) to = machine_.failing();
   if (!to.empty() && to != held.transaction.state()) return Go{to, reason};
+  remove_signal_queues(held);
   end(held, fail(reason));
   return {};
 }

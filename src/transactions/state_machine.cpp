@@ -1,10 +1,12 @@
 #include <holdfast/state_machine.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "tasks/names.hpp"
+#include "transactions/signals.hpp"
 
 namespace holdfast {
 
@@ -12,6 +14,13 @@ std::string StateMachine::failing() const {
   auto at =
       std::ranges::find(states, Role::fails, [](const auto& each) { return each.second.role; });
   return at == states.end() ? std::string{} : at->first;
+}
+
+std::vector<std::string> StateMachine::signal_names() const {
+  std::set<std::string> names;
+  for (const auto& [each, state] : states)
+    for (const auto& [signal, handler] : state.signals) names.insert(signal);
+  return {names.begin(), names.end()};
 }
 
 void StateMachine::validate() const {
@@ -34,6 +43,7 @@ void StateMachine::validate() const {
     if (state.role == Role::working && !state.enter)
       throw InvalidRequest{fmt::format(
           "transactions '{}': state '{}' has no handler; say what happens in it", name, each)};
+    for (const auto& [signal, handler] : state.signals) check_signal_name(signal);
     expect(state.rules.on_timeout, "where a timeout leads to");
     expect(state.rules.on_failure, "where a failure leads to");
     expect(state.rules.on_missing_queue, "where a missing queue leads to");

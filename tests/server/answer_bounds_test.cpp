@@ -18,6 +18,7 @@
 #include "server/server_under_test.hpp"
 #include "tasks/engine_parts.hpp"
 #include "tasks/reserved.hpp"
+#include "transactions/dead_letters.hpp"
 #include "transactions/transaction_store.hpp"
 
 namespace holdfast::test {
@@ -130,6 +131,22 @@ class AnswerBounds : public testing::Test {
     }
     parts().transactions().adopt(parcels);
   }
+  void fill_dead_letters() {
+    const auto broker = open_broker(server_.engine());
+    broker->declare("mail");
+    std::vector<Message> messages;
+    for (int i = 0; i < 1'200; ++i) messages.push_back({"mail", "x", name(i)});
+    messages.push_back({"mail", text(1'000'000), "large"});
+    broker->publish(messages);
+    const auto consumer = broker->consume({.prefetch = 2'000});
+    consumer->listen("mail");
+    for (std::size_t taken = 0; taken < messages.size();) {
+      const auto news = consumer->receive(std::chrono::seconds{10});
+      ASSERT_FALSE(news.deliveries.empty());
+      for (const auto& delivery : news.deliveries) consumer->reject(delivery, text(2'000));
+      taken += news.deliveries.size();
+    }
+  }
   /// Requests to as many hosts, some of them done and some in flight.
   void fill_http() {
     std::vector<NewTask> tasks;
@@ -163,6 +180,13 @@ class AnswerBounds : public testing::Test {
     parts().metrics_history()->keep(points, {});
   }
 
+  /// The one with a large body.
+  std::string large_letter() const {
+    DeadLetters letters{open_broker(server_.engine())};
+    for (const auto& letter : letters.take(2'000))
+      if (letter.delivery->size() > 1'000) return letter.name;
+    return "none";
+  }
   std::map<std::string, Question> questions() const {
     const auto task = "/v1/tasks/" + task_.text(), batch = "/v1/batches/" + batch_;
     return {{"/healthz", {"/healthz"}},
@@ -196,6 +220,8 @@ class AnswerBounds : public testing::Test {
             {"/v1/http/requests", {"/v1/http/requests?limit=500", "requests"}},
             {"/v1/batches", {"/v1/batches?limit=500", "batches"}},
             {"/v1/batches/{id}/rows", {batch + "/rows?limit=500", "rows"}},
+            {"/v1/dead-letters", {"/v1/dead-letters?limit=500", "dead_letters"}},
+            {"/v1/dead-letters/{letter}", {"/v1/dead-letters/" + large_letter()}},
             {"/v1/transactions", {"/v1/transactions?limit=500", "transactions"}},
             {"/v1/transactions/{id}/ledger", {"/v1/transactions/t-0/ledger?limit=1000", "ledger"}}};
   }
@@ -238,6 +264,7 @@ TEST_F(AnswerBounds, HoldForEveryRoute) {
   fill_transactions();
   fill_http();
   fill_history();
+  fill_dead_letters();
   const auto known = questions();
   for (const auto& route : server_.service().routes().all()) {
     // Streams are bounded as streams, files as files, and those of the dashboard are what they are.

@@ -126,6 +126,7 @@ TEST_F(Document, SaysWhatQuestionsAreAnsweredWith) {
       {"/v1/batches/{id}", "/v1/batches/" + batch},
       {"/v1/batches/{id}/rows", "/v1/batches/" + batch + "/rows"},
       {"/v1/batches/{id}/rows/{line}", "/v1/batches/" + batch + "/rows/1"},
+      {"/v1/dead-letters", "/v1/dead-letters"},
       {"/v1/transactions", "/v1/transactions"}};
   for (const auto& [pattern, target] : questions)
     EXPECT_THAT(fault("get", pattern, target), IsEmpty()) << target;
@@ -134,6 +135,7 @@ TEST_F(Document, SaysWhatQuestionsAreAnsweredWith) {
     const bool elsewhere = route.method != "GET" || !route.pattern.starts_with("/v1/") ||
                            route.pattern == "/v1/events" ||
                            route.pattern == "/v1/batches/{id}/output" ||
+                           route.pattern == "/v1/dead-letters/{letter}" ||
                            route.pattern.starts_with("/v1/transactions/{id}");
     EXPECT_TRUE(elsewhere || visited_.contains("get " + route.pattern)) << route.pattern;
   }
@@ -146,7 +148,14 @@ TEST_F(Document, SaysWhatActionsAreAnsweredWith) {
   NewBatch waits{.app = "shop", .op = "price", .rows = {{1, "{}"}}, .wait = true};
   const auto batch = Batches{server_.engine()}.submit(waits).id.text();
   const auto ids = R"({"ids":[")" + id + R"("]})";
+  open_broker(server_.engine())->declare("mail");
   const std::tuple<const char*, std::string, std::string> actions[] = {
+      {"/v1/messages/send", "/v1/messages/send", R"({"queue":"mail","id":"m-1","body":"x"})"},
+      {"/v1/messages/receive", "/v1/messages/receive", R"({"queue":"mail"})"},
+      {"/v1/messages/acknowledge", "/v1/messages/acknowledge", R"({"receipts":["x"]})"},
+      {"/v1/messages/return", "/v1/messages/return", R"({"receipts":["x"]})"},
+      {"/v1/dead-letters/discard", "/v1/dead-letters/discard", R"({"all":true})"},
+      {"/v1/dead-letters/replay", "/v1/dead-letters/replay", R"({"all":true})"},
       {"/v1/tasks", "/v1/tasks", R"({"kind":"work","payload":{"a":1}})"},
       {"/v1/tasks/hold", "/v1/tasks/hold", ids},
       {"/v1/tasks/retry", "/v1/tasks/retry", R"({"filter":{"state":["held"]}})"},

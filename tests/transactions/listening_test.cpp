@@ -236,9 +236,12 @@ class FailingMessages : public Listening {
   }
   void listen_to_notes() {
     engine_.events().subscribe([this](const Event& event) {
-      if (const auto* note = std::get_if<TransactionNoted>(&event)) {
+      if (const auto* dead = std::get_if<MessageRejected>(&event)) {
         std::lock_guard lock{mutex_};
-        notes_.push_back(note->what);
+        notes_.push_back(to_text(event));
+        EXPECT_EQ(dead->queue, "mail-a");
+        EXPECT_EQ(dead->message, "id-of-7");
+        EXPECT_EQ(dead->reason, "its handler failed 5 times");
       }
     });
   }
@@ -272,8 +275,8 @@ TEST_F(FailingMessages, OneWithWhichItsHandlerFailsIsADeadLetterAndTheOthersAreT
   EXPECT_EQ(dead[0]->headers().at(dead_letter_reason), "its handler failed 5 times");
   EXPECT_THAT(
       notes_of("dead letter"),
-      ElementsAre(
-          "message 'id-of-7' of queue 'mail-a' is a dead letter: its handler failed 5 times"));
+      ElementsAre("transaction a (orders): message 'id-of-7' of queue 'mail-a' is a dead letter: "
+                  "its handler failed 5 times"));
 }
 
 TEST_F(FailingMessages, WhatTheirHandlerNeedsMayBeAwayForLong) {

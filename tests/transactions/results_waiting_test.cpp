@@ -97,28 +97,28 @@ TEST_F(ResultsWaiting, SilenceThatWasCountedStaysCounted) {
 TEST_F(ResultsWaiting, WhatIsLeftInTheQueuesOfAFailedOneIsADeadLetter) {
   auto options = this->options();
   options.timeout = Millis{5'000};
+  options.notify_prefixes = {"team-"};
   auto running = run(options);
-  start("tx");
+  start_transaction(engine_, results::machine_name, "tx", R"({"notifyQueue":"team-a"})");
   ASSERT_TRUE(gets_to("tx", "awaiting_results"));
   take_blobs_away();
-  broker_->remove("notices");
   for (int i = 1; i <= 5; ++i) broker_->publish(part_message("tx", "A", i, "x"));
   ASSERT_TRUE(gets_to("tx", "cleaning"));
   EXPECT_TRUE(eventually([&] { return messages_in(dead_letter_queue) == 5; }))
       << messages_in(dead_letter_queue) << " " << inspector_.find("tx")->error;
   // Its client cannot be told, which is tried again and again.
   ASSERT_TRUE(eventually(
-      [&] { return inspector_.find("tx")->error.find("'notices'") != std::string::npos; }));
+      [&] { return inspector_.find("tx")->error.find("'team-a'") != std::string::npos; }));
   ASSERT_TRUE(much_later(*inspector_.find("tx")->entered_at));
   EXPECT_EQ(inspector_.find("tx")->state, "cleaning");
   EXPECT_EQ(round("tx"), 1) << "it does not grow while cleaning fails";
   bring_blobs_back();
-  broker_->declare("notices");
+  broker_->declare("team-a");
   ASSERT_TRUE(fails("tx"));
   EXPECT_EQ(round("tx"), 1);
   EXPECT_THAT(reasons_of_dead_letters(5),
               AllOf(SizeIs(5), Each(HasSubstr("its result failed: the transaction took longer"))));
-  EXPECT_EQ(messages_in("notices"), 1) << "its client was told once";
+  EXPECT_EQ(messages_in("team-a"), 1) << "its client was told once";
 }
 
 TEST_F(ResultsWaiting, TheClientOfAFailedOneIsToldOnceAndWhy) {
@@ -203,10 +203,11 @@ TEST_F(ResultsWaiting, AMessageThatIsNotDeliveredIsNoSilence) {
 }
 
 TEST_F(ResultsWaiting, ANoticeThatIsNotConfirmedKeepsAResultWhereItSendsIt) {
-  auto running = run();
-  start("tx");
+  auto options = this->options();
+  options.notify_prefixes = {"team-"};
+  auto running = run(options);
+  start_transaction(engine_, results::machine_name, "tx", R"({"notifyQueue":"team-a"})");
   ASSERT_TRUE(gets_to("tx", "awaiting_results"));
-  broker_->remove("notices");
   produce("tx", 2);
   ASSERT_TRUE(gets_to("tx", "sending_completion"));
   ASSERT_TRUE(eventually([&] { return !inspector_.find("tx")->error.empty(); }));
@@ -215,9 +216,9 @@ TEST_F(ResultsWaiting, ANoticeThatIsNotConfirmedKeepsAResultWhereItSendsIt) {
   broker_->publish(part_message("tx", "A", 1, "x"));
   broker_->publish(header_message("tx", R"([{"name":"A","count":2}])"));
   broker_->publish(part_message("tx", "B", 1, "nobody announced it"));
-  broker_->declare("notices");
+  broker_->declare("team-a");
   ASSERT_TRUE(completes("tx"));
-  EXPECT_EQ(messages_in("notices"), 1);
+  EXPECT_EQ(messages_in("team-a"), 1);
   EXPECT_THAT(reasons_of_dead_letters(1), testing::ElementsAre(HasSubstr("'B' was not announced")));
   EXPECT_EQ(messages_in(dead_letter_queue), 0) << "the others were copies";
 }

@@ -1,3 +1,5 @@
+#include <holdfast/metrics.hpp>
+
 #include "support/rabbitmq_server.hpp"
 #include "transactions/amqp_front_of_results.hpp"
 #include "transactions/results_scenario.hpp"
@@ -50,6 +52,11 @@ class SickQueues : public ResultsScenario {
         },
         at_most);
   }
+  std::map<std::string, std::string> troubles() const {
+    for (const auto& worker : Inspector{engine_}.workers())
+      if (worker.state == WorkerState::running) return worker.troubles;
+    return {};
+  }
   void expect_whole(const std::vector<std::string>& ids) const {
     for (const auto& id : ids) EXPECT_EQ(blobs_->list(id + "/").size(), 1u * parts) << id;
     EXPECT_LE(server_broker_->messages(dead_letter_queue).value_or(0), 0);
@@ -63,11 +70,12 @@ TEST_F(SickQueues, DoNotDelayOtherResults) {
   std::vector<std::string> noted;
   std::mutex mutex;
   engine_.events().subscribe([&](const Event& event) {
-    if (const auto* note = std::get_if<TransactionNoted>(&event)) {
-      std::lock_guard lock{mutex};
-      noted.push_back(note->what);
-    }
+    const auto* watched = std::get_if<QueueWatched>(&event);
+    if (!watched || watched->change != QueueWatched::Change::unreadable) return;
+    std::lock_guard lock{mutex};
+    noted.push_back(watched->queue + ": " + watched->why);
   });
+  auto metrics = count_events(engine_);
   auto running = run();
   auto old = begin("old", 10);
   front_.make_sick(results::payload_queue("old-1"), Sickness::closes);
@@ -93,8 +101,11 @@ TEST_F(SickQueues, DoNotDelayOtherResults) {
     EXPECT_THAT(noted, testing::Contains(testing::AllOf(HasSubstr(results::payload_queue("old-1")),
                                                         HasSubstr("INTERNAL_ERROR"))));
   }
+  EXPECT_THAT(metrics->text(), HasSubstr("holdfast_queues_unreadable 3\n"));
+  EXPECT_TRUE(eventually([&] { return troubles().size() == 3; })) << "its worker says so";
   front_.heal();
   EXPECT_TRUE(all_complete(old, std::chrono::seconds{60}));
+  EXPECT_THAT(metrics->text(), HasSubstr("holdfast_queues_unreadable 0\n"));
   expect_whole(old);
   expect_whole(fresh);
 }

@@ -90,6 +90,10 @@ TEST(Events, EachIsASentenceThatNamesWhatItIsAbout) {
       {ScheduleBroken{"nightly", "no such zone"}, {"nightly", "no such zone"}},
       {TransactionResumed{"tx-1", "orders", "paid"}, {"tx-1", "orders", "paid"}},
       {TransactionMoved{"tx-1", "orders", "placed", "paid", "late"}, {"tx-1", "placed", "late"}},
+      {QueueWatched{"tx-1", "orders", "mail", QueueWatched::Change::unreadable, "541"},
+       {"tx-1", "orders", "mail", "cannot be read", "541"}},
+      {MessageRejected{"tx-1", "orders", "mail", "m-7", "no sense"},
+       {"tx-1", "orders", "mail", "m-7", "no sense"}},
       {TransactionNoted{"tx-1", "orders", "part 3 was there"}, {"tx-1", "part 3 was there"}},
   };
   for (const auto& [event, parts] : cases)

@@ -46,7 +46,8 @@ TEST(LogJson, GivesEveryKindOfEventANameOfItsOwn) {
       WorkerCleared{},      StaleWriteRefused{}, HeartbeatFailed{},   LeasesAbandoned{},
       StoreTrouble{},       StoreWarning{},      DamageFound{},       HandlerIgnoresStop{},
       KindPaused{},         KindResumed{},       ScheduleFired{},     ScheduleBroken{},
-      TransactionResumed{}, TransactionMoved{},  TransactionNoted{}};
+      TransactionResumed{}, TransactionMoved{},  QueueWatched{},      MessageRejected{},
+      TransactionNoted{}};
   static_assert(std::size(events) == std::variant_size_v<Event>);
   std::set<std::string> names;
   for (const auto& event : events) {

@@ -98,8 +98,8 @@ function Sheet({ found }: { found: Found }) {
             ]}
           />
         </Section>
-        <Section title="Moves">
-          <Moves history={found.history} />
+        <Section title="Timeline">
+          <Timeline timeline={found.timeline} />
         </Section>
       </div>
       <div class="columns">
@@ -151,25 +151,22 @@ function Series({ result }: { result: NonNullable<Found["result"]> }) {
   );
 }
 
-function Moves({ history }: { history: Found["history"] }) {
+/** What happened, in the words of the log without their beginning. */
+function Timeline({ timeline }: { timeline: Found["timeline"] }) {
   return (
-    <ol class="timeline" tabIndex={0} aria-label="Moves">
-      {history.map((move, i) => (
+    <ol class="timeline" tabIndex={0} aria-label="Timeline">
+      {timeline.map((entry, i) => (
         <li key={i} class="step">
           <span class="when">
-            <Clock at={move.at} />
+            <Clock at={entry.at} />
           </span>
           <div>
-            <Text value={move.from || "begin"} /> →{" "}
             <strong>
-              <Text value={move.to} />
+              <Text value={entry.event.replace(/^transaction_/, "").replaceAll("_", " ")} />
             </strong>
-            {move.reason && (
-              <p class="reason">
-                <Text value={move.reason} />
-              </p>
-            )}
-            <p class="note">token {move.token}</p>
+            <p class="reason">
+              <Text value={entry.text} />
+            </p>
           </div>
         </li>
       ))}

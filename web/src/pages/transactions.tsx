@@ -11,6 +11,7 @@ import { Age, Id, State, Text } from "../parts/text";
 import { address, refine } from "../route";
 import type { Route } from "../route";
 import { plural } from "../text/format";
+import { DeadLetters } from "./dead_letters";
 import { TransactionSheet, trouble_of } from "./transaction_sheet";
 
 export function Transactions({ route }: { route: Route }) {
@@ -99,6 +100,7 @@ function TransactionList({ route }: { route: Route }) {
         </Loaded>
         {pager}
       </Section>
+      <DeadLetters route={route} />
     </Page>
   );
 }

@@ -10,13 +10,18 @@ export interface Paged {
 }
 
 /** A list of which the server answers a page at a time, and the buttons that lead through it. */
-export function use_pages<Answer extends Paged>(path: string, topics: readonly Topic[]) {
+export function use_pages<Answer extends Paged>(
+  path: string,
+  topics: readonly Topic[],
+  every?: number,
+) {
   const [place, set_place] = useState({ path, cursor: "" });
   // The cursor of another list means nothing in this one.
   const cursor = place.path === path ? place.cursor : "";
   const found: Resource<Answer> = use_resource<Answer>(
     path && cursor ? with_cursor(path, cursor) : path,
     topics,
+    every,
   );
   const pager = (
     <Pager

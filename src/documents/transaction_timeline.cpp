@@ -1,0 +1,60 @@
+#include "documents/transaction_timeline.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "recovery/transaction_notes.hpp"
+
+namespace holdfast {
+
+namespace {
+
+constexpr std::string_view by_recovery = "system/recovery";
+constexpr std::string_view abandoned = "abandoned: ";
+
+std::string named(TransactionNote note) { return std::string{name_of(note)}; }
+
+/// Where it stood then.
+std::string state_at(const std::vector<StateMove>& moves, WallTime at) {
+  std::string state = moves.empty() ? std::string{} : moves.front().from;
+  for (const auto& move : moves)
+    if (move.at <= at) state = move.to;
+  return state;
+}
+
+void add_move(std::vector<TimelineEntry>& timeline, const StateMove& move) {
+  timeline.push_back({move.at, "transaction_moved",
+                      fmt::format("{} -> {}{}{}", move.from, move.to,
+                                  move.reason.empty() ? "" : ": ", move.reason)});
+  // It is taken along to the state in which it fails, and was abandoned once.
+  const bool first = std::ranges::none_of(
+      timeline, [](const auto& each) { return each.event == name_of(TransactionNote::abandoned); });
+  if (move.reason.starts_with(abandoned) && first)
+    timeline.push_back(
+        {move.at, named(TransactionNote::abandoned), move.reason.substr(abandoned.size())});
+}
+
+}  // namespace
+
+std::vector<TimelineEntry> timeline_of(const std::vector<StateMove>& moves,
+                                       const std::vector<Transition>& transitions) {
+  std::vector<TimelineEntry> timeline;
+  for (const auto& move : moves) add_move(timeline, move);
+  bool taken_back = false;
+  for (const auto& step : transitions) {
+    if (step.actor == by_recovery)
+      timeline.push_back({step.at, named(TransactionNote::recovering), step.reason});
+    if (step.to == TaskState::running && std::exchange(taken_back, false))
+      timeline.push_back({step.at, named(TransactionNote::recovered), state_at(moves, step.at)});
+    taken_back = taken_back || step.actor == by_recovery;
+    if (step.to == TaskState::completed)
+      timeline.push_back({step.at, named(TransactionNote::completed), {}});
+    if (step.to == TaskState::cancelled)
+      timeline.push_back({step.at, "transaction_cancelled", step.reason});
+  }
+  std::ranges::stable_sort(timeline, {}, &TimelineEntry::at);
+  return timeline;
+}
+
+}  // namespace holdfast
