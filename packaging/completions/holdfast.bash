@@ -51,6 +51,7 @@ _holdfast() {
       "tx show") path=$next ;;
       "tx cancel") path=$next ;;
       "tx retry") path=$next ;;
+      "tx signal") path=$next ;;
       "tx cleanup") path=$next ;;
       "results") path=$next ;;
       "results run") path=$next ;;
@@ -137,12 +138,13 @@ _holdfast() {
     "http run") words="--help --queue --capacity --per-host --timeout --connect-timeout --max-redirects --max-response --raise --user-agent --http1 --idle-timeout --idle-connections --dns-cache --host-failures --host-pause --host-patience --allow-private --allow --proxy --ca-file --secrets --signing-key --blobs --blob-mode --payload-key --sign-payloads --blob-threshold --accept-plain --refuse-unbound --callback-queue --heartbeat-interval --orphan-threshold --shutdown-timeout --retries --max-recoveries --require-bound-secrets --hold-ambiguous --until-empty --otlp --log-format --store --config --version --json --quiet" ;;
     "http list") words="--help --limit --store --config --version --json --quiet" ;;
     "http stats") words="--help --newest --store --config --version --json --quiet" ;;
-    "tx") words="start list show cancel retry cleanup --help --store --config --version --json --quiet" ;;
+    "tx") words="start list show cancel retry signal cleanup --help --store --config --version --json --quiet" ;;
     "tx start") words="--help --id --delay --store --config --version --json --quiet" ;;
     "tx list") words="--help --machine --status --limit --watch --store --config --version --json --quiet" ;;
     "tx show") words="--help --ledger --watch --store --config --version --json --quiet" ;;
     "tx cancel") words="--help --force --store --config --version --json --quiet" ;;
     "tx retry") words="--help --state --store --config --version --json --quiet" ;;
+    "tx signal") words="--help --broker --store --config --version --json --quiet" ;;
     "tx cleanup") words="--help --broker --blobs --blob-mode --ledger --store --config --version --json --quiet" ;;
     "results") words="run send receive dead-letters --help --store --config --version --json --quiet" ;;
     "results run") words="--help --broker --blobs --blob-mode --ledger --request-queue --notify-queue --notify-prefix --intake-queue --failure-queue --abandon-after --queue-patience --timeout --capacity --threads --prefetch --metrics-file --until-empty --log-format --store --config --version --json --quiet" ;;
@@ -165,7 +167,7 @@ _holdfast() {
     "batch run") words="--help --exec --app --op --output --blob-mode --attempts --concurrency --drain-timeout --liveness --queue-unclaimed-after --pass-env --until-empty --log-format --store --config --version --json --quiet" ;;
     "batch recover") words="--help --liveness --queue-unclaimed-after --store --config --version --json --quiet" ;;
     "batch list") words="--help --app --op --status --limit --store --config --version --json --quiet" ;;
-    "serve") words="--help --store --listen --no-auth --read-only --users --tokens --cert --key --behind-proxy --trusted-proxy --allow-host --max-connections --max-connections-per-address --state --output --blobs --blob-mode --payload-key --sign-payloads --accept-plain --refuse-unbound --require-sealed --otlp --log-format --store --config --version --json --quiet" ;;
+    "serve") words="--help --store --listen --no-auth --read-only --users --tokens --cert --key --behind-proxy --trusted-proxy --allow-host --max-connections --max-connections-per-address --state --output --broker --blobs --blob-mode --payload-key --sign-payloads --accept-plain --refuse-unbound --require-sealed --otlp --log-format --store --config --version --json --quiet" ;;
     "user") words="add list remove --help --store --config --version --json --quiet" ;;
     "user add") words="--help --users --role --store --config --version --json --quiet" ;;
     "user list") words="--help --users --store --config --version --json --quiet" ;;
@@ -458,6 +460,7 @@ _holdfast() {
     "tx list "--status) return ;;
     "tx list "--limit) return ;;
     "tx retry "--state) return ;;
+    "tx signal "--broker) return ;;
     "tx cleanup "--broker) return ;;
     "tx cleanup "--blobs) return ;;
     "tx cleanup "--blob-mode) words="0600 0640" ;;
@@ -539,6 +542,7 @@ _holdfast() {
     "serve "--max-connections-per-address) return ;;
     "serve "--state) return ;;
     "serve "--output) return ;;
+    "serve "--broker) return ;;
     "serve "--blobs) return ;;
     "serve "--blob-mode) words="0600 0640" ;;
     "serve "--payload-key) return ;;

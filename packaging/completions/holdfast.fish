@@ -3,7 +3,7 @@ function __holdfast_at
     set -l path ''
     for word in (commandline -opc)[2..-1]
         set -l next (string trim "$path $word")
-        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx cleanup' 'results' 'results run' 'results send' 'results receive' 'results dead-letters' 'results dead-letters list' 'results dead-letters show' 'results dead-letters replay' 'results dead-letters discard' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'serve' 'user' 'user add' 'user list' 'user remove' 'token' 'token add' 'token list' 'token revoke' 'top' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
+        contains -- $next 'task' 'task add' 'task list' 'task show' 'task explain' 'task logs' 'task retry' 'task cancel' 'queue' 'queue status' 'queue pause' 'queue resume' 'queue recover' 'queue recovery-status' 'queue recovery-report' 'queue metrics' 'schedule' 'schedule add' 'schedule list' 'schedule pause' 'schedule resume' 'schedule remove' 'limit' 'limit set' 'limit list' 'limit remove' 'worker' 'worker run' 'worker list' 'http' 'http get' 'http post' 'http put' 'http patch' 'http delete' 'http head' 'http run' 'http list' 'http stats' 'tx' 'tx start' 'tx list' 'tx show' 'tx cancel' 'tx retry' 'tx signal' 'tx cleanup' 'results' 'results run' 'results send' 'results receive' 'results dead-letters' 'results dead-letters list' 'results dead-letters show' 'results dead-letters replay' 'results dead-letters discard' 'batch' 'batch submit' 'batch append' 'batch watch' 'batch release' 'batch abort' 'batch status' 'batch rows' 'batch output' 'batch run' 'batch recover' 'batch list' 'serve' 'user' 'user add' 'user list' 'user remove' 'token' 'token add' 'token list' 'token revoke' 'top' 'config' 'config check' 'doctor' 'migrate' 'move' 'backup' 'restore' 'demo' 'version' 'help' 'completion'
         and set path $next
     end
     test "$path" = "$argv[1]"
@@ -429,6 +429,7 @@ complete -c holdfast -n '__holdfast_at \'tx\'' -a list -d 'List transactions, ne
 complete -c holdfast -n '__holdfast_at \'tx\'' -a show -d 'Show everything about a transaction, and what is missing of a result'
 complete -c holdfast -n '__holdfast_at \'tx\'' -a cancel -d 'Call transactions off; running ones are asked'
 complete -c holdfast -n '__holdfast_at \'tx\'' -a retry -d 'Run failed, held or cancelled transactions again'
+complete -c holdfast -n '__holdfast_at \'tx\'' -a signal -d 'Send a signal to a transaction, such as an approval that it waits for'
 complete -c holdfast -n '__holdfast_at \'tx\'' -a cleanup -d 'Remove queues and blobs of results that failed or were cancelled'
 complete -c holdfast -n '__holdfast_at \'tx\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'tx start\'' -l help -d 'Print this help message and exit'
@@ -446,6 +447,8 @@ complete -c holdfast -n '__holdfast_at \'tx cancel\'' -l help -d 'Print this hel
 complete -c holdfast -n '__holdfast_at \'tx cancel\'' -l force -d 'Take running ones from their workers now; whatever those write is refused'
 complete -c holdfast -n '__holdfast_at \'tx retry\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'tx retry\'' -l state -d 'Begin in this state; default: where it was, or its first one if it had failed' -x
+complete -c holdfast -n '__holdfast_at \'tx signal\'' -l help -d 'Print this help message and exit'
+complete -c holdfast -n '__holdfast_at \'tx signal\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l broker -d 'Where messages are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
 complete -c holdfast -n '__holdfast_at \'tx cleanup\'' -l blobs -d 'Where parts are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
@@ -568,8 +571,8 @@ complete -c holdfast -n '__holdfast_at \'batch list\'' -l limit -d 'At most so m
 complete -c holdfast -n '__holdfast_at \'serve\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l store -d 'A store to serve; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l listen -d 'Where; default: localhost:8420' -x
-complete -c holdfast -n '__holdfast_at \'serve\'' -l no-auth -d 'Ask nobody who they are; only on loopback'
-complete -c holdfast -n '__holdfast_at \'serve\'' -l read-only -d 'Everybody may look, and nobody act'
+complete -c holdfast -n '__holdfast_at \'serve\'' -l no-auth -d 'Disable authentication (loopback only)'
+complete -c holdfast -n '__holdfast_at \'serve\'' -l read-only -d 'Read-only mode: all callers have the rights of a viewer'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l users -d 'Who may log in; see \'holdfast user add\'' -r -F
 complete -c holdfast -n '__holdfast_at \'serve\'' -l tokens -d 'Tokens of programs; default: \'tokens\' in the folder of --state' -r -F
 complete -c holdfast -n '__holdfast_at \'serve\'' -l cert -d 'Certificate for TLS (PEM)' -r -F
@@ -581,6 +584,7 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l max-connections -d 'Maximum
 complete -c holdfast -n '__holdfast_at \'serve\'' -l max-connections-per-address -d 'Maximum unauthenticated connections of one address (default: 64)' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l state -d 'Folder for tokens and audit log; default: beside the store' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l output -d 'Where output files of batches are, such as dir:FOLDER; default: beside the store' -x
+complete -c holdfast -n '__holdfast_at \'serve\'' -l broker -d 'Where messages of transactions and results are: sqlite:FILE or amqp://USER@HOST/VHOST; default: in the store\'s file' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l blobs -d 'Where large requests and answers are kept: dir:FOLDER, azure://ACCOUNT/CONTAINER or s3://BUCKET' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l blob-mode -d 'Mode of the files of blobs in a folder: 0600, or 0640 so that the group of the folder can read them; default: the configuration\'s, else 0600' -x -a '0600 0640'
 complete -c holdfast -n '__holdfast_at \'serve\'' -l payload-key -d 'File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable' -x
@@ -590,9 +594,9 @@ complete -c holdfast -n '__holdfast_at \'serve\'' -l refuse-unbound -d 'Refuse w
 complete -c holdfast -n '__holdfast_at \'serve\'' -l require-sealed -d 'Hold tasks of this kind whose payload is neither encrypted nor signed; KIND* for all that begin so; repeatable' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l otlp -d 'Send spans of attempts to this collector for OpenTelemetry, such as http://127.0.0.1:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT, else the configuration\'s, else none' -x
 complete -c holdfast -n '__holdfast_at \'serve\'' -l log-format -d 'How the log on standard error is written; default: the configuration\'s, else text' -x -a 'text json'
-complete -c holdfast -n '__holdfast_at \'user\'' -a add -d 'Let somebody log in; reads the password from standard input'
+complete -c holdfast -n '__holdfast_at \'user\'' -a add -d 'Add a user or set a new password, which is read from standard input'
 complete -c holdfast -n '__holdfast_at \'user\'' -a list -d 'List who may log in'
-complete -c holdfast -n '__holdfast_at \'user\'' -a remove -d 'Let somebody log in no more'
+complete -c holdfast -n '__holdfast_at \'user\'' -a remove -d 'Remove a user'
 complete -c holdfast -n '__holdfast_at \'user\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'user add\'' -l help -d 'Print this help message and exit'
 complete -c holdfast -n '__holdfast_at \'user add\'' -l users -d 'The file that \'holdfast serve --users\' reads' -r -F

@@ -58,6 +58,7 @@ _holdfast() {
       "tx show") path_=$next ;;
       "tx cancel") path_=$next ;;
       "tx retry") path_=$next ;;
+      "tx signal") path_=$next ;;
       "tx cleanup") path_=$next ;;
       "results") path_=$next ;;
       "results run") path_=$next ;;
@@ -374,6 +375,7 @@ _holdfast() {
     "tx list --status") return ;;
     "tx list --limit") return ;;
     "tx retry --state") return ;;
+    "tx signal --broker") return ;;
     "tx cleanup --broker") return ;;
     "tx cleanup --blobs") return ;;
     "tx cleanup --blob-mode") compadd -- 0600 0640; return ;;
@@ -455,6 +457,7 @@ _holdfast() {
     "serve --max-connections-per-address") return ;;
     "serve --state") return ;;
     "serve --output") return ;;
+    "serve --broker") return ;;
     "serve --blobs") return ;;
     "serve --blob-mode") compadd -- 0600 0640; return ;;
     "serve --payload-key") return ;;
@@ -1065,6 +1068,7 @@ _holdfast() {
         'show:Show everything about a transaction, and what is missing of a result'
         'cancel:Call transactions off; running ones are asked'
         'retry:Run failed, held or cancelled transactions again'
+        'signal:Send a signal to a transaction, such as an approval that it waits for'
         'cleanup:Remove queues and blobs of results that failed or were cancelled')
       options=(
         '--help:Print this help message and exit')
@@ -1103,6 +1107,12 @@ _holdfast() {
       options=(
         '--help:Print this help message and exit'
         '--state:Begin in this state; default\: where it was, or its first one if it had failed')
+      ;;
+    "tx signal")
+      commands=()
+      options=(
+        '--help:Print this help message and exit'
+        '--broker:Where messages are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file')
       ;;
     "tx cleanup")
       commands=()
@@ -1317,8 +1327,8 @@ _holdfast() {
         '--help:Print this help message and exit'
         '--store:A store to serve; repeatable'
         '--listen:Where; default\: localhost\:8420'
-        '--no-auth:Ask nobody who they are; only on loopback'
-        '--read-only:Everybody may look, and nobody act'
+        '--no-auth:Disable authentication (loopback only)'
+        '--read-only:Read-only mode\: all callers have the rights of a viewer'
         '--users:Who may log in; see '\''holdfast user add'\'''
         '--tokens:Tokens of programs; default\: '\''tokens'\'' in the folder of --state'
         '--cert:Certificate for TLS (PEM)'
@@ -1330,6 +1340,7 @@ _holdfast() {
         '--max-connections-per-address:Maximum unauthenticated connections of one address (default\: 64)'
         '--state:Folder for tokens and audit log; default\: beside the store'
         '--output:Where output files of batches are, such as dir\:FOLDER; default\: beside the store'
+        '--broker:Where messages of transactions and results are\: sqlite\:FILE or amqp\://USER@HOST/VHOST; default\: in the store'\''s file'
         '--blobs:Where large requests and answers are kept\: dir\:FOLDER, azure\://ACCOUNT/CONTAINER or s3\://BUCKET'
         '--blob-mode:Mode of the files of blobs in a folder\: 0600, or 0640 so that the group of the folder can read them; default\: the configuration'\''s, else 0600'
         '--payload-key:File with a key that requests and answers are encrypted with; the first one is used, the others are for what is there; repeatable'
@@ -1342,9 +1353,9 @@ _holdfast() {
       ;;
     "user")
       commands=(
-        'add:Let somebody log in; reads the password from standard input'
+        'add:Add a user or set a new password, which is read from standard input'
         'list:List who may log in'
-        'remove:Let somebody log in no more')
+        'remove:Remove a user')
       options=(
         '--help:Print this help message and exit')
       ;;

@@ -93,23 +93,28 @@ TEST_F(Circuit, WhoWaitedInOneProcessorIsToldByTheNextWithinItsPatience) {
   auto options = lenient();
   options.capacity = 1;
   options.until_empty = false;
+  // Who is not sent during a pause comes again when it ends, whichever processor that is at.
   options.breaker = {
-      .failures = failures, .pause = std::chrono::hours{1}, .patience = std::chrono::hours{1}};
+      .failures = failures, .pause = Millis{1'000}, .patience = std::chrono::hours{1}};
+  std::int64_t sent = 0;
   {
     Processor processor{engine_, options};
     std::jthread running{[&] { processor.run(); }};
     EXPECT_TRUE(test::eventually([&] {
-      return inspector_.count({.states = {TaskState::completed}, .kind = request_kind}) == failures;
+      sent = inspector_.count({.states = {TaskState::completed}, .kind = request_kind});
+      return sent >= failures;
     }));
     processor.stop();
   }
-  EXPECT_EQ(inspector_.count({.states = {TaskState::pending}, .kind = request_kind}),
-            many - failures);
+  sent = inspector_.count({.states = {TaskState::completed}, .kind = request_kind});
+  EXPECT_EQ(inspector_.count({.states = {TaskState::pending}, .kind = request_kind}), many - sent);
+  ASSERT_LT(sent, many - failures) << "otherwise the next has nothing to do";
   options.until_empty = true;
   options.breaker.patience = Millis{500};
   const auto told = perform(options);
   EXPECT_EQ(told.errors.size(), static_cast<std::size_t>(many));
-  EXPECT_EQ(count(told, ErrorType::connection), 2 * failures) << "what opened it in each";
+  EXPECT_GE(count(told, ErrorType::circuit_open), 1);
+  EXPECT_GE(count(told, ErrorType::connection), sent + failures) << "what opened it in each";
   EXPECT_EQ(charged(), many) << "no wait was charged";
 }
 

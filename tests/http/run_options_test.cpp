@@ -45,17 +45,20 @@ TEST_F(RunOptions, LeaveAHostAloneWhenAndForAsLongAsTheyAreTold) {
 
 TEST_F(RunOptions, KeepConnectionsAsTheyAreTold) {
   HttpServer server{[](const ServedRequest&) { return answer(200); }};
-  const auto other = fmt::format("http://localhost:{}/", server.port());
-  for (const auto& url : {server.url(), other, server.url()}) cli({"http", "get", url});
+  HttpServer other{[](const ServedRequest&) { return answer(200); }};
+  for (int i = 0; i < 2; ++i)
+    for (const auto& url : {server.url(), other.url()}) cli({"http", "get", url});
   const std::vector<std::string> few{"http",       "run", "--allow-private",    "--until-empty",
                                      "--capacity", "1",   "--idle-connections", "0"};
   ASSERT_TRUE(cli(few).ending.ok());
-  EXPECT_EQ(server.served(), 3);
-  EXPECT_EQ(server.connections(), 3) << "there was a place for one only";
+  EXPECT_EQ(server.served(), 2);
+  // Which of two connections is older, libcurl can tell from millisecond to millisecond only.
+  EXPECT_GT(server.connections() + other.connections(), 2) << "there was a place for one only";
+  const auto before = server.connections();
   cli({"http", "get", server.url()});
   cli({"http", "get", server.url(), "--delay", "2500ms"});
   ASSERT_TRUE(cli(run_words({"--until-empty", "--idle-timeout", "1s"})).ending.ok());
-  EXPECT_EQ(server.connections(), 5) << "the one before was idle for too long";
+  EXPECT_EQ(server.connections(), before + 2) << "the one before was idle for too long";
 }
 
 TEST_F(RunOptions, SpeakTheVersionThatTheyAreTold) {

@@ -89,7 +89,7 @@ TEST(Metrics, AreWhatPrometheusReads) {
   ServerUnderTest server;
   server.enqueue("a");
   const auto metrics = server.get("/metrics");
-  EXPECT_THAT(metrics.headers.at("content_of-type"), HasSubstr("version=0.0.4"));
+  EXPECT_THAT(metrics.headers.at("content-type"), HasSubstr("version=0.0.4"));
   EXPECT_THAT(metrics.body, HasSubstr("holdfast_store_tasks{"));
   const auto checked =
       test::run({"/usr/bin/env", "promtool", "check", "metrics"}, {}, metrics.body);

@@ -1,5 +1,6 @@
 #include "exec/exec_handler.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -320,8 +321,10 @@ TEST(ExecHandler, AGuardThatWasKilledHarmsNobody) {
 /// A file at the number under which a program that is being started finds other things.
 class FileAtNumberFour {
  public:
-  FileAtNumberFour() : before_{::dup(number)} {
-    Descriptor file{::memfd_create("ours", MFD_CLOEXEC)};
+  FileAtNumberFour() : before_{::fcntl(number, F_DUPFD_CLOEXEC, out_of_the_way)} {
+    Descriptor made{::memfd_create("ours", MFD_CLOEXEC)};
+    const Descriptor file{::fcntl(made.get(), F_DUPFD_CLOEXEC, out_of_the_way)};
+    made.close();  // its number may be the one that we want
     if (::write(file.get(), "ours", 4) != 4 || ::dup2(file.get(), number) < 0) ::abort();
   }
   ~FileAtNumberFour() { before_ ? ::dup2(before_.get(), number) : ::close(number); }
@@ -332,7 +335,7 @@ class FileAtNumberFour {
   }
 
  private:
-  static constexpr int number = 4;
+  static constexpr int number = 4, out_of_the_way = 10;
   Descriptor before_;
 };
 
