@@ -31,10 +31,10 @@ class OutputFiles : public testing::Test {
     return "/v1/batches/" + id_.text() + "/output?" + query;
   }
   Answer get(const std::string& query) { return server_.get(target(query)); }
+  /// The bytes themselves; what is known of them is in another file.
   std::filesystem::path blob(const std::string& name) const {
     for (const auto& entry : std::filesystem::recursive_directory_iterator{server_.output_folder()})
-      if (entry.path().filename().string().find(keys_.at(name)) != std::string::npos)
-        return entry.path();
+      if (entry.path().filename().string().ends_with(keys_.at(name))) return entry.path();
     return {};
   }
 
