@@ -1,7 +1,5 @@
 #include "server/serve.hpp"
 
-#include <sys/stat.h>
-
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +23,6 @@
 #include "cli/watchdog.hpp"
 #include "documents/json.hpp"
 #include "exec/memory_guard.hpp"
-#include "recovery/private_files.hpp"
 #include "server/secrets.hpp"
 
 namespace holdfast::cli {
@@ -45,21 +42,6 @@ struct ServeOptions {
 std::string folder_for(const std::string& store) {
   if (auto folder = server_folder(store)) return *std::move(folder);
   throw ConfigError{"there is no HOME to keep the token in; name a folder with --state"};
-}
-
-/// The folder beside a SQLite store is checked before anything in it is believed.
-void make_folder_above(const std::string& store) {
-  const auto file = sqlite_file(store);
-  if (!file) return;
-  struct stat database {};
-  std::optional<uid_t> owner;
-  if (::stat(file->c_str(), &database) == 0) owner = database.st_uid;
-  try {
-    make_private_folder(*file + ".holdfast",
-                        is_for_group(store) ? FilesFor::group : FilesFor::owner, owner);
-  } catch (const StoreError& error) {
-    throw ConfigError{fmt::format("{}; name another folder with --state", error.what())};
-  }
 }
 
 /// Output that is not on a terminal ends in files and journals that others read, and the link makes
@@ -231,7 +213,7 @@ Exit run_serve(Context& context, const ServeOptions& options) {
   };
   serve.traces = trace_options(context, options.traces);
   serve.payloads = payloads_of(options.payloads, context);
-  if (beside_store) make_folder_above(addresses.front());
+  if (beside_store) make_folder_above_server(addresses.front());
   context.config();       // read now: stores are opened by threads of their own
   Interrupts interrupts;  // before the stores, which start threads
   std::vector<server::StoreToServe> stores;

@@ -10,4 +10,8 @@ namespace holdfast::cli {
 /// Nothing: there is no home for that.
 std::optional<std::string> server_folder(const std::string& store);
 
+/// Makes the folder beside the file of a SQLite store that the server's is in, or checks it before
+/// anything in it is believed. Does nothing for other stores. Throws `ConfigError`.
+void make_folder_above_server(const std::string& store);
+
 }  // namespace holdfast::cli

@@ -14,6 +14,7 @@
 #include "cli/server_folder.hpp"
 #include "cli/table.hpp"
 #include "documents/json.hpp"
+#include "recovery/private_files.hpp"
 #include "recovery/time_text.hpp"
 #include "server/serve.hpp"
 #include "server/tokens.hpp"
@@ -40,6 +41,14 @@ std::string file_of(Context& context, const TokenOptions& options) {
   if (const auto folder = server_folder(context.store_address()))
     return server::tokens_file(*folder);
   throw ConfigError{"there is no HOME to keep tokens in; name the server's folder with --state"};
+}
+
+/// A server refuses to use its folder where other users may write to it, and so does this. A file
+/// of its own may be in any folder.
+void expect_private_folder(Context& context, const TokenOptions& options) {
+  if (!options.file.empty()) return;
+  if (options.folder.empty()) make_folder_above_server(context.store_address());
+  make_private_folder(std::filesystem::path{file_of(context, options)}.parent_path().string());
 }
 
 /// Who runs this, for the audit log of the server.
@@ -77,6 +86,8 @@ Exit add_token(Context& context, const TokenOptions& options) {
   for (const auto& name : options.scopes) token.scopes.insert(server::parse_scope(name).value());
   if (!options.expires.empty())
     token.expires = token.created + parse_duration(options.expires, "--expires");
+  validate(token, token.created);
+  expect_private_folder(context, options);
   const auto made = server::Tokens{file}.add(std::move(token));
   if (context.json) {
     context.print_json(JsonObject{}

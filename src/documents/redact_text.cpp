@@ -52,11 +52,8 @@ bool is_encoded(std::string_view text) {
   const auto is_hex = [](char c) { return is_digit(c) || ((c | ' ') >= 'a' && (c | ' ') <= 'f'); };
   return text.size() > 2 && text[0] == '%' && is_hex(text[1]) && is_hex(text[2]);
 }
-/// `FOLDER`: a place for a value in a text about an option.
-bool is_placeholder(std::string_view word) {
-  return std::ranges::all_of(word,
-                             [](char c) { return (c >= 'A' && c <= 'Z') || c == '_' || c == '='; });
-}
+/// Places for values in texts about options. Other words in capitals may be passwords.
+constexpr std::array placeholders = {"FILE", "FOLDER", "NAME", "NAME=FILE", "PATH"};
 bool ends_value(char c) {
   return is_space(c) || is_break(c) || is_quote(c) || c == '&' || c == ';' || c == ',' ||
          c == ')' || c == '}' || c == ']' || c == '<' || c == '>' || c == '#' || c == '|';
@@ -204,7 +201,7 @@ class Scan {
     auto last = at;
     if (text_.substr(at).starts_with(hidden_mark)) last += hidden_mark.size();
     while (last < text_.size() && !ends_value(text_[last])) ++last;
-    return is_placeholder(text_.substr(at, last - at)) ? nothing : std::pair{at, last};
+    return is_among(placeholders, text_.substr(at, last - at)) ? nothing : std::pair{at, last};
   }
   /// `BY` counts behind `IDENTIFIED` only.
   bool is_given(std::size_t begin, std::string_view word) const {

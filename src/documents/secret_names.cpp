@@ -31,19 +31,19 @@ constexpr std::array secret_words = {
     "cvv",        "cvc",         "sas"};
 /// What a name without separators ends with: `dbpassword`, `clientsecret`.
 constexpr std::array secret_endings = {
-    "password",   "passwd",        "passphrase",       "secret",        "token",
-    "apikey",     "apisecret",     "accesskey",        "privatekey",    "secretkey",
-    "signingkey", "sharedkey",     "masterkey",        "accountkey",    "sshkey",
-    "authkey",    "credentials",   "credential",       "setcookie",     "sessionid",
-    "sessid",     "authorization", "connectionstring", "encryptionkey", "licensekey",
-    "accesskeyid"};
+    "password",    "passwd",        "passphrase",       "secret",        "token",
+    "apikey",      "apisecret",     "accesskey",        "privatekey",    "secretkey",
+    "signingkey",  "sharedkey",     "masterkey",        "accountkey",    "sshkey",
+    "authkey",     "credentials",   "credential",       "setcookie",     "sessionid",
+    "sessid",      "authorization", "connectionstring", "encryptionkey", "licensekey",
+    "accesskeyid", "passwort",      "kennwort"};
 /// `userpwd`, `dbpass`: shorter, so what is before them must be known.
 constexpr std::array owners = {"db",   "database", "user",  "root",  "admin", "my",
                                "smtp", "mail",     "ftp",   "mysql", "redis", "pg",
                                "ssh",  "http",     "proxy", "login"};
 constexpr std::array short_endings = {"pwd", "pass"};
 /// Two words that are a credential together.
-constexpr std::array<std::array<std::string_view, 2>, 50> pairs = {{
+constexpr std::array<std::array<std::string_view, 2>, 60> pairs = {{
     {"api", "key"},
     {"api", "keys"},
     {"access", "key"},
@@ -94,6 +94,16 @@ constexpr std::array<std::array<std::string_view, 2>, 50> pairs = {{
     {"recovery", "code"},
     {"backup", "code"},
     {"unlock", "code"},
+    {"2fa", "code"},
+    {"mfa", "code"},
+    {"pass", "word"},
+    {"pass", "words"},
+    {"pass", "phrase"},
+    {"pass", "code"},
+    {"certificate", "key"},
+    {"cert", "key"},
+    {"tls", "key"},
+    {"ssl", "key"},
 }};
 /// Before `signature`, it lets its holder in; alone, it may end a letter.
 constexpr std::array signers = {"amz", "hub",    "hmac", "webhook", "request", "access",
@@ -103,7 +113,7 @@ constexpr std::array same_thing = {
     "value",   "values",  "text",         "string", "plain",   "plaintext", "raw",
     "hash",    "digest",  "salt",         "hex",    "base64",  "b64",       "encoded",
     "enc",     "pem",     "data",         "header", "headers", "old",       "new",
-    "current", "confirm", "confirmation", "repeat", "again",   "backup"};
+    "current", "confirm", "confirmation", "repeat", "again",   "backup",    "base"};
 /// Of an access key or a secret, its id too: who knows the rest of it has the whole.
 constexpr std::array with_id = {"key", "secret", "accesskey"};
 constexpr std::array parameters = {"key",  "sig",  "signature", "auth",
@@ -113,7 +123,7 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// `X-Api-Key`, `xApiKey` and `XAPIKey` are x, api, key.
+/// `X-Api-Key`, `xApiKey` and `XAPIKey` are x, api, key. `PassWord` is pass, word.
 Words words_of(std::string_view name) {
   Words words;
   bool begins = true;

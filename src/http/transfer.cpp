@@ -93,8 +93,6 @@ void Transfer::set_constants(CURL* handle, const Site& site) {
   set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   set(handle, CURLOPT_PROXY, options.proxy.c_str());  // empty: none, not even the environment's
   set(handle, CURLOPT_NOPROXY, "");
-  // A proxy that makes a tunnel is not told the headers of what goes through it.
-  set(handle, CURLOPT_HEADEROPT, static_cast<long>(CURLHEADER_SEPARATE));
   set(handle, CURLOPT_FOLLOWLOCATION, 0L);
   set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   set(handle, CURLOPT_SSL_VERIFYPEER, 1L);

@@ -72,10 +72,14 @@ mode_t writable_by_others(bool shared) { return shared ? S_IWOTH : S_IWOTH | S_I
 
 bool is_shared(const Status& folder) { return (folder.st_mode & S_IRWXG) == S_IRWXG; }
 
-bool has_trusted_owner(const Status& status, const Status& folder) {
+bool is_ours_or_roots(const Status& status, const Status& folder) {
   const auto us = ::geteuid();
-  return status.st_uid == us || status.st_uid == 0 || (us == 0 && status.st_uid == folder.st_uid) ||
-         (is_shared(folder) && status.st_gid == folder.st_gid);
+  return status.st_uid == us || status.st_uid == 0 || (us == 0 && status.st_uid == folder.st_uid);
+}
+
+/// In a private folder, where the mode tells whether it is shared.
+bool has_trusted_owner(const Status& status, const Status& folder) {
+  return is_ours_or_roots(status, folder) || (is_shared(folder) && status.st_gid == folder.st_gid);
 }
 
 FileDescriptor open_folder(const std::string& path) {
@@ -183,7 +187,8 @@ void check_folder(const Status& status, const Place& place, const std::string& p
                   std::optional<uid_t> trusted_owner) {
   const bool group = whom == FilesFor::group && status.st_gid == place.about.st_gid;
   const bool trusted = ::geteuid() == 0 && trusted_owner && *trusted_owner == status.st_uid;
-  if (!trusted && !group && !has_trusted_owner(status, place.about)) refuse_owner(path, status);
+  // The folder above may be anything, so its mode does not say that a group is trusted.
+  if (!trusted && !group && !is_ours_or_roots(status, place.about)) refuse_owner(path, status);
   if ((status.st_mode & writable_by_others(group)) == 0) return;
   if (is_shared(status) && (status.st_mode & S_IWOTH) == 0)
     refuse(path, status, "other users may write to it",

@@ -86,11 +86,11 @@ void Audit::read() {
   if (!head.is_there) {
     head_file_.create(end_);
     sync_folder(place_.folder);
-    // A log of an earlier version; else the head record was removed, and this entry says so.
+    // A log of an earlier version. The entry says that there is a head record from now on.
     if (end_.lines > 0)
       note({.at = system_clock().wall(),
-            .who = "holdfast",
-            .what = "begin the head record of the audit log",
+            .who = std::string{head_begun_by},
+            .what = std::string{head_begun},
             .details = JsonObject{}.number("lines", end_.lines).str()},
            "there was none");
   } else {
@@ -125,7 +125,7 @@ void Audit::settle() {
 void Audit::append(AuditEntry entry) {
   settle();
   entry = as_kept(std::move(entry));
-  chain_to(end_.hash, entry);
+  chain_to(end_.lines == 0 ? before_first_line : end_.hash, entry);
   const auto line = audit_json(entry) + "\n";
   errno = ENOSPC;  // what a write that is too short means
   const bool kept = ::write(file_, line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&

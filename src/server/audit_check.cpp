@@ -68,9 +68,14 @@ class Reader {
     found_.line = found_.end.lines + 1;
   }
 
+  bool is_next() {
+    if (found_.end.lines > 0) return is_chained(found_.end.hash, line_);
+    needs_head_ = is_chained(before_first_line, line_);
+    return needs_head_ || is_chained({}, line_);
+  }
+
   void take_line() {
-    if (!is_chained(found_.end.hash, line_))
-      return fail("the line was changed, or one before it was removed");
+    if (!is_next()) return fail("the line was changed, or one before it was removed");
     AuditEntry entry;
     try {
       entry = read_audit_line(line_);
@@ -81,11 +86,15 @@ class Reader {
     found_.end.hash = entry.hash;
     found_.bytes += static_cast<std::int64_t>(line_.size()) + 1;
     if (head_.head && found_.end.lines == head_.head->lines) at_head_ = entry.hash;
+    needs_head_ = needs_head_ || (entry.who == head_begun_by && entry.what == head_begun);
     line_.clear();
     each_(std::move(entry));
   }
 
   void compare_with_head() {
+    if (!head_.is_there && needs_head_)
+      return fail(
+          "the head record beside the log was removed, and lines may be missing at the end");
     if (!head_.is_there) return;
     if (!head_.head) return fail("the head record beside the log cannot be read");
     const auto missing = head_.head->lines - found_.end.lines;
@@ -106,6 +115,7 @@ class Reader {
   AuditCheck found_;
   std::string line_;
   std::string at_head_;
+  bool needs_head_ = false;
 };
 
 }  // namespace

@@ -3,11 +3,16 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "server/audit_head.hpp"
 #include "server/audit_line.hpp"
 
 namespace holdfast::server {
+
+/// The entry with which a log of an earlier version gets its head record.
+inline constexpr std::string_view head_begun = "begin the head record of the audit log";
+inline constexpr std::string_view head_begun_by = "holdfast";
 
 /// What an audit log was found to be.
 struct AuditCheck {
@@ -24,7 +29,8 @@ struct AuditCheck {
 ///
 /// A line is appended and synced before the head says so. So these are what a crash leaves, and no
 /// faults: the log ends where its head says; it has one line more; it has a part of one line more.
-/// Without a head file (a log of a version that had none) its end is not checked.
+/// A log of a version that had no head record has none, and its end is not checked. Every other log
+/// without one is a fault: else its last lines could be cut off together with the head record.
 ///
 /// Throws `ConfigError` if the file cannot be read.
 AuditCheck check_audit(const std::string& path, const AuditHeadFile::Found& head,

@@ -72,8 +72,8 @@ AuditEntry as_kept(AuditEntry entry) {
   return entry;
 }
 
-void chain_to(const std::string& hash_before, AuditEntry& entry) {
-  entry.hash = fingerprint(hash_before + "\n" + without_hash(entry));
+void chain_to(std::string_view hash_before, AuditEntry& entry) {
+  entry.hash = fingerprint(fmt::format("{}\n{}", hash_before, without_hash(entry)));
 }
 
 bool is_chained(std::string_view hash_before, std::string_view line) {

@@ -30,9 +30,13 @@ AuditEntry as_kept(AuditEntry entry);
 /// Longer lines are not lines of an audit log, so a reader needs no more memory than this.
 inline constexpr std::size_t longest_audit_line = 256 * 1024;
 
+/// Stands for the hash of the line before the first line. Logs of versions without a head record
+/// have nothing there, so a log that begins with this one has a head record, or had one.
+inline constexpr std::string_view before_first_line = "with a head record";
+
 /// Sets the hash: over the hash of the line before and the bytes of this line without its member
 /// `hash`.
-void chain_to(const std::string& hash_before, AuditEntry& entry);
+void chain_to(std::string_view hash_before, AuditEntry& entry);
 
 /// Whether the bytes of a line have the hash that the line says. Looks at the bytes as they are:
 /// writing an entry that was read again may give other bytes for the same entry.

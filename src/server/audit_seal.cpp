@@ -62,7 +62,7 @@ std::string first_line(const AuditCheck& found, const std::string& sealed, WallT
                       .str();
   entry.outcome = "a new chain begins";
   entry = as_kept(std::move(entry));
-  chain_to({}, entry);
+  chain_to(before_first_line, entry);
   return audit_json(entry);
 }
 
@@ -98,7 +98,7 @@ void finish_sealing(const AuditPlace& place) {
   std::string name, line;
   std::ifstream plan{place.sealing};
   if (!std::getline(plan, name) || !std::getline(plan, line) || !is_sealed_name(name) ||
-      !is_chained({}, line)) {
+      !is_chained(before_first_line, line)) {
     // It was written in one step, so it is not ours. The log is checked as always.
     if (::unlink(place.sealing.c_str()) != 0) refuse_seal(place.sealing, "removed");
     return;

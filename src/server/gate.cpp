@@ -112,9 +112,8 @@ void Gate::admit(Request& request, Access access, bool acts) {
   const auto needed = role_for(access);
   if (!needed) return;
   if (request.caller.by == Caller::By::nobody)
-    throw Problem{
-        401, "unauthenticated",
-        "log in, or send 'Authorization: Bearer TOKEN'; 'holdfast token add' makes tokens"};
+    throw Problem{401, "unauthenticated",
+                  "log in, or send a bearer token, as 'holdfast token add' makes them"};
   if (request.caller.by == Caller::By::session && acts) {
     const auto session = session_of(request);
     if (!session || !same_secret(session->csrf, request.header("x-csrf-token")))

@@ -91,7 +91,7 @@ void make_state_folder(const std::string& folder) {
   try {
     make_private_folder(folder);
     expect_private_entries(folder);
-  } catch (const StoreError& error) {
+  } catch (const Error& error) {
     throw ConfigError{fmt::format("{}; name another folder with --state", error.what())};
   }
 }

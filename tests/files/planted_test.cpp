@@ -124,6 +124,12 @@ TEST_F(Planted, SideFolderIsRefusedIfOthersCouldHavePlantedIt) {
     ASSERT_EQ(::chown(folder.c_str(), ada, ada), 0);
     EXPECT_THAT(refusal({"task", "add", "mail"}), HasSubstr(std::to_string(ada)));
     EXPECT_THAT(serve_refusal(), HasSubstr(std::to_string(ada)));
+    // A group that may write to the folder above is not trusted for that.
+    ASSERT_EQ(::chmod(store_.folder().c_str(), 0775), 0);
+    ASSERT_EQ(::chown(folder.c_str(), ada, 0), 0);
+    EXPECT_THAT(refusal({"task", "add", "mail"}), HasSubstr("belongs to another user"));
+    EXPECT_THAT(serve_refusal(), HasSubstr("belongs to another user"));
+    ASSERT_EQ(::chmod(store_.folder().c_str(), 0700), 0);
     ASSERT_EQ(::chown(folder.c_str(), 0, 0), 0);
   }
   EXPECT_FALSE(fs::exists(store_.database()));

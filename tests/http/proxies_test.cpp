@@ -75,6 +75,7 @@ TEST_F(Tunnels, AreMadeForWhatIsEncrypted) {
               testing::ElementsAre(testing::StartsWith("CONNECT " + host + " HTTP/1.1\r\n")));
 }
 
+/// libcurl keeps them apart from those of the tunnel, unless CURLOPT_HEADEROPT says otherwise.
 TEST_F(Tunnels, AreNotToldTheHeadersOfWhatGoesThrough) {
   test::Http2Server server{store_.folder() / "ca.crt", store_.folder() / "ca.key", 1'000};
   auto with_header = call("x");

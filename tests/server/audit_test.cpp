@@ -174,6 +174,8 @@ TEST_F(AuditLog, GoesOnWithALogOfTheVersionBefore) {
   }
   EXPECT_THAT(content(path_), testing::StartsWith(log));
   expect_intact(4);
+  std::filesystem::remove(head_);
+  expect_sealed("line 6", "head record beside the log was removed");
 }
 
 TEST_F(AuditLog, SealsALogThatWasChanged) {
@@ -222,6 +224,18 @@ TEST_F(AuditLog, NoticesThatLinesWereCutOff) {
   act(5);
   std::filesystem::remove(path_);
   expect_sealed("line 1", "removed from the end");
+}
+
+TEST_F(AuditLog, NoticesThatTheHeadWasRemoved) {
+  for (const int missing : {0, 2}) {
+    act(3);
+    auto all = lines();
+    all.resize(all.size() - static_cast<std::size_t>(missing));
+    keep(all);
+    std::filesystem::remove(head_);
+    expect_sealed(fmt::format("line {}", all.size() + 1),
+                  "the head record beside the log was removed");
+  }
 }
 
 TEST_F(AuditLog, NoticesAnotherLogInItsPlace) {

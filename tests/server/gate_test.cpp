@@ -37,6 +37,7 @@ TEST_F(Gate, LetsNobodyInWithoutAToken) {
     const auto answer = server_.bare(route.method, path, route.method == "POST" ? "{}" : "");
     EXPECT_EQ(answer.status, 401) << route.method << " " << path << ": " << answer.body;
     EXPECT_EQ(answer.code(), "unauthenticated");
+    EXPECT_THAT(answer.body, testing::Not(testing::HasSubstr("[hidden]"))) << "what to do is told";
     for (const std::string prefix : {"", "hf_"}) {
       const auto wrong =
           server_.bare(route.method, path, route.method == "POST" ? "{}" : "",

@@ -87,6 +87,23 @@ TEST_F(TokenProgram, RefusesWhatMakesNoSense) {
   EXPECT_FALSE(std::filesystem::exists(file()));
 }
 
+TEST_F(TokenProgram, KeepsNoneWhereOtherUsersMayWrite) {
+  const auto state = store_.folder() / "state";
+  std::filesystem::create_directory(state);
+  std::filesystem::permissions(state, std::filesystem::perms{0777});
+  const std::vector<std::string> words{"add", "a", "--scope", "work"};
+  auto elsewhere = words;
+  elsewhere.insert(elsewhere.end(), {"--state", state.string()});
+  EXPECT_THAT(refusal_of(elsewhere), HasSubstr("other users may write to it"));
+  EXPECT_TRUE(std::filesystem::is_empty(state));
+  const std::filesystem::path beside = store_.database() + ".holdfast";
+  std::filesystem::create_directory(beside);
+  std::filesystem::permissions(beside, std::filesystem::perms{0777});
+  EXPECT_THAT(refusal_of(words), HasSubstr("other users may write to it"));
+  std::filesystem::permissions(beside, std::filesystem::perms{0700});
+  add("a", {"--scope", "work"});
+}
+
 TEST_F(TokenProgram, LosesNoneWhereManyAreMadeAtOnce) {
   std::vector<std::thread> makers;
   for (int i = 0; i < 6; ++i)

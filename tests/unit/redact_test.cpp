@@ -108,6 +108,7 @@ TEST(Redact, FindsCredentialsInText) {
       {"AWS_SECRET_ACCESS_KEY=abc/def+g", "AWS_SECRET_ACCESS_KEY=[hidden]"},
       {"secret => \"abc\"", "secret => \"[hidden]\""},
       {"run --password hunter2 --user ada", "run --password [hidden] --user ada"},
+      {"run --password HUNTER --user ada", "run --password [hidden] --user ada"},
       {"run --api-key 'a b' x", "run --api-key '[hidden]' x"},
       {"Authorization: Digest username=\"u\", response=\"abc\"\nx", "Authorization: [hidden]\nx"},
       {"{\"h\":\"Authorization: Digest a\",\"b\":1}",
