@@ -6,6 +6,7 @@
 #include "engines/sqlite/handfuls.hpp"
 #include "engines/sqlite/limits.hpp"
 #include "engines/sqlite/statements.hpp"
+#include "engines/sqlite/task_change.hpp"
 
 namespace holdfast::sqlite {
 
@@ -200,12 +201,8 @@ void hold_damaged(Connection& db, const DamagedRow& row, WallTime now) {
       .bind(cause, row.what, row.seq)
       .run();
   seal(db, row.seq);
-  add_history(db, {.task = row.seq,
-                   .from = TaskState::pending,
-                   .to = TaskState::held,
-                   .actor = "system/integrity",
-                   .reason = row.what,
-                   .at = now});
+  add_history(db, row.seq,
+              {{TaskState::pending, TaskState::held, "system/integrity", row.what, {}, 0, now}});
 }
 
 /// Claims up to `RowList::longest` tasks of one lane. Those that are not what they were when they

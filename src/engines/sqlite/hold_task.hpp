@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -7,9 +8,10 @@
 
 namespace holdfast::sqlite {
 
-/// An unfinished task shall wait for a person, who is told the cause. A worker that has it is
-/// refused from now on. Goes into its history under the name of `actor`.
-void hold_task(Connection& db, std::int64_t seq, TaskState from, std::string_view actor,
-               const std::string& cause, WallTime now);
+/// An unfinished task waits for an operator, who is told the cause. A worker that has it is refused
+/// from now on. Goes into its history under the name of `actor`. Nothing if there is no such task,
+/// or it is held already.
+std::optional<TaskId> hold_task(Connection& db, std::int64_t seq, std::string_view actor,
+                                const std::string& cause, WallTime now);
 
 }  // namespace holdfast::sqlite

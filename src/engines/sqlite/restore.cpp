@@ -75,15 +75,10 @@ void expect_sound(Connection& db, const std::string& backup) {
 
 /// Every task that is not finished may have gone on after the backup was made.
 std::int64_t hold_unfinished(Connection& db, const std::string& cause, WallTime now) {
-  struct Task {
-    std::int64_t seq = 0;
-    TaskState state = TaskState::pending;
-  };
-  std::vector<Task> tasks;
-  auto query = db.use("SELECT seq, state FROM holdfast_tasks WHERE state IN (0, 1, 5)");
-  while (query.step())
-    tasks.push_back({query.integer(0), static_cast<TaskState>(query.integer(1))});
-  for (const auto& task : tasks) hold_task(db, task.seq, task.state, "system/restore", cause, now);
+  std::vector<std::int64_t> tasks;
+  auto query = db.use("SELECT seq FROM holdfast_tasks WHERE state IN (0, 1, 5)");
+  while (query.step()) tasks.push_back(query.integer(0));
+  for (auto seq : tasks) hold_task(db, seq, "system/restore", cause, now);
   return db.number("SELECT count(*) FROM holdfast_tasks WHERE state = 6");
 }
 

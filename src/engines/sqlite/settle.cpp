@@ -1,64 +1,44 @@
 #include <algorithm>
 #include <iterator>
-
-#include <fmt/format.h>
+#include <optional>
 
 #include "engines/sqlite/handfuls.hpp"
 #include "engines/sqlite/statements.hpp"
-#include "tasks/transitions.hpp"
+#include "engines/sqlite/task_change.hpp"
 
 namespace holdfast::sqlite {
 
 namespace {
 
-struct EndingRow {
-  std::int64_t seq = 0;
-  TaskState state = TaskState::pending;
-  std::optional<WallTime> claimed_at{};
-  std::optional<WorkerId> worker{};
-};
-
-std::optional<EndingRow> find_ending(Connection& db, TaskId id) {
-  auto find = db.use(
-      "SELECT t.seq, t.state, t.claimed_at, w.id FROM holdfast_tasks t"
-      " LEFT JOIN holdfast_workers w ON w.seq = t.owner WHERE t.id = ?");
-  find.bind(id);
-  if (!find.step()) return {};
-  EndingRow row{
-      find.integer(0), static_cast<TaskState>(find.integer(1)), find.optional_time(2), {}};
-  if (!find.is_null(3)) row.worker = find.worker_id(3);
-  return row;
+/// Only a plain end needs no look at the task: its work is done, whatever has been asked meanwhile.
+bool needs_no_decision(const Settlement& settlement) {
+  return settlement.to == TaskState::completed && settlement.was_attempt &&
+         settlement.reason.empty();
 }
 
-bool apply(Connection& db, const Settlement& settlement, WallTime now) {
-  std::optional<std::string_view> result, reason;
+/// The place of the task; nothing if the settlement comes too late.
+std::optional<std::int64_t> complete(Connection& db, const Settlement& settlement, WallTime now) {
+  std::optional<std::string_view> result;
   if (!settlement.result.empty()) result = settlement.result;
-  // Why it was given back is no error of the task.
-  if (!settlement.reason.empty() && settlement.was_attempt) reason = settlement.reason;
-  std::optional<WallTime> run_at, finished_at;
-  if (settlement.to == TaskState::pending)
-    run_at = settlement.delay > Millis{0} ? now + settlement.delay : WallTime{};
-  if (is_finished(settlement.to)) finished_at = now;
-  // Somebody may have asked it to stop after the worker made up its mind to try again.
   EndedRows ended;
   auto update = db.use(
-      "UPDATE holdfast_tasks SET state = iif(?3 IN (0, 6) AND cancel_requested, 4, ?3),"
-      " finished_at = iif(?3 IN (0, 6) AND cancel_requested, ?9, ?4),"
-      " run_at = coalesce(?5, run_at), result = ?6,"
-      " error = iif(?3 = 6 AND NOT cancel_requested, error, coalesce(?7, error)),"
-      " cause = iif(?3 = 6 AND NOT cancel_requested, ?7, cause), attempt = ?8,"
-      " suspect = iif(?10, 0, suspect), cancel_requested = 0, lease_until = NULL,"
-      " row_sum = holdfast_end(?11, seq, lane, iif(?3 IN (0, 6) AND cancel_requested, 4, ?3))"
-      " WHERE" HOLDFAST_TOKEN_GUARD);
-  update.bind(settlement.lease.id, settlement.lease.token, settlement.to, finished_at, run_at,
-              result, reason, settlement.attempt, now, settlement.was_attempt);
-  update.bind_pointer(11, &ended, ended_rows_type);
+      "UPDATE holdfast_tasks SET state = 2, finished_at = ?3, result = ?4, attempt = ?5,"
+      " suspect = 0, cancel_requested = 0, lease_until = NULL,"
+      " row_sum = holdfast_end(?6, seq, lane, 2) WHERE" HOLDFAST_TOKEN_GUARD);
+  update.bind(settlement.lease.id, settlement.lease.token, now, result, settlement.attempt);
+  update.bind_pointer(6, &ended, ended_rows_type);
   update.run();
-  if (ended.empty()) return false;
-  const auto& row = ended.front();
-  db.counts().move(row.lane, TaskState::running, row.state);
-  if (!is_finished(row.state)) seal(db, row.seq);
-  return true;
+  if (ended.empty()) return {};
+  db.counts().move(ended.front().lane, TaskState::running, TaskState::completed);
+  return ended.front().seq;
+}
+
+std::optional<FoundTask> find_claimed(Connection& db, const Lease& lease) {
+  auto find =
+      db.use("SELECT" HOLDFAST_FOUND_TASK
+             "WHERE t.seq = (SELECT seq FROM holdfast_tasks WHERE" HOLDFAST_TOKEN_GUARD ")");
+  if (!find.bind(lease.id, lease.token).step()) return {};
+  return read_found(find);
 }
 
 /// The very same claim ended before: its token is still the task's, but it is not running. The
@@ -69,51 +49,37 @@ bool was_settled_before(Connection& db, const Lease& lease) {
   return find.step();
 }
 
-std::string actor_of(const EndingRow& row) {
-  return row.worker ? "worker/" + row.worker->text() : std::string{"worker"};
-}
-
-TaskChanged changed_otherwise(const Settlement& settlement, const EndingRow& row, WallTime now) {
-  return {settlement.lease.id, settlement.kind,
-          Transition{TaskState::running, row.state, actor_of(row), settlement.reason,
-                     settlement.lease.token, settlement.attempt, now}};
-}
-
-void add_unusual_end(Connection& db, const Settlement& settlement, const EndingRow& row,
-                     WallTime now) {
-  auto actor = actor_of(row);
-  add_history(db, {.task = row.seq,
-                   .from = TaskState::running,
-                   .to = row.state,
-                   .actor = actor,
-                   .reason = settlement.reason,
-                   .token = settlement.lease.token,
-                   .attempt = settlement.attempt,
-                   .claimed_at = row.claimed_at,
-                   .worker = row.worker,
-                   .at = now});
-}
-
 bool anything_blocked(Connection& db) {
   auto query = db.use("SELECT 1 FROM holdfast_blocks LIMIT 1");
   return query.step();
 }
 
-/// What a settlement other than a plain completion leads to.
-void follow_up(Connection& db, const Settlement& settlement, WallTime now, SettleResult& result) {
-  auto row = find_ending(db, settlement.lease.id);
-  bool otherwise = row->state != settlement.to;
-  bool unusual = settlement.was_attempt || otherwise || !settlement.reason.empty();
-  if (unusual && row->state != TaskState::completed) add_unusual_end(db, settlement, *row, now);
-  if (otherwise) result.also.push_back(changed_otherwise(settlement, *row, now));
-  std::vector<TaskChanged> dependents;
-  if (row->state == TaskState::completed) {
-    dependents = release_dependents(db, row->seq, now);
-    result.woke_others |= !dependents.empty();
-  } else if (row->state == TaskState::cancelled) {
-    dependents = cancel_dependents(db, row->seq, now, "system/dependency");
-  }
+void take_along(SettleResult& result, std::vector<TaskChanged> dependents) {
+  for (const auto& one : dependents) result.woke_others |= one.transition.to == TaskState::pending;
   std::ranges::move(dependents, std::back_inserter(result.also));
+}
+
+/// Whether the task was still claimed by who settles it.
+bool end_plainly(Connection& db, const Settlement& settlement, WallTime now, SettleResult& result) {
+  const auto seq = complete(db, settlement, now);
+  if (!seq) return false;
+  if (anything_blocked(db))
+    take_along(result, end_dependents(db, {*seq, settlement.lease.id, TaskState::completed},
+                                      lifecycle::by_dependency, now));
+  return true;
+}
+
+bool end_otherwise(Connection& db, const Settlement& settlement, WallTime now,
+                   SettleResult& result) {
+  const auto task = find_claimed(db, settlement.lease);
+  if (!task) return false;
+  const auto change = lifecycle::settle(task->row, settlement, now);
+  apply_change(db, *task, change, 0);
+  result.woke_others |= change.to == TaskState::pending;
+  if (change.to != settlement.to) result.also.push_back(told(*task, change));
+  take_along(result, end_dependents(db, {task->seq, task->row.id, change.to},
+                                    lifecycle::by_dependency, now));
+  return true;
 }
 
 void insert_follow_ups(Connection& db, const Settlement& settlement, WallTime now,
@@ -130,12 +96,9 @@ void insert_follow_ups(Connection& db, const Settlement& settlement, WallTime no
 
 Settled settle_one(Connection& db, const Settlement& settlement, WallTime now,
                    SettleResult& result) {
-  if (!apply(db, settlement, now)) {
+  const auto end = needs_no_decision(settlement) ? end_plainly : end_otherwise;
+  if (!end(db, settlement, now, result))
     return was_settled_before(db, settlement.lease) ? Settled::repeated : Settled::refused;
-  }
-  result.woke_others |= settlement.to == TaskState::pending;
-  bool plain = settlement.to == TaskState::completed && !anything_blocked(db);
-  if (!plain) follow_up(db, settlement, now, result);
   insert_follow_ups(db, settlement, now, result);
   return Settled::accepted;
 }

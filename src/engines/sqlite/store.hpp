@@ -72,26 +72,4 @@ struct Store {
   std::int64_t token_floor() const { return clock.wall().time_since_epoch().count() * 1000; }
 };
 
-/// Adds a row to a task's history.
-struct HistoryRow {
-  std::int64_t task = 0;  ///< seq
-  TaskState from = TaskState::running;
-  TaskState to = TaskState::pending;
-  std::string_view actor;
-  std::string_view reason;
-  Token token{};
-  int attempt = 0;
-  std::optional<WallTime> claimed_at{};  ///< if this ends an attempt: when that was claimed
-  std::optional<WorkerId> worker{};      ///< and by whom
-  WallTime at{};
-};
-void add_history(Connection& db, const HistoryRow& row);
-
-/// `seq` has completed: tasks that waited for nothing else become pending. Returns those.
-std::vector<TaskChanged> release_dependents(Connection& db, std::int64_t seq, WallTime now);
-/// `seq` was cancelled: what waited for it can never run and is cancelled too, and so on. Returns
-/// all of them.
-std::vector<TaskChanged> cancel_dependents(Connection& db, std::int64_t seq, WallTime now,
-                                           std::string_view actor);
-
 }  // namespace holdfast::sqlite

@@ -9,6 +9,7 @@
 #include "engines/sqlite/record_mend.hpp"
 #include "engines/sqlite/schema.hpp"
 #include "engines/sqlite/store.hpp"
+#include "engines/sqlite/task_change.hpp"
 
 namespace holdfast::sqlite {
 
@@ -101,12 +102,8 @@ void StoreRebuild::take_task(const TaskRescue& rescue, const PageSalvage::Row& r
     rebuilt_.mended.push_back({Damage::Kind::row, task->what, task->id});
   if (task->fate != RescuedTask::Fate::held) return;
   rebuilt_.losses.push_back({Damage::Kind::row, task->what, task->id});
-  add_history(db_, {.task = task->seq,
-                    .from = task->from,
-                    .to = TaskState::held,
-                    .actor = "system/repair",
-                    .reason = task->what,
-                    .at = now_});
+  add_history(db_, task->seq,
+              {{task->from, TaskState::held, "system/repair", task->what, {}, 0, now_}});
 }
 
 void StoreRebuild::take_lane(const PageSalvage::Row& row) {
@@ -163,18 +160,10 @@ void StoreRebuild::complete_meta() {
 }
 
 void StoreRebuild::hold(std::int64_t seq, const std::string& cause) {
-  TaskId id;
-  auto from = TaskState::pending;
-  {
-    auto find = db_.use("SELECT id, state FROM holdfast_tasks WHERE seq = ?");
-    if (!find.bind(seq).step()) return;
-    id = find.task_id(0);
-    from = static_cast<TaskState>(find.integer(1));
-  }
-  if (from == TaskState::held) return;
-  hold_task(db_, seq, from, "system/repair", cause, now_);
+  const auto id = hold_task(db_, seq, "system/repair", cause, now_);
+  if (!id) return;
   rebuilt_.losses.push_back(
-      {Damage::Kind::row, fmt::format("Task {} is held: {}", id.text(), cause), id});
+      {Damage::Kind::row, fmt::format("Task {} is held: {}", id->text(), cause), *id});
 }
 
 bool rows_and_indexes_agree(const PageFile& file, Connection& db) {

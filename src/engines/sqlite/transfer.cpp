@@ -5,6 +5,7 @@
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/task_admin_prune.hpp"
 #include "engines/sqlite/task_admin_record.hpp"
+#include "engines/sqlite/task_change.hpp"
 #include "tasks/transitions.hpp"
 
 namespace holdfast::sqlite {
@@ -64,9 +65,7 @@ std::optional<std::int64_t> insert_row(Connection& db, const Parcel& parcel, Tas
 }
 
 void insert_belongings(Connection& db, const Parcel& parcel, std::int64_t seq) {
-  for (const auto& [step, claimed_at, worker] : parcel.history)
-    add_history(db, {seq, step.from.value_or(TaskState::pending), step.to, step.actor, step.reason,
-                     step.token, step.attempt, claimed_at, worker, step.at});
+  for (const auto& entry : parcel.history) add_history(db, seq, entry);
   auto log = db.use("INSERT INTO holdfast_log (task, n, at, attempt, line) VALUES (?, ?, ?, ?, ?)");
   std::int64_t n = 0;
   for (const auto& line : parcel.logs) log.bind(seq, ++n, line.at, line.attempt, line.text).run();

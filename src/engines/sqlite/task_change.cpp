@@ -1,0 +1,115 @@
+#include "engines/sqlite/task_change.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "engines/sqlite/row_sum.hpp"
+#include "engines/sqlite/store.hpp"
+
+namespace holdfast::sqlite {
+
+namespace {
+
+/// Takes a task from the list of those that wait for `on`.
+std::vector<std::int64_t> take_dependents(Connection& db, std::int64_t on) {
+  std::vector<std::int64_t> found;
+  {
+    auto query = db.use("SELECT seq FROM holdfast_blocks WHERE on_seq = ?");
+    query.bind(on);
+    while (query.step()) found.push_back(query.integer(0));
+  }
+  if (!found.empty()) db.use("DELETE FROM holdfast_blocks WHERE on_seq = ?").bind(on).run();
+  return found;
+}
+
+}  // namespace
+
+FoundTask read_found(const Statement& row) {
+  FoundTask task{.seq = row.integer(0),
+                 .lane = row.integer(1),
+                 .kind = row.text(2),
+                 .unique_key = row.text(3),
+                 .max_attempts = static_cast<int>(row.integer(4))};
+  task.row.id = row.task_id(5);
+  task.row.state = static_cast<TaskState>(row.integer(6));
+  task.row.token = Token{row.integer(7)};
+  task.row.attempt = static_cast<int>(row.integer(8));
+  task.row.crashes = static_cast<int>(row.integer(9));
+  task.row.suspect = row.integer(10) != 0;
+  task.row.cancel_requested = row.integer(11) != 0;
+  task.row.claimed_at = row.optional_time(12);
+  if (!row.is_null(13)) task.row.worker = row.worker_id(13);
+  task.row.waits = row.integer(14) != 0;
+  return task;
+}
+
+std::optional<FoundTask> find_task(Connection& db, std::int64_t seq) {
+  auto find = db.use("SELECT" HOLDFAST_FOUND_TASK "WHERE t.seq = ?");
+  if (!find.bind(seq).step()) return {};
+  return read_found(find);
+}
+
+std::optional<FoundTask> find_task(Connection& db, TaskId id) {
+  auto find = db.use("SELECT" HOLDFAST_FOUND_TASK "WHERE t.id = ?");
+  if (!find.bind(id).step()) return {};
+  return read_found(find);
+}
+
+void add_history(Connection& db, std::int64_t seq, const RecordedTransition& entry) {
+  const auto& step = entry.transition;
+  db.use(
+        "INSERT INTO holdfast_history (task, n, from_state, to_state, actor, reason, token,"
+        " attempt, claimed_at, worker, at) VALUES (?1, (SELECT coalesce(max(n), 0) + 1"
+        " FROM holdfast_history WHERE task = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
+      .bind(seq, step.from.value_or(TaskState::pending), step.to, step.actor, step.reason,
+            step.token, step.attempt, entry.claimed_at, entry.worker, step.at)
+      .run();
+}
+
+void apply_change(Connection& db, const FoundTask& task, const TaskChange& change,
+                  std::int64_t token_floor) {
+  const auto token = change.before.token.value;
+  db.use(
+        "UPDATE holdfast_tasks SET state = ?2, token = ?3, attempt = ?4, crashes = ?5,"
+        " recoveries = recoveries + ?6, suspect = ?7, cancel_requested = ?8,"
+        " run_at = coalesce(?9, run_at), finished_at = ?10, result = iif(?11, ?12, result),"
+        " error = iif(?13, ?14, error), cause = iif(?15, ?16, cause),"
+        " lease_until = iif(?17, lease_until, NULL) WHERE seq = ?1")
+      .bind(task.seq, change.to, change.new_token ? std::max(token + 1, token_floor) : token,
+            change.attempt, change.crashes, change.recovered, change.suspect,
+            change.cancel_requested, change.run_at, change.finished_at, change.result.changed,
+            change.result.text, change.error.changed, change.error.text, change.cause.changed,
+            change.cause.text, change.to == TaskState::running)
+      .run();
+  seal(db, task.seq);
+  if (change.before.state != change.to) db.counts().move(task.lane, change.before.state, change.to);
+  if (change.forget_progress)
+    db.use("DELETE FROM holdfast_progress WHERE task = ?").bind(task.seq).run();
+  if (change.history) add_history(db, task.seq, *change.history);
+}
+
+TaskChanged told(const FoundTask& task, const TaskChange& change) {
+  return {change.before.id, task.kind, change.history.value().transition};
+}
+
+std::vector<TaskChanged> end_dependents(Connection& db, const EndedTask& ended,
+                                        std::string_view actor, WallTime now) {
+  std::vector<TaskChanged> all;
+  if (ended.state != TaskState::completed && ended.state != TaskState::cancelled) return all;
+  std::vector<EndedTask> ends{ended};
+  for (std::size_t at = 0; at < ends.size(); ++at) {
+    const auto end = ends[at];
+    for (auto seq : take_dependents(db, end.seq)) {
+      const auto task = find_task(db, seq);
+      if (!task) continue;
+      const auto change = lifecycle::after_end(end.id, end.state, task->row, actor, now);
+      if (!change) continue;
+      apply_change(db, *task, *change, 0);
+      all.push_back(told(*task, *change));
+      if (change->to == TaskState::cancelled) ends.push_back({seq, task->row.id, change->to});
+    }
+  }
+  return all;
+}
+
+}  // namespace holdfast::sqlite

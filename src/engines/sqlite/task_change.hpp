@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/events.hpp>
+
+#include "engines/sqlite/connection.hpp"
+#include "tasks/lifecycle.hpp"
+
+namespace holdfast::sqlite {
+
+/// A task and where it is.
+struct FoundTask {
+  std::int64_t seq = 0;
+  std::int64_t lane = 0;
+  std::string kind{};
+  std::string unique_key{};
+  int max_attempts = 0;
+  TaskRow row{};  ///< `key_taken` is for who asks
+};
+
+/// The columns of a `FoundTask`, and the tables that they are in: `t` are tasks, `w` the worker
+/// that claimed one last.
+#define HOLDFAST_FOUND_TASK                                                                  \
+  " t.seq, t.lane, l.kind, t.unique_key, t.max_attempts, t.id, t.state, t.token, t.attempt," \
+  " t.crashes, t.suspect, t.cancel_requested, t.claimed_at, w.id,"                           \
+  " EXISTS (SELECT 1 FROM holdfast_blocks b WHERE b.seq = t.seq) FROM holdfast_tasks t"      \
+  " JOIN holdfast_lanes l ON l.lane = t.lane LEFT JOIN holdfast_workers w ON w.seq = t.owner "
+FoundTask read_found(const Statement& row);
+std::optional<FoundTask> find_task(Connection& db, std::int64_t seq);
+std::optional<FoundTask> find_task(Connection& db, TaskId id);
+
+/// Adds to a task's history.
+void add_history(Connection& db, std::int64_t seq, const RecordedTransition& entry);
+
+/// Writes a change of a task that was read in the same transaction, with its history and the counts
+/// of its queue.
+void apply_change(Connection& db, const FoundTask& task, const TaskChange& change,
+                  std::int64_t token_floor);
+/// What listeners are told of a change that has a history.
+TaskChanged told(const FoundTask& task, const TaskChange& change);
+
+/// A task that came to its end.
+struct EndedTask {
+  std::int64_t seq = 0;
+  TaskId id{};
+  TaskState state = TaskState::completed;
+};
+/// What waited for it runs or is cancelled, too, and what waited for that, and so on. Returns all
+/// of them.
+std::vector<TaskChanged> end_dependents(Connection& db, const EndedTask& ended,
+                                        std::string_view actor, WallTime now);
+
+}  // namespace holdfast::sqlite
