@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/postgres/task_change.hpp"
 #include "recovery/backoff.hpp"
 #include "tasks/transitions.hpp"
 
@@ -85,12 +86,9 @@ void queue_belongings(Connection& db, const Parcel& parcel, const std::vector<Ta
   for (const auto& on : waits)
     db.queue("INSERT INTO hf.blocks (on_task, task) VALUES ($1, $2) ON CONFLICT DO NOTHING", on,
              id);
-  for (const auto& [step, claimed_at, worker] : parcel.history)
-    db.queue(
-        "INSERT INTO hf.history (task, from_state, to_state, actor, reason, token, attempt,"
-        " claimed_at, worker, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-        id, step.from.value_or(TaskState::pending), step.to, step.actor, step.reason, step.token,
-        step.attempt, claimed_at, worker, step.at);
+  HistoryRows history;
+  for (const auto& entry : parcel.history) history.add(id, entry);
+  history.queue(db);
   for (const auto& line : parcel.logs)
     db.queue("INSERT INTO hf.log (task, at, attempt, line) VALUES ($1, $2, $3, $4)", id, line.at,
              line.attempt, line.text);

@@ -60,15 +60,14 @@ class Reclaiming {
     std::vector<bool> done(verdicts_.size());
     auto rows = lock_orphans();
     while (rows.next()) {
-      auto place = static_cast<std::size_t>(rows.integer(0)) - 1;
+      auto place = static_cast<std::size_t>(rows.integer(found_columns)) - 1;
       done[place] = true;
-      note(verdicts_[place], rows);
+      take_back(verdicts_[place], read_found(rows));
     }
-    if (ids_.size() == 0) return done;
-    apply();
-    history_.queue(db_);
+    if (ended_.empty()) return done;
+    changes_.queue(db_);
     entries_.queue(db_);
-    if (!cancelled_.empty()) cancel_dependents(db_, cancelled_, "system/recovery");
+    end_dependents(db_, std::move(ended_), lifecycle::by_recovery);
     return done;
   }
 
@@ -82,66 +81,32 @@ class Reclaiming {
       cancel.add(verdict.cancel_requested);
     }
     return db_.run(
-        "SELECT s.n, t.claimed_at, t.owner, t.max_attempts, t.queue FROM unnest($1::uuid[], "
-        "$2::bigint[],"
-        " $3::boolean[], $4::bigint[]) WITH ORDINALITY AS s(id, token, cancel, until, n)"
-        " JOIN hf.tasks t ON t.id = s.id"
+        "SELECT" HOLDFAST_FOUND_TASK
+        ", s.n FROM unnest($1::uuid[], $2::bigint[], $3::boolean[], $4::bigint[])"
+        " WITH ORDINALITY AS s(id, token, cancel, until, n) JOIN hf.tasks t ON t.id = s.id"
         " AND t.token = s.token AND t.state + 0 = 1 AND t.cancel_requested = s.cancel"
         " LEFT JOIN hf.workers w ON w.id = t.owner WHERE" HOLDFAST_STILL_ORPHANED(
             "t", "s.until") "ORDER BY t.id FOR UPDATE OF t SKIP LOCKED",
         ids.value(), tokens.value(), cancel.value(), ends.value());
   }
 
-  void note(const Verdict& verdict, const Rows& row) {
-    ids_.add(verdict.lease.id);
-    to_.add(verdict.to);
-    attempts_.add(verdict.attempt);
-    crashes_.add(verdict.crashes);
-    suspects_.add(verdict.suspect);
-    delays_.add(verdict.delay);
-    reasons_.add(verdict.reason);
-    verdict.cause.empty() ? causes_.add_null() : causes_.add(verdict.cause);
-    auto worker = row.optional_worker(2);
-    db_.counts().move(row.text(4), TaskState::running, verdict.to);
-    history_.add({.task = verdict.lease.id,
-                  .to = verdict.to,
-                  .actor = "system/recovery",
-                  .reason = verdict.reason,
-                  .token = verdict.lease.token,
-                  .attempt = verdict.attempt,
-                  .claimed_at = row.optional_time(1),
-                  .worker = worker});
+  void take_back(const Verdict& verdict, const FoundTask& task) {
+    const auto change = lifecycle::reclaim(task.row, verdict, task.now);
+    changes_.add(db_, task, change);
     entries_.add({.id = verdict.lease.id,
                   .now = verdict.to,
                   .attempt = verdict.attempt,
-                  .max_attempts = row.small(3),
-                  .worker = worker,
+                  .max_attempts = task.max_attempts,
+                  .worker = task.row.worker,
                   .reason = verdict.reason});
-    if (verdict.to == TaskState::cancelled) cancelled_.push_back(verdict.lease.id);
-  }
-
-  void apply() {
-    db_.queue(
-        "UPDATE hf.tasks t SET state = v.to_state, token = greatest(t.token + 1, {micros}),"
-        " attempt = v.attempt, crashes = v.crashes, recoveries = t.recoveries + 1,"
-        " suspect = v.suspect, run_at = CASE WHEN v.to_state <> 0 THEN t.run_at WHEN v.delay > 0"
-        " THEN {wall} + v.delay ELSE 0 END, finished_at = CASE WHEN v.to_state IN (3, 4) THEN"
-        " {wall} END, error = CASE WHEN v.to_state IN (3, 4) THEN v.reason ELSE t.error END,"
-        " cause = v.cause, lease_until = NULL, cancel_requested = false"
-        " FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[],"
-        " $6::bigint[], $7::text[], $8::text[]) AS v(id, to_state, attempt, crashes, suspect,"
-        " delay, reason, cause) WHERE t.id = v.id",
-        ids_.value(), to_.value(), attempts_.value(), crashes_.value(), suspects_.value(),
-        delays_.value(), reasons_.value(), causes_.value());
+    ended_.push_back({verdict.lease.id, change.to});
   }
 
   Connection& db_;
   std::span<const Verdict> verdicts_;
   ReportEntries entries_;
-  HistoryRows history_;
-  std::vector<TaskId> cancelled_;
-  Array ids_{Type::uuid}, to_{Type::bigint}, attempts_{Type::bigint}, crashes_{Type::bigint},
-      suspects_{Type::boolean}, delays_{Type::bigint}, reasons_{Type::text}, causes_{Type::text};
+  TaskChanges changes_;
+  std::vector<EndedTask> ended_;
 };
 
 }  // namespace

@@ -72,8 +72,7 @@ void complete(const Engine& engine, pg_conn* connection, const Attempt& attempt,
   do_whole(db, [&] {
     settling.queue(db);
     auto results = db.collect();
-    auto first = results.size() - settling.results();
-    settling.finish(db, std::move(results[first]), std::move(results[first + 1]));
+    settling.finish(db, std::span{results}.last(settling.results()));
   });
   if (settling.settled.front() == Settled::refused)
     throw LeaseLost{"task " + attempt.task().text() + " is not held by this worker any more"};

@@ -1,110 +1,136 @@
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "engines/postgres/statements.hpp"
-#include "engines/postgres/store.hpp"
 
 namespace holdfast::postgres {
 
-void Settling::queue(Connection& db) const {
-  if (settlements_.empty()) return;
-  Array ids{Type::uuid}, tokens{Type::bigint}, to{Type::bigint}, results{Type::text},
-      reasons{Type::text}, attempts{Type::bigint}, were_attempts{Type::boolean},
-      delays{Type::bigint};
-  for (const auto& one : settlements_) {
-    ids.add(one.lease.id);
-    tokens.add(one.lease.token);
-    to.add(one.to);
-    one.result.empty() ? results.add_null() : results.add(one.result);
-    // Why it was given back is no error of the task.
-    one.reason.empty() || !one.was_attempt ? reasons.add_null() : reasons.add(one.reason);
-    attempts.add(one.attempt);
-    were_attempts.add(one.was_attempt);
-    delays.add(one.delay);
-  }
-  // Somebody may have asked a task to stop after its worker made up its mind to try again.
-  db.queue(
-      "UPDATE hf.tasks t SET state = CASE WHEN s.to_state IN (0, 6) AND t.cancel_requested THEN 4"
-      " ELSE s.to_state END, finished_at = CASE WHEN s.to_state NOT IN (0, 6) OR"
-      " t.cancel_requested THEN {wall} END, run_at = CASE WHEN s.to_state <> 0 THEN t.run_at"
-      " WHEN s.delay > 0 THEN {wall} + s.delay ELSE 0 END, result = s.result,"
-      " error = CASE WHEN s.to_state = 6 AND NOT t.cancel_requested THEN t.error"
-      " ELSE coalesce(s.reason, t.error) END, cause = CASE WHEN s.to_state = 6 AND NOT "
-      "t.cancel_requested THEN s.reason ELSE t.cause END,"
-      " attempt = s.attempt, suspect = t.suspect AND NOT s.was_attempt, cancel_requested = false,"
-      " lease_until = NULL FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[],"
-      " $5::text[], $6::bigint[], $7::boolean[], $8::bigint[]) WITH ORDINALITY"
-      " AS s(id, token, to_state, result, reason, attempt, was_attempt, delay, n)"
-      " WHERE" HOLDFAST_TOKEN_GUARD
-      "RETURNING s.n, t.state, t.claimed_at, t.owner, {wall},"
-      " EXISTS (SELECT 1 FROM hf.limits WHERE max_running IS NOT NULL), t.queue",
-      ids.value(), tokens.value(), to.value(), results.value(), reasons.value(), attempts.value(),
-      were_attempts.value(), delays.value());
-  // A statement of its own: it must see who began to wait until the one before got its locks.
-  db.queue("SELECT DISTINCT on_task FROM hf.blocks WHERE on_task = ANY($1)", ids.value());
+namespace {
+
+/// Needs no look at the task: its work is done, whatever has been asked meanwhile.
+bool needs_no_decision(const Settlement& settlement) {
+  return settlement.to == TaskState::completed && settlement.was_attempt &&
+         settlement.reason.empty();
 }
 
-void Settling::finish(Connection& db, Rows accepted, Rows blocked) {
-  settled.assign(settlements_.size(), Settled::refused);
-  std::vector<TaskId> waited_for;
-  while (blocked.next()) waited_for.push_back(blocked.task_id(0));
-  std::vector<TaskId> completed, cancelled;
-  std::vector<NewTask> follow_ups;
-  HistoryRows history;
-  WallTime now{};
-  while (accepted.next()) {
-    now = accepted.time(4);
-    auto place = static_cast<std::size_t>(accepted.integer(0)) - 1;
+}  // namespace
+
+Settling::Settling(std::span<const Settlement> settlements) : settlements_{settlements} {
+  for (std::size_t i = 0; i < settlements_.size(); ++i)
+    (needs_no_decision(settlements_[i]) ? plain_ : others_).push_back(i);
+}
+
+std::size_t Settling::results() const {
+  if (settlements_.empty()) return 0;
+  return (plain_.empty() ? 0u : 1u) + (others_.empty() ? 0u : 1u) + 1u;
+}
+
+void Settling::queue(Connection& db) const {
+  if (settlements_.empty()) return;
+  if (!plain_.empty()) queue_plain(db);
+  if (!others_.empty()) queue_look(db);
+  // A statement of its own: it must see who began to wait until the one before got its locks.
+  std::vector<TaskId> ids;
+  for (const auto& one : settlements_) ids.push_back(one.lease.id);
+  db.queue("SELECT DISTINCT on_task FROM hf.blocks WHERE on_task = ANY($1)", ids);
+}
+
+void Settling::queue_plain(Connection& db) const {
+  Array places{Type::bigint}, ids{Type::uuid}, tokens{Type::bigint}, results{Type::text},
+      attempts{Type::bigint};
+  for (auto place : plain_) {
     const auto& one = settlements_[place];
-    settled[place] = Settled::accepted;
-    auto state = accepted.state(1);
-    db.counts().move(accepted.text(6), TaskState::running, state);
-    // Where something ends there may be room for what a limit held back.
-    woke_others |= state == TaskState::pending || accepted.yes(5);
-    follow_ups.insert(follow_ups.end(), one.follow_ups.begin(), one.follow_ups.end());
-    if (std::ranges::count(waited_for, one.lease.id) > 0) {
-      if (state == TaskState::completed) completed.push_back(one.lease.id);
-      if (state == TaskState::cancelled) cancelled.push_back(one.lease.id);
-    }
-    bool unusual = one.was_attempt || state != one.to || !one.reason.empty();
-    if (state == TaskState::completed || !unusual) continue;
-    auto worker = accepted.optional_worker(3);
-    auto actor = worker ? "worker/" + worker->text() : std::string{"worker"};
-    history.add({.task = one.lease.id,
-                 .to = state,
-                 .actor = actor,
-                 .reason = one.reason,
-                 .token = one.lease.token,
-                 .attempt = one.attempt,
-                 .claimed_at = accepted.optional_time(2),
-                 .worker = worker});
-    if (state == one.to) continue;
-    also.push_back(
-        {one.lease.id,
-         one.kind,
-         {TaskState::running, state, actor, one.reason, one.lease.token, one.attempt, now}});
+    places.add(static_cast<std::int64_t>(place));
+    ids.add(one.lease.id);
+    tokens.add(one.lease.token);
+    one.result.empty() ? results.add_null() : results.add(one.result);
+    attempts.add(one.attempt);
   }
-  history.queue(db);
+  db.queue(
+      "UPDATE hf.tasks t SET state = 2, finished_at = {wall}, result = s.result,"
+      " attempt = s.attempt, suspect = false, cancel_requested = false, lease_until = NULL"
+      " FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[])"
+      " AS s(place, id, token, result, attempt) WHERE" HOLDFAST_TOKEN_GUARD
+      "RETURNING s.place, t.queue, {wall},"
+      " EXISTS (SELECT 1 FROM hf.limits WHERE max_running IS NOT NULL)",
+      places.value(), ids.value(), tokens.value(), results.value(), attempts.value());
+}
+
+void Settling::queue_look(Connection& db) const {
+  Array places{Type::bigint}, ids{Type::uuid}, tokens{Type::bigint};
+  for (auto place : others_) {
+    places.add(static_cast<std::int64_t>(place));
+    ids.add(settlements_[place].lease.id);
+    tokens.add(settlements_[place].lease.token);
+  }
+  db.queue("SELECT" HOLDFAST_FOUND_TASK
+           ", s.place, EXISTS (SELECT 1 FROM hf.limits WHERE max_running IS NOT NULL)"
+           " FROM unnest($1::bigint[], $2::uuid[], $3::bigint[]) AS s(place, id, token)"
+           " JOIN hf.tasks t ON" HOLDFAST_TOKEN_GUARD "FOR UPDATE OF t",
+           places.value(), ids.value(), tokens.value());
+}
+
+void Settling::finish(Connection& db, std::span<Rows> results) {
+  settled.assign(settlements_.size(), Settled::refused);
+  auto next = results.begin();
+  if (!plain_.empty()) take_plain(db, *next++);
+  if (!others_.empty()) decide(db, *next++);
   if (std::ranges::count(settled, Settled::refused) > 0) tell_the_others(db);
-  if (!completed.empty()) {
-    std::ranges::move(release_dependents(db, completed), std::back_inserter(also));
-    made_ready_later = true;
-  }
-  if (!cancelled.empty())
-    std::ranges::move(cancel_dependents(db, cancelled, "system/dependency"),
-                      std::back_inserter(also));
-  insert_follow_ups(db, follow_ups, now);
+  end_dependents_of(db, *next);
+  insert_follow_ups(db);
   woke_others |= made_ready_later;
 }
 
-void Settling::insert_follow_ups(Connection& db, const std::vector<NewTask>& follow_ups,
-                                 WallTime now) {
-  if (follow_ups.empty()) return;
-  auto inserted = insert_tasks(db, follow_ups, InsertAs::follow_up);
+void Settling::accept(std::size_t place, TaskState now, WallTime at) {
+  const auto& one = settlements_[place];
+  settled[place] = Settled::accepted;
+  ended_.push_back({one.lease.id, now});
+  follow_ups_.insert(follow_ups_.end(), one.follow_ups.begin(), one.follow_ups.end());
+  now_ = at;
+}
+
+void Settling::take_plain(Connection& db, Rows& rows) {
+  while (rows.next()) {
+    accept(static_cast<std::size_t>(rows.integer(0)), TaskState::completed, rows.time(2));
+    db.counts().move(rows.text(1), TaskState::running, TaskState::completed);
+    // Where something ends there may be room for what a limit held back.
+    woke_others |= rows.yes(3);
+  }
+}
+
+void Settling::decide(Connection& db, Rows& rows) {
+  TaskChanges changes;
+  while (rows.next()) {
+    const auto task = read_found(rows);
+    const auto place = static_cast<std::size_t>(rows.integer(found_columns));
+    const auto change = lifecycle::settle(task.row, settlements_[place], task.now);
+    accept(place, change.to, task.now);
+    changes.add(db, task, change);
+    woke_others |= rows.yes(found_columns + 1);
+    made_ready_later |= change.to == TaskState::pending;
+    if (change.to != settlements_[place].to) also.push_back(told(task, change));
+  }
+  changes.queue(db);
+}
+
+void Settling::end_dependents_of(Connection& db, Rows& blocked) {
+  std::set<TaskId> waited_for;
+  while (blocked.next()) waited_for.insert(blocked.task_id(0));
+  std::erase_if(ended_, [&](const auto& one) { return !waited_for.contains(one.id); });
+  if (ended_.empty()) return;
+  auto changed = end_dependents(db, std::move(ended_), lifecycle::by_dependency);
+  for (const auto& one : changed) made_ready_later |= one.transition.to == TaskState::pending;
+  std::ranges::move(changed, std::back_inserter(also));
+}
+
+void Settling::insert_follow_ups(Connection& db) {
+  if (follow_ups_.empty()) return;
+  auto inserted = insert_tasks(db, follow_ups_, InsertAs::follow_up);
   for (std::size_t i = 0; i < inserted.size(); ++i) {
     if (!inserted[i].created) continue;
-    Transition step{{}, inserted[i].state, "client", {}, {}, 0, now};
-    also.push_back({inserted[i].id, follow_ups[i].kind, std::move(step)});
+    Transition step{{}, inserted[i].state, "client", {}, {}, 0, now_};
+    also.push_back({inserted[i].id, follow_ups_[i].kind, std::move(step)});
   }
   made_ready_later = true;
 }

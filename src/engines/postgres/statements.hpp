@@ -7,6 +7,7 @@
 
 #include "engines/postgres/connection.hpp"
 #include "engines/postgres/ready_groups.hpp"
+#include "engines/postgres/task_change.hpp"
 #include "tasks/allowance.hpp"
 #include "tasks/task_store.hpp"
 
@@ -61,14 +62,18 @@ class Claiming {
 };
 std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request);
 
-/// The end of attempts.
+/// The end of attempts. Plain ends are written at once; what needs a decision is read and locked
+/// first.
 class Settling {
  public:
-  explicit Settling(std::span<const Settlement> settlements) : settlements_{settlements} {}
-  void queue(Connection& db) const;  ///< two statements; none if there is nothing to settle
-  std::size_t results() const { return settlements_.empty() ? 0 : 2; }
-  /// The rest: what was not accepted, history, follow-ups, and tasks that waited.
-  void finish(Connection& db, Rows accepted, Rows blocked);
+  explicit Settling(std::span<const Settlement> settlements);
+  void queue(Connection& db) const;  ///< `results()` statements
+  std::size_t results() const;
+  /// The rest, for the results of those statements: decisions, what was not accepted, follow-ups,
+  /// and tasks that waited.
+  void finish(Connection& db, std::span<Rows> results);
+  /// Whether more is written by `finish` than by `queue`.
+  bool decides() const { return !others_.empty(); }
 
   std::vector<Settled> settled{};
   bool woke_others = false;         ///< some tasks are ready now that were not
@@ -76,19 +81,23 @@ class Settling {
   std::vector<TaskChanged> also{};  ///< see `Exchanged`
 
  private:
+  void queue_plain(Connection& db) const;
+  void queue_look(Connection& db) const;
+  void take_plain(Connection& db, Rows& rows);
+  void decide(Connection& db, Rows& rows);
+  void end_dependents_of(Connection& db, Rows& blocked);
+  void accept(std::size_t place, TaskState now, WallTime at);
   void tell_the_others(Connection& db);
-  void insert_follow_ups(Connection& db, const std::vector<NewTask>& follow_ups, WallTime now);
+  void insert_follow_ups(Connection& db);
 
   std::span<const Settlement> settlements_;
+  std::vector<std::size_t> plain_{}, others_{};  ///< places
+  std::vector<EndedTask> ended_{};
+  std::vector<NewTask> follow_ups_{};
+  WallTime now_{};
 };
 
 void count_refused(Connection& db, std::int64_t refused);
-
-/// These have completed: tasks that waited for nothing else become pending. Returns those.
-std::vector<TaskChanged> release_dependents(Connection& db, std::span<const TaskId> completed);
-/// These were cancelled: what waited for them can never run and is cancelled too, and so on.
-std::vector<TaskChanged> cancel_dependents(Connection& db, std::span<const TaskId> cancelled,
-                                           std::string_view actor);
 
 std::vector<Recorded> record_notes(Connection& db, std::span<const Note> notes);
 

@@ -69,27 +69,4 @@ Store::Store(const Address& address, const Settings& settings, const Clock& a_cl
   files = host_files_of(greeting.host_name);
 }
 
-void HistoryRows::add(const Row& row) {
-  tasks_.add(row.task);
-  from_.add(row.from);
-  to_.add(row.to);
-  actors_.add(row.actor);
-  reasons_.add(row.reason);
-  tokens_.add(row.token);
-  attempts_.add(row.attempt);
-  claimed_.add(row.claimed_at);
-  workers_.add(row.worker);
-}
-
-void HistoryRows::queue(Connection& db) const {
-  if (tasks_.size() == 0) return;
-  db.queue(
-      "INSERT INTO hf.history (task, from_state, to_state, actor, reason, token, attempt,"
-      " claimed_at, worker, at) SELECT *, {wall} FROM unnest($1::uuid[], $2::bigint[],"
-      " $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],"
-      " $9::uuid[])",
-      tasks_.value(), from_.value(), to_.value(), actors_.value(), reasons_.value(),
-      tokens_.value(), attempts_.value(), claimed_.value(), workers_.value());
-}
-
 }  // namespace holdfast::postgres

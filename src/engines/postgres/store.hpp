@@ -73,30 +73,6 @@ struct Store {
   HostFiles files;
 };
 
-/// Rows for the history of tasks, written together.
-class HistoryRows {
- public:
-  struct Row {
-    TaskId task{};
-    TaskState from = TaskState::running;
-    TaskState to = TaskState::pending;
-    std::string_view actor{};
-    std::string_view reason{};
-    Token token{};
-    int attempt = 0;
-    std::optional<WallTime> claimed_at{};  ///< if this ends an attempt: when that was claimed
-    std::optional<WorkerId> worker{};      ///< and by whom
-  };
-  void add(const Row& row);
-  /// Queues one statement for all of them; none if there are none.
-  void queue(Connection& db) const;
-
- private:
-  Array tasks_{Type::uuid}, from_{Type::bigint}, to_{Type::bigint}, actors_{Type::text},
-      reasons_{Type::text}, tokens_{Type::bigint}, attempts_{Type::bigint}, claimed_{Type::bigint},
-      workers_{Type::uuid};
-};
-
 /// A number for an advisory lock that stands for this id.
 template <class Tag>
 std::int64_t lock_key(const Id<Tag>& id) {

@@ -18,22 +18,22 @@ Exchanged exchange_once(Connection& db, const Exchange& exchange, bool& woke_oth
   Settling settling{exchange.settle};
   std::optional<Claiming> claiming;
   settling.queue(db);
-  if (exchange.claim) {
-    claiming.emplace(*exchange.claim);
-    claiming->queue_look(db);
-  }
+  if (exchange.claim) claiming.emplace(*exchange.claim);
+  // What is decided below may be what can be claimed.
+  const bool looks_now = claiming && !settling.decides();
+  if (looks_now) claiming->queue_look(db);
   auto results = db.collect();
-  auto looked = claiming ? Claiming::look_results : 0;
+  auto looked = looks_now ? Claiming::look_results : 0;
   Exchanged done;
   if (settling.results() > 0) {
     auto first = results.size() - looked - settling.results();
-    settling.finish(db, std::move(results[first]), std::move(results[first + 1]));
+    settling.finish(db, std::span{results}.subspan(first, settling.results()));
     done.settled = std::move(settling.settled);
     done.also = std::move(settling.also);
     woke_others = settling.woke_others;
   }
   if (!claiming) return done;
-  if (settling.made_ready_later) {
+  if (!looks_now || settling.made_ready_later) {
     claiming->queue_look(db);
     results = db.collect();
   }
