@@ -296,7 +296,7 @@ boost::json::value write_json(const T& from) {
   } else if constexpr (IdLike<T>) {
     return boost::json::string{from.text()};
   } else if constexpr (IsOptional<T>::value) {
-    return from ? write_json(*from) : boost::json::value{nullptr};
+    return from ? write_json(*from) : boost::json::value(nullptr);  // braces would make it a list
   } else if constexpr (Described<T>) {
     return write_struct(from);
   } else if constexpr (TupleLike<T>) {

@@ -105,6 +105,22 @@ TEST(Payload, EveryTypeComesBackAsItWas) {
   EXPECT_THAT(read.answers, ElementsAre(true, false));
 }
 
+TEST(Payload, WhatIsEmptyComesBackEmpty) {
+  Order order;
+  order.task = TaskId::make();
+  const auto text = to_payload(order);
+  const auto read = from_payload<Order>(text);
+  EXPECT_FALSE(read.gift);
+  EXPECT_TRUE(read.items.empty());
+  EXPECT_TRUE(read.by_name.empty());
+  EXPECT_TRUE(read.anything.is_null());
+  EXPECT_EQ(to_payload(read), text);
+  EXPECT_EQ(to_payload(std::optional<int>{}), "null");
+  EXPECT_EQ(to_payload(std::vector<std::optional<int>>{{}, 2}), "[null,2]");
+  EXPECT_EQ(to_payload(std::vector<std::vector<int>>{{}, {1}}), "[[],[1]]");
+  EXPECT_EQ(to_payload(std::map<int, std::optional<int>>{{1, {}}}), "[[1,null]]");
+}
+
 TEST(Payload, AbsentMembersKeepTheirDefaultsAndUnknownOnesAreIgnored) {
   const auto order = from_payload<Order>(R"({"items":[{"name":"nut"}],"colour":"red"})");
   EXPECT_EQ(order.items.at(0).count, 1);
