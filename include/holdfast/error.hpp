@@ -30,7 +30,7 @@ class UnfitPayload : public InvalidRequest {
   using InvalidRequest::InvalidRequest;
 };
 
-/// The same of what a transaction was started with or keeps: the transaction is held.
+/// The same of what a transaction was started with, keeps or recorded: the transaction is held.
 class UnfitTransaction : public UnfitPayload {
   using UnfitPayload::UnfitPayload;
 };

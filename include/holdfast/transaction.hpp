@@ -51,6 +51,20 @@ class LedgerLost : public Error {
   using Error::Error;
 };
 
+namespace detail {
+
+/// Of what the transaction itself has, so that it is held where it does not fit.
+template <class T>
+T read_of_transaction(const std::string& json, std::string_view what) {
+  try {
+    return from_payload<T>(json, what);
+  } catch (const UnfitPayload& error) {
+    throw UnfitTransaction{error.what()};
+  }
+}
+
+}  // namespace detail
+
 /// A transaction as its handlers see it; valid while one of them runs, in its thread. Everything
 /// that is written names the claim's token: whoever lost the transaction gets `LeaseLost`, and
 /// nothing is written.
@@ -75,14 +89,14 @@ class Transaction {
   virtual const std::string& input_json() const = 0;
   template <class T>
   T input() const {
-    return read<T>(input_json(), "input of the transaction");
+    return detail::read_of_transaction<T>(input_json(), "input of the transaction");
   }
 
   /// What it knows, as of the last step that was written (or `keep`).
   virtual const std::string& data_json() const = 0;
   template <class T>
   T data() const {
-    return read<T>(data_json(), "data of the transaction");
+    return detail::read_of_transaction<T>(data_json(), "data of the transaction");
   }
   /// Changes what it knows. Durable with the next step: a move, `Wait`, `once` or `record`.
   virtual void keep_json(std::string data) = 0;
@@ -128,16 +142,6 @@ class Transaction {
 
   /// For the handlers of one state: empty when it is entered, and theirs until it is left.
   virtual std::shared_ptr<void>& memory() = 0;
-
- private:
-  template <class T>
-  static T read(const std::string& json, std::string_view what) {
-    try {
-      return from_payload<T>(json, what);
-    } catch (const UnfitPayload& error) {
-      throw UnfitTransaction{error.what()};
-    }
-  }
 };
 
 /// A message for a transaction that listens. It is acknowledged when the handler has returned,

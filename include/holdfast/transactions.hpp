@@ -26,12 +26,13 @@ inline Next stay(Millis delay) { return Wait{delay}; }
 inline Next listen(Millis at_most = std::chrono::hours{1}) { return Listen{at_most}; }
 
 /// `Transaction::once` for an effect whose result is a value rather than a text: the ledger has it
-/// as JSON, and every call returns what was recorded first.
+/// as JSON, and every call returns what was recorded first. The transaction is held where that does
+/// not fit `T`.
 template <class T, class Effect>
 T once(Transaction& transaction, const std::string& key, Effect&& effect) {
   auto recorded =
       transaction.once(key, [&](const std::string& name) { return to_payload(T(effect(name))); });
-  return from_payload<T>(recorded, "ledger entry '" + key + "'");
+  return detail::read_of_transaction<T>(recorded, "ledger entry '" + key + "'");
 }
 
 /// Makes a `StateMachine` of an enum that is described by `BOOST_DESCRIBE_ENUM`. Its enumerators

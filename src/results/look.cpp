@@ -40,7 +40,7 @@ Look look_at_parts(BlobStore& blobs, const std::string& id, const Tally& tally,
   for (auto& line : lines) {
     bool wanted = tally.expects(line.series, line.ordinal);
     look.wanted += wanted;
-    if (!wanted || is_there(blobs, listed, from_payload<StoredPart>(line.value))) {
+    if (!wanted || is_there(blobs, listed, part_of(line.value))) {
       look.there.push_back(std::move(line));
       continue;
     }

@@ -267,7 +267,7 @@ class Handlers {
     auto now = std::ranges::find_if(entries, same);
     auto first = now != entries.end() ? std::optional{now->value}
                                       : transaction.recorded(part.series, part.ordinal);
-    if (first && from_payload<StoredPart>(*first).sha256 != sum_of(delivery, part))
+    if (first && part_of(*first).sha256 != sum_of(delivery, part))
       throw Malformed{fmt::format("part {} of '{}' is not the same as the one that came first",
                                   part.ordinal, part.series)};
   }
@@ -296,8 +296,7 @@ class Handlers {
     if (!tally.complete()) return;
     std::set<std::string> wanted;
     for (const auto& entry : lines)
-      if (tally.expects(entry.series, entry.ordinal))
-        wanted.insert(from_payload<StoredPart>(entry.value).blob);
+      if (tally.expects(entry.series, entry.ordinal)) wanted.insert(part_of(entry.value).blob);
     for (const auto& blob : options_.blobs->list(transaction.id() + "/"))
       if (!wanted.contains(blob.key)) options_.blobs->remove(blob.key);
   }

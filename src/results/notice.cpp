@@ -63,7 +63,7 @@ Message completion_of(const Transaction& transaction, const Options& options, co
   std::int64_t blobs = 0, bytes = 0;
   for (const auto& entry : ledger) {
     if (!tally.expects(entry.series, entry.ordinal)) continue;
-    auto part = from_payload<StoredPart>(entry.value);
+    auto part = part_of(entry.value);
     references[entry.series].push_back(object{{"ordinal", entry.ordinal},
                                               {"blobUri", options.blobs->address_of(part.blob)},
                                               {"blobKey", part.blob},

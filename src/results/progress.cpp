@@ -8,7 +8,7 @@ namespace holdfast::results {
 
 Knowledge knowledge_of(const std::string& data_json) {
   if (data_json.empty() || data_json == "null") return {};
-  return from_payload<Knowledge>(data_json);
+  return detail::read_of_transaction<Knowledge>(data_json, "data of the transaction");
 }
 
 bool Ordinals::contains(std::int64_t ordinal) const {

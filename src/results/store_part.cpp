@@ -51,6 +51,10 @@ class PartBytes final : public BlobSource {
 
 }  // namespace
 
+StoredPart part_of(const std::string& line) {
+  return detail::read_of_transaction<StoredPart>(line, "line of the ledger");
+}
+
 std::string sum_of_blob(BlobStore& blobs, const std::string& key) {
   Sha256 sum;
   try {

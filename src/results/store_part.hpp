@@ -11,6 +11,8 @@ struct StoredPart {
   std::string sha256{};
 };
 BOOST_DESCRIBE_STRUCT(StoredPart, (), (blob, bytes, sha256))
+/// Throws `UnfitTransaction` for a line that another version wrote.
+StoredPart part_of(const std::string& line);
 
 /// The checksum of a part that is in a message. Throws `Malformed` if it is not what its envelope
 /// says.

@@ -224,7 +224,14 @@ Next TransactionRunner::Impl::enter(Held& held, bool remembers) {
   if (state.role == StateMachine::Role::fails) return Fail{held.transaction.reason()};
   if (auto too_late = overdue(held)) return *too_late;
   if (!remembers) held.transaction.memory().reset();
-  return call(held, [&] { return state.enter(held.transaction); });
+  return call(held, [&]() -> Next {
+    try {
+      return state.enter(held.transaction);
+    } catch (const UnfitPayload& error) {
+      // There is no message whose fault it could be.
+      throw UnfitTransaction{error.what()};
+    }
+  });
 }
 
 Next TransactionRunner::Impl::call(Held&, const std::function<Next()>& handler) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <optional>
 
 #include <holdfast/holdfast.hpp>
@@ -58,6 +59,12 @@ class Versions : public testing::Test {
   Inspector inspector_{engine_};
   std::atomic<int> sent_ = 0;
 };
+
+TEST_F(Versions, AWorkerReadsWhatAProducerOfItsOwnVersionLeftEmpty) {
+  const auto id = producer_.enqueue("mail", v2::Mail{.to = "ada@example.org"});
+  work<v2::Mail>(sent_);
+  EXPECT_EQ(inspector_.task(id)->state, TaskState::completed) << inspector_.task(id)->cause;
+}
 
 TEST_F(Versions, ANewWorkerReadsWhatAnOldProducerEnqueued) {
   const auto id = producer_.enqueue("mail", v1::Mail{"ada@example.org"});
@@ -123,6 +130,49 @@ TEST_F(Versions, ATransactionWhoseInputDoesNotFitIsHeldToo) {
   EXPECT_EQ(inspector_.retry({.ids = {held->task.id}}), 1);
   run_transactions<v2::Mail>(engine_);
   EXPECT_EQ(transactions.find("m-1")->task.state, TaskState::completed);
+}
+
+/// What it recorded was written by another version, too.
+template <class Mail>
+void run_drafts(const Engine& engine, const std::function<Mail(Transaction&)>& read) {
+  Transactions<Step> drafts{engine, "drafts"};
+  drafts
+      .on(Step::begins,
+          [&](Transaction& transaction) -> Next {
+            if (read(transaction).to.empty()) return holdfast::fail("it was not recorded");
+            return go(Step::ends);
+          })
+      .completes(Step::ends);
+  TransactionRunner{engine, drafts.machine(), {.until_empty = true}}.run();
+}
+
+template <class Mail>
+Mail recorded_once(Transaction& transaction) {
+  return once<Mail>(transaction, "draft", [](const std::string&) { return Mail{}; });
+}
+
+TEST_F(Versions, ATransactionWhoseLedgerDoesNotFitIsHeldToo) {
+  TransactionInspector transactions{engine_};
+  const auto read_by_hand = [](Transaction& transaction) {
+    return from_payload<broken::Mail>(transaction.recorded("draft", 0).value());
+  };
+  const std::function<broken::Mail(Transaction&)> readers[] = {recorded_once<broken::Mail>,
+                                                               read_by_hand};
+  for (const auto& read : readers) {
+    const auto id = Transactions<Step>{engine_, "drafts"}.start("", 1);
+    run_drafts<v1::Mail>(engine_, [](Transaction& transaction) -> v1::Mail {
+      once<v1::Mail>(transaction, "draft", [](auto&) { return v1::Mail{"ada@example.org"}; });
+      throw UnfitTransaction{"stopped by an operator"};
+    });
+    EXPECT_EQ(inspector_.retry({.ids = {transaction_task(id)}}), 1);
+    run_drafts<broken::Mail>(engine_, read);
+    const auto held = transactions.find(id);
+    EXPECT_EQ(held->task.state, TaskState::held);
+    EXPECT_THAT(held->task.cause, HasSubstr("to: expected an array, found a string"));
+    EXPECT_EQ(inspector_.retry({.ids = {held->task.id}}), 1);
+    run_drafts<v2::Mail>(engine_, recorded_once<v2::Mail>);
+    EXPECT_EQ(transactions.find(id)->task.state, TaskState::completed);
+  }
 }
 
 }  // namespace
