@@ -44,7 +44,11 @@ Writing summary_of(const Response& response) {
 class Deciding {
  public:
   Deciding(const Request& request, const AttemptFacts& facts, const Answer& answer)
-      : request_{request}, facts_{facts}, maybe_sent_{answer.maybe_sent}, status_{answer.status} {}
+      : request_{request},
+        facts_{facts},
+        maybe_sent_{answer.maybe_sent},
+        status_{answer.status},
+        dropped_{answer.dropped} {}
 
   Ending operator()(const Response& response) const {
     if (is_only_once(request_) && is_ambiguous(response.status)) return held(said(response));
@@ -63,7 +67,8 @@ class Deciding {
     const bool was_turned_away = error.type == ErrorType::circuit_open;
     if (is_only_once(request_) && maybe_sent_ && (was_turned_away || may_pass(error.type)))
       return held(said);
-    if (may_pass(error.type) && facts_.number < facts_.max_attempts) return {retry(said), {}};
+    if (may_pass(error.type) && facts_.number < facts_.max_attempts)
+      return {wants_no_pause() ? retry_in(Millis{0}, said) : retry(said), {}};
     return deliver(error);
   }
 
@@ -81,6 +86,12 @@ class Deciding {
   bool may_pass(ErrorType type) const {
     if (type != ErrorType::response_damaged) return is_passing(type);
     return is_idempotent(request_.method) || is_passing(status_);
+  }
+
+  /// Servers close connections that were idle, and that says nothing about the host. But in the
+  /// second attempt it is no accident.
+  bool wants_no_pause() const {
+    return dropped_ && is_idempotent(request_.method) && facts_.number == 1;
   }
 
   static Ending held(const std::string& why) {
@@ -122,6 +133,7 @@ class Deciding {
   const AttemptFacts& facts_;
   bool maybe_sent_;
   int status_;
+  bool dropped_;
 };
 
 }  // namespace

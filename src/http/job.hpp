@@ -27,6 +27,8 @@ struct Answer {
   bool maybe_sent = false;  ///< false: certainly not a byte of the request has left
   std::string location{};   ///< where a redirect led that was not followed
   int status = 0;           ///< of an answer that came and cannot be read; 0: there is none
+  /// It was sent on a pooled connection, which the server closed without an answer.
+  bool dropped = false;
 };
 
 /// Names a job that is being performed.

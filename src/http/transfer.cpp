@@ -19,8 +19,6 @@ namespace {
 constexpr std::size_t most_header_bytes = 65'536;
 /// Of a transfer, for receiving. Answers are small, and there are thousands of them at once.
 constexpr long receive_buffer = 8'192;
-/// Of an idempotent request in one hop: a pooled connection may turn out to be closed.
-constexpr int most_sends = 2;
 constexpr const char* encodings = "gzip, br, deflate";
 
 constexpr char* nothing = nullptr;
@@ -53,7 +51,7 @@ void Transfer::prepare() {
   response_ = {};
   response_.redirects = std::move(redirects);
   header_bytes_ = 0;
-  sends_ = 0;
+  was_sent_ = dropped_ = false;
   refused_.reset();
   resolved_ = connected_ = false;
   check_host();
@@ -283,8 +281,9 @@ int Transfer::on_send(void* data, char* ip, char*, int, int) {
     }
   }
   // On a connection that the server closes after reading, libcurl sends again by itself, as often
-  // as it has connections to spare, and has no option against that.
-  if (self.sends_ == (is_idempotent(self.job_.request.method) ? most_sends : 1)) {
+  // as it has connections to spare, and has no option against that. The next attempt may do so.
+  if (self.was_sent_) {
+    self.dropped_ = true;
     self.refused_ = ErrorType::connection;
     self.refusal_ = fmt::format(
         "{} closed the connection without an answer; the request may have arrived, so it is not "
@@ -292,7 +291,7 @@ int Transfer::on_send(void* data, char* ip, char*, int, int) {
         self.origin_.host);
     return CURL_PREREQFUNC_ABORT;
   }
-  ++self.sends_;
+  self.was_sent_ = true;
   self.maybe_sent_ = true;
   return CURL_PREREQFUNC_OK;
 }

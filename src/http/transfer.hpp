@@ -90,7 +90,7 @@ class Transfer {
   // Of this hop.
   Response response_{};
   std::size_t header_bytes_ = 0;
-  int sends_ = 0;
+  bool was_sent_ = false, dropped_ = false;
   bool length_is_checked_ = false;
   std::optional<ErrorType> refused_{};
   std::string refusal_;

@@ -33,7 +33,11 @@ Answer Transfer::failed(ErrorType type, std::string message) const {
 }
 
 Answer Transfer::broken(CURLcode code) const {
-  if (refused_) return failed(*refused_, refusal_);
+  if (refused_) {
+    auto answer = failed(*refused_, refusal_);
+    answer.dropped = dropped_;
+    return answer;
+  }
   // That is what libcurl says of a line that is longer than it takes.
   if (code == CURLE_OUT_OF_MEMORY)
     return failed(ErrorType::response_too_large, "a header of the answer is too long");

@@ -292,6 +292,20 @@ TEST_F(EndingTest, AnAnswerThatCannotBeReadIsOneUnlessItsStatusSaysOtherwise) {
   EXPECT_TRUE(damaged(200).is_error);
 }
 
+TEST_F(EndingTest, WhatAPooledConnectionDroppedIsTriedAgainAtOnceButOnlyTheFirstTime) {
+  facts_.max_attempts = 3;
+  auto dropped = [&] {
+    return decide_ending(request_, {error(ErrorType::connection), true, {}, 0, true}, facts_);
+  };
+  EXPECT_FALSE(std::get<Retry>(dropped().outcome).delay) << "a POST";
+  request_.method = Method::get;
+  EXPECT_EQ(std::get<Retry>(dropped().outcome).delay, Millis{0});
+  facts_.number = 2;
+  EXPECT_FALSE(std::get<Retry>(dropped().outcome).delay);
+  facts_.number = 3;
+  EXPECT_TRUE(dropped().is_error);
+}
+
 TEST_F(EndingTest, WithoutACallbackTheAnswerIsTheResult) {
   request_.callback.clear();
   auto response = full_response();
