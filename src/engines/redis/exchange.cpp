@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <unordered_set>
 
@@ -12,11 +14,6 @@ constexpr Store::KillPoints exchange_points{KillPoint::exchange_before_commit,
 
 bool is_plain(const Settlement& one) {
   return one.to == TaskState::completed && one.reason.empty() && one.was_attempt;
-}
-
-void add(Arguments& arguments, const Settlement& one) {
-  arguments.add(one.lease).add(one.to).add(one.result).add(one.reason).add(one.attempt);
-  arguments.add(one.was_attempt).add(one.delay).add(one.follow_ups.size());
 }
 
 /// What plain settlements that are sent together have in common.
@@ -34,7 +31,8 @@ struct Alike {
 /// together.
 class Settling {
  public:
-  Settling(std::span<const Settlement> settlements, Claims& claims) : settlements_{settlements} {
+  Settling(Store& store, std::span<const Settlement> settlements, Claims& claims)
+      : settlements_{settlements} {
     std::unordered_set<TaskId> named;
     for (std::size_t i = 0; i < settlements.size(); ++i) {
       const auto& one = settlements[i];
@@ -48,10 +46,12 @@ class Settling {
                   one.follow_ups.size(), known.record, known.left};
       groups_[alike].push_back(i);
     }
+    if (!others_.empty()) decide(store);
   }
 
   Sent add_to(Arguments& arguments) const {
     Sent sent;
+    sent.decided = decided_;
     auto& order = sent.order;
     arguments.add(groups_.size());
     for (const auto& [alike, places] : groups_) {
@@ -59,7 +59,10 @@ class Settling {
       order.insert(order.end(), places.begin(), places.end());
     }
     arguments.add(others_.size());
-    for (auto place : others_) add(arguments, settlements_[place]);
+    for (auto place : others_) {
+      add(arguments, decided_.at(place).change, lifecycle::by_dependency);
+      arguments.add(settlements_[place].follow_ups.size());
+    }
     order.insert(order.end(), others_.begin(), others_.end());
     std::vector<const NewTask*> follow_ups;
     bool have_new_ids = true;
@@ -78,6 +81,25 @@ class Settling {
   }
 
  private:
+  void decide(Store& store) {
+    std::vector<TaskId> ids;
+    for (auto place : others_) ids.push_back(settlements_[place].lease.id);
+    auto looked = look_at(store, ids);
+    for (std::size_t i = 0; i < others_.size(); ++i) {
+      const auto& one = settlements_[others_[i]];
+      const auto& task = looked.tasks[i];
+      const bool is_held =
+          task && task->row.state == TaskState::running && task->row.token == one.lease.token;
+      // Of one that is not held any more the script only sees which claim is meant.
+      const TaskRow row =
+          is_held
+              ? task->row
+              : TaskRow{.id = one.lease.id, .state = TaskState::running, .token = one.lease.token};
+      decided_.emplace(others_[i], Decided{task ? task->kind : std::string{},
+                                           lifecycle::settle(row, one, looked.now)});
+    }
+  }
+
   void add_group(Arguments& arguments, const Alike& alike,
                  const std::vector<std::size_t>& places) const {
     arguments.add(alike.token.value).add(alike.attempt).add(alike.have_results);
@@ -91,6 +113,7 @@ class Settling {
   std::span<const Settlement> settlements_;
   std::map<Alike, std::vector<std::size_t>> groups_;
   std::vector<std::size_t> others_;
+  std::map<std::size_t, Decided> decided_;
 };
 
 void add(Arguments& arguments, const ClaimRequest& claim, const std::string& number,
@@ -145,45 +168,46 @@ void read_created(const Value& others, const Sent& sent, WallTime now, Exchanged
   }
 }
 
-void read_told(const Value& told, WallTime now, Exchanged& exchanged) {
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    auto one = told[i];
-    Transition step{static_cast<TaskState>(one[2].number()),
-                    static_cast<TaskState>(one[3].number()),
-                    one[4].string(),
-                    one[5].string(),
-                    Token{one[6].number()},
-                    static_cast<int>(one[7].number()),
-                    now};
-    exchanged.also.push_back({TaskId::parse(one[0].text()).value_or(TaskId{}),
-                              parse_lane(one[1].text()).kind, std::move(step)});
-  }
+/// What became otherwise than asked of those that were decided.
+void tell_of_decided(const Exchange& exchange, const Sent& sent, Exchanged& exchanged) {
+  for (const auto& [place, decided] : sent.decided)
+    if (exchanged.settled[place] == Settled::accepted &&
+        decided.change.to != exchange.settle[place].to)
+      exchanged.also.push_back(told(decided.kind, decided.change));
 }
 
-Exchanged read_exchanged(const Value& answer, const Sent& sent, Claims& claims) {
+constexpr std::int64_t to_decide_again = 3;
+
+/// Those that are to be decided again are refused until then.
+Exchanged read_exchanged(const Value& answer, Sent& sent, Claims& claims) {
   expect_valid(answer, {});
   const auto& order = sent.order;
   Exchanged exchanged;
   exchanged.settled.assign(order.size(), Settled::accepted);
-  for (std::size_t i = 0; i + 1 < answer[1].size(); i += 2)
-    exchanged.settled[order.at(static_cast<std::size_t>(answer[1][i].number()))] =
-        static_cast<Settled>(answer[1][i + 1].number());
+  for (std::size_t i = 0; i + 1 < answer[1].size(); i += 2) {
+    const auto place = order.at(static_cast<std::size_t>(answer[1][i].number()));
+    const auto how = answer[1][i + 1].number();
+    if (how == to_decide_again) sent.again.push_back(place);
+    exchanged.settled[place] =
+        how == to_decide_again ? Settled::refused : static_cast<Settled>(how);
+  }
   exchanged.buried = answer[2].number() == 1;
   constexpr std::size_t values_each = 7;
   for (std::size_t i = 0; i + values_each <= answer[3].size(); i += values_each)
     read_claimed(answer[3], i, exchanged.claimed, claims);
   auto now = wall_time(answer[6].number());
   if (!sent.follow_ups.empty()) read_created(answer[4], sent, now, exchanged);
-  read_told(answer[5], now, exchanged);
+  for (auto& one : read_told(answer[5], now)) exchanged.also.push_back(std::move(one));
   return exchanged;
 }
 
 }  // namespace
 
-Exchanged RedisTaskStore::send(const Exchange& exchange, Arguments& arguments, const Sent& sent) {
+Exchanged RedisTaskStore::send(const Exchange& exchange, Arguments& arguments, Sent& sent) {
   try {
     auto answer = store_.run(exchange_points, scripts::exchange, arguments);
     auto exchanged = read_exchanged(answer, sent, claims_);
+    tell_of_decided(exchange, sent, exchanged);
     claims_.settled(exchange.settle, exchanged.settled);
     return exchanged;
   } catch (const StoreError&) {
@@ -193,8 +217,28 @@ Exchanged RedisTaskStore::send(const Exchange& exchange, Arguments& arguments, c
 }
 
 Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
+  Sent sent;
+  auto exchanged = exchange_once(exchange, sent);
+  auto again = std::move(sent.again);
+  for (int round = 0; !again.empty(); ++round) {
+    if (round == most_decisions)
+      throw StoreError{"tasks change too quickly to be settled; try again"};
+    Exchange rest;
+    for (auto place : again) rest.settle.push_back(exchange.settle[place]);
+    auto more = exchange_once(rest, sent);
+    std::vector<std::size_t> left;
+    for (auto place : sent.again) left.push_back(again[place]);
+    for (std::size_t i = 0; i < again.size(); ++i) exchanged.settled[again[i]] = more.settled[i];
+    std::ranges::move(more.also, std::back_inserter(exchanged.also));
+    again = std::move(left);
+  }
+  return exchanged;
+}
+
+Exchanged RedisTaskStore::exchange_once(const Exchange& exchange, Sent& sent) {
+  const Settling settling{store_, exchange.settle, claims_};
   auto arguments = store_.arguments();
-  auto sent = Settling{exchange.settle, claims_}.add_to(arguments);
+  sent = settling.add_to(arguments);
   if (!exchange.claim) {
     arguments.add("");
     return send(exchange, arguments, sent);

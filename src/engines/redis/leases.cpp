@@ -28,7 +28,7 @@ const Command orphan_fields{"y", "v", "x", "u"};
 
 /// Nothing if it is not running any more, or not for the same worker.
 std::optional<Orphan> read_orphan(TaskId id, std::string_view worker, std::int64_t expired,
-                                  const std::optional<TaskRow>& row, const Value& more,
+                                  const std::optional<RowText>& row, const Value& more,
                                   const Value& body_begins) {
   if (!row || row->state != TaskState::running || row->worker != worker) return {};
   auto body = parse_body(body_begins.text());
@@ -46,13 +46,6 @@ std::optional<Orphan> read_orphan(TaskId id, std::string_view worker, std::int64
   orphan.backoff = body.backoff;
   orphan.kind = parse_lane(row->lane).kind;
   return orphan;
-}
-
-void add(Arguments& arguments, const Verdict& verdict) {
-  arguments.add(verdict.lease).add(verdict.expired).add(verdict.lease_until);
-  arguments.add(verdict.cancel_requested).add(verdict.to);
-  arguments.add(verdict.attempt).add(verdict.crashes).add(verdict.suspect).add(verdict.delay);
-  arguments.add(verdict.reason).add(verdict.cause);
 }
 
 }  // namespace
@@ -105,17 +98,43 @@ std::vector<Orphan> RedisTaskStore::orphans(int limit, std::span<const WorkerId>
   return orphans;
 }
 
+/// Verdicts about tasks that are not what they were for who decided are not sent.
+std::vector<bool> RedisTaskStore::reclaim_some(std::span<const Verdict> verdicts,
+                                               const ReportHead& report) {
+  std::vector<TaskId> ids;
+  for (const auto& verdict : verdicts) ids.push_back(verdict.lease.id);
+  auto looked = look_at(store_, ids);
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    const auto& task = looked.tasks[i];
+    if (task && task->row.state == TaskState::running &&
+        task->row.token == verdicts[i].lease.token &&
+        task->row.cancel_requested == verdicts[i].cancel_requested)
+      places.push_back(i);
+  }
+  std::vector<bool> done(verdicts.size());
+  if (places.empty()) return done;
+  auto arguments = store_.arguments();
+  arguments.add(report).add(places.size());
+  for (auto place : places) {
+    const auto& verdict = verdicts[place];
+    arguments.add(verdict.expired).add(verdict.lease_until).add(verdict.reason);
+    add(arguments, lifecycle::reclaim(looked.tasks[place]->row, verdict, looked.now),
+        lifecycle::by_recovery);
+  }
+  auto answer = store_.run(reclaim_points, scripts::reclaim, arguments);
+  for (std::size_t i = 0; i < places.size(); ++i) done[places[i]] = answer[i].number() == 1;
+  return done;
+}
+
 std::vector<bool> RedisTaskStore::reclaim(std::span<const Verdict> verdicts,
                                           const ReportHead& report) {
   std::vector<bool> done;
   while (!verdicts.empty()) {
     auto some = verdicts.first(std::min(verdicts.size(), verdicts_a_script));
     verdicts = verdicts.subspan(some.size());
-    auto arguments = store_.arguments();
-    arguments.add(report).add(some.size());
-    for (const auto& verdict : some) add(arguments, verdict);
-    auto answer = store_.run(reclaim_points, scripts::reclaim, arguments);
-    for (std::size_t i = 0; i < answer.size(); ++i) done.push_back(answer[i].number() == 1);
+    auto answers = reclaim_some(some, report);
+    done.insert(done.end(), answers.begin(), answers.end());
   }
   return done;
 }

@@ -37,6 +37,7 @@ extern const Script enlist;
 extern const Script exchange;
 extern const Script forget;
 extern const Script insert;
+extern const Script look;
 extern const Script move;
 extern const Script new_life;
 extern const Script next_due;

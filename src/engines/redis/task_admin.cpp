@@ -5,10 +5,10 @@
 
 #include "engines/redis/fresh_list.hpp"
 #include "engines/redis/range.hpp"
+#include "engines/redis/task_change.hpp"
 #include "engines/redis/task_record.hpp"
 #include "engines/redis/task_search.hpp"
 #include "tasks/move_states.hpp"
-#include "tasks/transitions.hpp"
 
 namespace holdfast::redis {
 
@@ -18,14 +18,6 @@ constexpr Store::KillPoints prune_points{KillPoint::prune_before_commit,
                                          KillPoint::prune_after_commit};
 constexpr std::size_t moves_a_script = 200;
 constexpr int pruned_a_script = 500;
-
-/// The states, as digits, from which a person may take a task to `to` by this move.
-std::string sources(const TaskAdmin::Move& move, TaskState to) {
-  std::string digits;
-  for (auto from : move.from)
-    if (allowed(from, to, Mover::person)) digits += std::to_string(static_cast<int>(from));
-  return digits;
-}
 
 std::int64_t used_memory(Store& store) {
   auto info = store.server.call({"INFO", "memory"});
@@ -129,29 +121,45 @@ std::vector<LogLine> RedisTaskAdmin::logs(TaskId id, std::int64_t skip, int most
   return lines;
 }
 
-std::int64_t RedisTaskAdmin::move_some(std::span<const TaskId> ids, const Move& move) {
+/// Decides about each and sends what is to be done; returns those that have changed meanwhile.
+std::vector<TaskId> RedisTaskAdmin::move_once(std::span<const TaskId> ids, const Move& move,
+                                              std::int64_t& moved) {
+  auto looked = look_at(store_, ids);
+  std::vector<std::pair<std::string, TaskChange>> changes;
+  for (const auto& task : looked.tasks) {
+    if (!task) continue;
+    if (auto change = lifecycle::move(task->row, move, looked.now))
+      changes.emplace_back(task->kind, std::move(*change));
+  }
+  std::vector<TaskId> again;
+  if (changes.empty()) return again;
   auto arguments = store_.arguments();
-  arguments.add(move.to).add(sources(move, move.to)).add(sources(move, TaskState::blocked));
-  arguments.add(move.fresh_attempts).add(move.ask_running).add(move.actor).add(move.reason);
-  arguments.add(std::string{reason_to_stop});
-  arguments.add(ids.size());
-  for (const auto& id : ids) arguments.add(id.text());
-  auto now = store_.clock().wall();
+  arguments.add(changes.size());
+  for (const auto& [kind, change] : changes) add(arguments, change, move.actor);
   auto answer = store_.run(move_points, scripts::move, arguments);
-  auto moved = answer[0].number();
-  for (std::size_t i = 0; i < answer[1].size(); ++i) {
-    auto change = answer[1][i];
-    moved += change[7].number();
-    auto id = TaskId::parse(change[0].text());
-    if (!move.on_change || !id) continue;
-    Transition step{static_cast<TaskState>(change[2].number()),
-                    static_cast<TaskState>(change[3].number()),
-                    move.actor,
-                    change[6].string(),
-                    Token{change[4].number()},
-                    static_cast<int>(change[5].number()),
-                    now};
-    move.on_change(*id, parse_lane(change[1].text()).kind, step);
+  std::vector<TaskChanged> tell;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const auto& [kind, change] = changes[i];
+    if (answer[0][i].number() == 0) {
+      again.push_back(change.before.id);
+      continue;
+    }
+    ++moved;
+    if (change.to != change.before.state) tell.push_back(told(kind, change));
+  }
+  if (!move.on_change) return again;
+  for (auto& one : read_told(answer[1], looked.now)) tell.push_back(std::move(one));
+  for (const auto& one : tell) move.on_change(one.id, one.kind, one.transition);
+  return again;
+}
+
+std::int64_t RedisTaskAdmin::move_some(std::span<const TaskId> ids, const Move& move) {
+  std::int64_t moved = 0;
+  std::vector<TaskId> left{ids.begin(), ids.end()};
+  for (int round = 0; !left.empty(); ++round) {
+    if (round == most_decisions)
+      throw StoreError{"tasks change too quickly to be moved; try again"};
+    left = move_once(left, move, moved);
   }
   return moved;
 }

@@ -24,6 +24,7 @@ class RedisTaskAdmin final : public TaskAdmin {
 
  private:
   std::int64_t move_some(std::span<const TaskId> ids, const Move& move);
+  std::vector<TaskId> move_once(std::span<const TaskId> ids, const Move& move, std::int64_t& moved);
 
   Store& store_;
 };

@@ -34,7 +34,7 @@ void read_unusual(const Value& more, TaskRecord& record) {
   record.progress_text = more[8].string();
 }
 
-TaskRecord read_record(TaskId id, const TaskRow& row, std::span<const Reply> belonging) {
+TaskRecord read_record(TaskId id, const RowText& row, std::span<const Reply> belonging) {
   TaskRecord record;
   record.id = id;
   record.state = row.state;
@@ -87,13 +87,13 @@ void fetch_result(Store& store, TaskRecord& record, std::size_t longest) {
 
 }  // namespace
 
-std::optional<TaskRow> parse_row(const Value& text) {
+std::optional<RowText> parse_row(const Value& text) {
   if (text.is_nil()) return {};
   // State, whether there is more, token, attempts, order, not before, worker, claimed at, number of
   // the claim, finished at, result, lane.
   auto parts = split_into<12>(text.text());
   auto order = parse_number(parts[4]), run_at = parse_number(parts[5]);
-  TaskRow row;
+  RowText row;
   row.state = static_cast<TaskState>(parse_number(parts[0]));
   row.token = Token{parse_number(parts[2])};
   row.attempt = static_cast<int>(parse_number(parts[3]));

@@ -12,7 +12,7 @@
 namespace holdfast::redis {
 
 /// What changes in the plain life of a task; see records.lua. The views are of its text.
-struct TaskRow {
+struct RowText {
   TaskState state = TaskState::pending;
   Token token{};
   int attempt = 0;
@@ -25,7 +25,7 @@ struct TaskRow {
   std::string_view lane{};
 };
 /// Nothing for a task that is not there.
-std::optional<TaskRow> parse_row(const Value& text);
+std::optional<RowText> parse_row(const Value& text);
 Command read_rows(const Store& store, std::span<const std::string> ids);
 
 /// The tasks that are in the store, in the order of their ids here. Of longer payloads and results

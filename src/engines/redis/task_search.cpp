@@ -155,7 +155,7 @@ std::vector<std::string> TaskSearch::ids_by_state() {
   return ids;
 }
 
-bool TaskSearch::matches(const std::optional<TaskRow>& row, const Value* body) const {
+bool TaskSearch::matches(const std::optional<RowText>& row, const Value* body) const {
   if (!row || !state_is_wanted(row->state)) return false;
   if (!filter_.queue.empty() || !filter_.kind.empty()) {
     auto lane = parse_lane(row->lane);

@@ -44,7 +44,7 @@ class TaskSearch {
   std::vector<std::string> held();
   std::vector<std::string> completed();
   /// `body`: nothing if it does not matter.
-  bool matches(const std::optional<TaskRow>& row, const Value* body) const;
+  bool matches(const std::optional<RowText>& row, const Value* body) const;
   std::vector<TaskId> matching(const std::vector<std::string>& ids);
   void put_in_order(std::vector<TaskId>& ids, bool newest_first, std::optional<std::int64_t> after);
   void each_of_all(bool newest_first, const Visitor& visit, std::optional<std::int64_t> after,

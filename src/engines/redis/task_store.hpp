@@ -5,9 +5,16 @@
 
 #include "engines/redis/claims.hpp"
 #include "engines/redis/store.hpp"
+#include "engines/redis/task_change.hpp"
 #include "tasks/task_store.hpp"
 
 namespace holdfast::redis {
+
+/// What becomes of a task by a settlement that is no plain end.
+struct Decided {
+  std::string kind;
+  TaskChange change;
+};
 
 /// Settlements and their follow-ups in the order in which they are sent.
 struct Sent {
@@ -17,6 +24,9 @@ struct Sent {
   };
   std::vector<std::size_t> order{};  ///< places of settlements in the exchange
   std::vector<FollowUp> follow_ups{};
+  std::map<std::size_t, Decided> decided{};  ///< by place in the exchange
+  /// Places of those whose task has changed since they were decided.
+  std::vector<std::size_t> again{};
 };
 
 class RedisTaskStore final : public TaskStore {
@@ -40,7 +50,9 @@ class RedisTaskStore final : public TaskStore {
   void interrupt() override { store_.news.interrupt(); }
 
  private:
-  Exchanged send(const Exchange& exchange, Arguments& arguments, const Sent& sent);
+  Exchanged exchange_once(const Exchange& exchange, Sent& sent);
+  Exchanged send(const Exchange& exchange, Arguments& arguments, Sent& sent);
+  std::vector<bool> reclaim_some(std::span<const Verdict> verdicts, const ReportHead& report);
 
   Store& store_;
   Claims claims_;

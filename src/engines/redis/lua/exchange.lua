@@ -4,15 +4,16 @@
 --       token, attempt, have results (1, 0), number of follow-up tasks of each, their record if
 --       who claimed them knows it ('' if not), how many of their claim still run by that, number
 --       of ids, these, their results if they have some;
---       number of other settlements; of each: id, token, to, result, reason, attempt, was attempt
---       (1, 0), delay, number of follow-up tasks;
+--       number of other settlements; of each: the change that was decided (see changes.lua), number
+--       of follow-up tasks;
 --       the follow-up tasks of all of them in order (see new_tasks.lua);
 --       worker ('' to claim nothing), limit, most suspects, lease, number of queues, these (none:
 --       all), number of kinds, these, number of this claim, count of earlier claims of this worker
 --       whose answers were lost, their numbers
 -- Result: {'ok', settled, buried, claimed, follow-ups, told, now}: settled has those that were not
---         simply accepted: place among all settlements as they are in ARGV (from 0), and 1 (repeated)
---         or 2 (refused);
+--         simply accepted: place among all settlements as they are in ARGV (from 0), and 1
+--         (repeated), 2 (refused) or 3 (the task is still claimed, but not what the change was
+--         decided for);
 --         claimed has runs of tasks: token, lane, attempt, suspect (1, 0), not before or order,
 --         their record if all of them have the same ('' if not), and a list of id, body;
 --         follow-ups has those of accepted settlements that are not simply new and pending: place
@@ -31,8 +32,8 @@ for i = 1, take_number() do
   groups[i] = group
 end
 for i = 1, take_number() do
-  others[i] = { id = take(), token = take(), to = take(), result = take(), reason = take(),
-    attempt = take(), was_attempt = take() == '1', delay = take_number(), births = take_number(),
+  local c = take_change()
+  others[i] = { change = c, id = c.id, token = c.before.token, births = take_number(),
     first_birth = births + 1 }
   births = births + others[i].births
 end
@@ -76,61 +77,47 @@ if call('EXISTS', P .. 'cascade') == 1 then
   for _, group in ipairs(groups) do group.texts = nil end
 end
 
--- What is longer has a place of its own: records are read by many who do not want it.
-local LONGEST_RESULT = 200
-local function is_long(result)
-  return #result > LONGEST_RESULT or string.find(result, '\31', 1, true)
-end
 local refused, ended_any, woken, settled = 0, false, false, {}
-local function settle(one)
+-- The task of a settlement, if it is still claimed by who settles it; else what to answer.
+local function claimed_by(one)
   local r = task_of(one.id)
-  if not r or r.state ~= RUNNING or r.token ~= one.token then
-    if r and r.token == one.token then return 1 end
-    refused = refused + 1
-    return 2
-  end
-  local id, to, key = one.id, one.to, P .. 't:' .. one.id
-  local more, set = unusual(id, r, 'x', 'u', 'd', 'uk'), {}
-  -- Somebody may have asked it to stop after the worker made up its mind to try again.
-  if not finished[to] and more[1] then to = CANCELLED end
-  -- Why it was given back is no error of the task, and neither is why it is held.
-  if to == HELD then set = { 'j', one.reason }
-  elseif one.reason ~= '' and one.was_attempt then set = { 'e', one.reason } end
-  if r.more ~= '' then call('HDEL', key, 'x', 'w', one.was_attempt and 'u' or 'x') end
-  local new = { state = to, attempt = one.attempt, result = one.result }
-  if is_long(one.result) then
-    set[#set + 1], new.result = 'w', ''
-    set[#set + 1] = one.result
-  end
-  if #set > 0 then
-    call('HSET', key, unpack(set))
-    new.more = '+'
-  end
-  if to == PENDING then
-    local run_at = one.delay > 0 and now + one.delay or 0
-    new.run_at = digits(run_at)
-    index_pending(id, r.lane, r.order, run_at, more[2] and not one.was_attempt)
-    woken = true
-  elseif to == HELD then
-    put('on_hold', id, now_text)
-  else
-    new.finished = now_text
-    end_task(id, to, more[4], more[3], 'system/dependency')
-  end
-  change(id, r, new)
-  if to ~= one.to then
-    tell(id, r.lane, RUNNING, to, 'worker/' .. r.worker, one.reason, one.token, one.attempt)
-  end
-  if to ~= COMPLETED and (one.was_attempt or to ~= one.to or one.reason ~= '') then
-    add_history(id, RUNNING, to, 'worker/' .. r.worker, one.reason, one.token, one.attempt,
-      r.claimed, r.worker)
-  end
+  if r and r.state == RUNNING and r.token == one.token then return r end
+  if r and r.token == one.token then return nil, 1 end
+  refused = refused + 1
+  return nil, 2
+end
+local function take_over_births(one)
   ended_any = true
-  release(r.worker, r.number, { id })
-  count(r.lane, RUNNING, -1)
-  count(r.lane, to, 1)
   bear(born, one.first_birth, one.births)
   return 0
+end
+-- A plain end of a task about which something is unusual.
+local function complete(one)
+  local r, how = claimed_by(one)
+  if not r then return how end
+  local key, more = P .. 't:' .. one.id, unusual(one.id, r, 'uk', 'd')
+  if r.more ~= '' then call('HDEL', key, 'x', 'w', 'u') end
+  local new = { state = COMPLETED, attempt = one.attempt, result = one.result,
+    finished = now_text }
+  if is_long(one.result) then
+    call('HSET', key, 'w', one.result)
+    new.result, new.more = '', '+'
+  end
+  end_task(one.id, COMPLETED, more[1], more[2], '')
+  change(one.id, r, new)
+  release(r.worker, r.number, { one.id })
+  count(r.lane, RUNNING, -1)
+  count(r.lane, COMPLETED, 1)
+  return take_over_births(one)
+end
+local function settle(one)
+  local r, how = claimed_by(one)
+  if not r then return how end
+  local more = as_decided(one.change, r)
+  if not more then return 3 end
+  apply_change(one.change, r, more)
+  woken = woken or one.change.to == PENDING
+  return take_over_births(one)
 end
 local function answer(place, how)
   if how == 0 then return end
@@ -181,9 +168,9 @@ local function settle_some(group, first, last, ends)
       if known[id] then known[id] = becomes end
       if births > 0 then bear(born, group.first_birth + (at - group.first) * births, births) end
     else
-      answer(group.place + at - group.first, settle({ id = id, token = token, to = COMPLETED,
-        result = result, reason = '', attempt = attempt, was_attempt = true, delay = 0,
-        births = births, first_birth = group.first_birth + (at - group.first) * births }))
+      answer(group.place + at - group.first, complete({ id = id, token = token, result = result,
+        attempt = attempt, births = births,
+        first_birth = group.first_birth + (at - group.first) * births }))
     end
   end
   in_portions('HSET', P .. 'tasks', records)

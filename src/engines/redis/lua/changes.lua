@@ -1,0 +1,106 @@
+-- Changes of tasks as they were decided by lifecycle.hpp, for tasks that still are what they were
+-- decided for.
+--
+-- A change among the arguments: id, state, token, attempt, asked to stop (1, 0), waits for others
+-- (1, 0), as they were; then state, new token (1, 0), attempt, crashes, one recovery more (1, 0),
+-- suspect (1, 0), asked to stop (1, 0), forget progress (1, 0), not before ('': as it was), finished
+-- at ('': it is not), of result, error and cause each: is set (1, 0) and what to ('': removed); entry
+-- of the history ('': none); who cancels what waits for it.
+local function take_yes() return take() == '1' end
+local function take_text()
+  local set, text = take_yes(), take()
+  return set and { text = text ~= '' and text }
+end
+local function take_change()
+  return { id = take(),
+    before = { state = take(), token = take(), attempt = take(), stops = take_yes(),
+      waits = take_yes() },
+    to = take(), new_token = take_yes(), attempt = take(), crashes = take(),
+    recovered = take_yes(), suspect = take_yes(), stops = take_yes(), forget = take_yes(),
+    run_at = take(), finished = take(), result = take_text(), error = take_text(),
+    cause = take_text(), history = take(), actor = take() }
+end
+
+-- What is longer has a place of its own: records are read by many who do not want it.
+local LONGEST_RESULT = 200
+local function is_long(result)
+  return #result > LONGEST_RESULT or string.find(result, '\31', 1, true)
+end
+
+-- What a change needs to know of a task beyond its record: asked to stop, unique key, others wait
+-- for it, recoveries. Nothing if it is not the task any more that the change was decided for.
+local function as_decided(c, r)
+  local b = c.before
+  if r.state ~= b.state or r.token ~= b.token or r.attempt ~= b.attempt then return nil end
+  local more = unusual(c.id, r, 'x', 'uk', 'd', 'v')
+  if (more[1] and true or false) ~= b.stops then return nil end
+  if (r.state == BLOCKED or finished[r.state] or r.state == HELD)
+    and (call('EXISTS', P .. 'waits:' .. c.id) == 1) ~= b.waits then return nil end
+  -- Its key may be another's by now.
+  if finished[r.state] and not finished[c.to] and more[2]
+    and call('HEXISTS', P .. 'unique', more[2]) == 1 then return nil end
+  return more
+end
+
+local function leave_state(id, r)
+  local state, lane = r.state, r.lane
+  if state == PENDING then drop_pending(id, lane)
+  elseif state == RUNNING then release(r.worker, r.number, { id })
+  elseif state == BLOCKED then drop('blocked', id)
+  elseif state == HELD then drop('on_hold', id)
+  elseif state ~= COMPLETED then drop('done:' .. state, id) end
+end
+local function enter_state(c, r, more, new)
+  local id, to, lane = c.id, c.to, r.lane
+  if finished[r.state] and not finished[to] and more[2] then
+    call('HSET', P .. 'unique', more[2], id)
+  end
+  if to == PENDING then
+    index_pending(id, lane, r.order, tonumber(new.run_at or r.run_at), c.suspect)
+  elseif to == BLOCKED then
+    put('blocked', id, now_text)
+  elseif to == HELD then
+    put('on_hold', id, now_text)
+  else
+    end_task(id, to, not finished[r.state] and more[2], more[3], c.actor)
+  end
+  count(lane, r.state, -1)
+  count(lane, to, 1)
+end
+
+local function apply_change(c, r, more)
+  local id, key, new = c.id, P .. 't:' .. c.id, { state = c.to, attempt = c.attempt,
+    finished = c.finished }
+  local set, clear = {}, {}
+  local function field(name, value)
+    if value then push(set, name, value) else push(clear, name) end
+  end
+  field('x', c.stops and 1)
+  field('u', c.suspect and 1)
+  field('y', c.crashes ~= '0' and c.crashes)
+  if c.recovered then field('v', tonumber(more[4] or 0) + 1) end
+  if c.error then field('e', c.error.text) end
+  if c.cause then field('j', c.cause.text) end
+  if c.result then
+    local text = c.result.text or ''
+    new.result = is_long(text) and '' or text
+    field('w', is_long(text) and text)
+  end
+  if c.forget then push(clear, 'gf', 'gt') end
+  if c.run_at ~= '' then new.run_at = c.run_at end
+  -- One that waited in the list of its lane is still there, and comes back by another way: by its
+  -- token it is known that the list is not it.
+  local comes_back = r.token == '0' and r.state ~= RUNNING and (c.to == PENDING or c.to == BLOCKED)
+  if c.new_token or comes_back then new.token = next_token() end
+  if c.to ~= r.state then
+    leave_state(id, r)
+    enter_state(c, r, more, new)
+  end
+  if r.more ~= '' and #clear > 0 then call('HDEL', key, unpack(clear)) end
+  if #set > 0 then
+    call('HSET', key, unpack(set))
+    new.more = '+'
+  end
+  change(id, r, new)
+  if c.history ~= '' then call('RPUSH', P .. 'h:' .. id, c.history) end
+end

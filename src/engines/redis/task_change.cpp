@@ -1,0 +1,89 @@
+#include "engines/redis/task_change.hpp"
+
+#include "engines/redis/task_record.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+TaskRow read_row(TaskId id, const RowText& text, const Value& values) {
+  TaskRow row;
+  row.id = id;
+  row.state = text.state;
+  row.token = text.token;
+  row.attempt = text.attempt;
+  row.crashes = static_cast<int>(values[1].number());
+  row.suspect = !values[2].is_nil();
+  row.cancel_requested = !values[3].is_nil();
+  row.waits = values[5].number() == 1;
+  row.key_taken = values[6].number() == 1;
+  if (!text.claimed_at.empty()) row.claimed_at = wall_time(parse_number(text.claimed_at));
+  if (!text.worker.empty()) row.worker = WorkerId::parse(text.worker);
+  return row;
+}
+
+void add(Arguments& arguments, const TextChange& change) {
+  arguments.add(change.changed).add(change.text ? std::string_view{*change.text} : "");
+}
+
+void add(Arguments& arguments, const std::optional<WallTime>& time) {
+  if (time)
+    arguments.add(*time);
+  else
+    arguments.add("");
+}
+
+}  // namespace
+
+Looked look_at(Store& store, std::span<const TaskId> ids) {
+  auto arguments = store.arguments();
+  arguments.add(ids.size());
+  for (const auto& id : ids) arguments.add(id.text());
+  auto answer = store.run(scripts::look, arguments);
+  Looked looked{wall_time(answer[0].number())};
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    auto values = answer[1][i];
+    auto text = parse_row(values[0]);
+    auto& task = looked.tasks.emplace_back();
+    if (text) task = {read_row(ids[i], *text, values), parse_lane(text->lane).kind};
+  }
+  return looked;
+}
+
+void add(Arguments& arguments, const TaskChange& change, std::string_view actor) {
+  const auto& before = change.before;
+  arguments.add(before.id.text()).add(before.state).add(before.token.value).add(before.attempt);
+  arguments.add(before.cancel_requested).add(before.waits);
+  arguments.add(change.to).add(change.new_token).add(change.attempt).add(change.crashes);
+  arguments.add(change.recovered).add(change.suspect).add(change.cancel_requested);
+  arguments.add(change.forget_progress);
+  add(arguments, change.run_at);
+  add(arguments, change.finished_at);
+  add(arguments, change.result);
+  add(arguments, change.error);
+  add(arguments, change.cause);
+  arguments.add(change.history ? history_text(*change.history) : "").add(actor);
+}
+
+TaskChanged told(const std::string& kind, const TaskChange& change) {
+  return {change.before.id, kind, change.history.value().transition};
+}
+
+std::vector<TaskChanged> read_told(const Value& told, WallTime now) {
+  std::vector<TaskChanged> changes;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    auto one = told[i];
+    Transition step{static_cast<TaskState>(one[2].number()),
+                    static_cast<TaskState>(one[3].number()),
+                    one[4].string(),
+                    one[5].string(),
+                    Token{one[6].number()},
+                    static_cast<int>(one[7].number()),
+                    now};
+    changes.push_back({TaskId::parse(one[0].text()).value_or(TaskId{}),
+                       parse_lane(one[1].text()).kind, std::move(step)});
+  }
+  return changes;
+}
+
+}  // namespace holdfast::redis

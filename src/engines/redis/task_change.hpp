@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/events.hpp>
+
+#include "engines/redis/store.hpp"
+#include "tasks/lifecycle.hpp"
+
+namespace holdfast::redis {
+
+/// Tasks as they are in the server at one moment.
+struct Looked {
+  struct Task {
+    TaskRow row{};
+    std::string kind{};
+  };
+  WallTime now{};                            ///< on the clock of the server
+  std::vector<std::optional<Task>> tasks{};  ///< in the order of the ids; nothing: not there
+};
+Looked look_at(Store& store, std::span<const TaskId> ids);
+
+/// A change as scripts take it. `actor`: who cancels what waits for the task, if this cancels it.
+void add(Arguments& arguments, const TaskChange& change, std::string_view actor);
+
+/// What listeners are told of a change that has a history.
+TaskChanged told(const std::string& kind, const TaskChange& change);
+/// What scripts tell of tasks that waited for others.
+std::vector<TaskChanged> read_told(const Value& told, WallTime now);
+
+/// A step that finds tasks changed since they were looked at is decided again so often. Each time
+/// somebody else got on.
+inline constexpr int most_decisions = 100;
+
+}  // namespace holdfast::redis
