@@ -8,6 +8,7 @@ namespace holdfast::test {
 using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 TEST_P(TaskAdminContract, CancelledTaskDoesNotRun) {
   auto id = insert("a");
@@ -281,6 +282,36 @@ TEST_P(TaskAdminContract, RetryAndPauseWakeThoseWhoWait) {
   EXPECT_EQ(other().tasks().wait_for_work(seconds{30}), Wake::work);
   admin().set_paused("default", true, "operator");
   EXPECT_EQ(other().tasks().wait_for_work(seconds{30}), Wake::control);
+}
+
+TEST_P(TaskAdminContract, RetryTakesTheUniqueKeyAgain) {
+  auto id = failed_task({.unique_key = "only one"});
+  EXPECT_EQ(retry(id), 1);
+  EXPECT_EQ(insert("a", {.unique_key = "only one"}), id) << "the key is in use";
+}
+
+TEST_P(TaskAdminContract, OfSeveralWithOneKeyOneIsRetried) {
+  failed_task({.unique_key = "only one"});
+  failed_task({.unique_key = "only one"});
+  const TaskAdmin::Move again{.to = TaskState::pending,
+                              .from = {TaskState::failed},
+                              .fresh_attempts = true,
+                              .actor = "operator",
+                              .reason = "again"};
+  EXPECT_EQ(admin().move({}, again), 1);
+  EXPECT_THAT(ids({.states = {TaskState::pending}}), SizeIs(1));
+}
+
+TEST_P(TaskAdminContract, RetryForgetsTheProgressOfAnEarlierAttempt) {
+  auto id = insert("a");
+  auto claimed = claim_one(enlist());
+  const Note half{claimed.lease, ProgressNote{0.5, "half"}};
+  ASSERT_TRUE(tasks().record(std::span{&half, 1})[0].accepted);
+  settle({.lease = claimed.lease, .to = TaskState::failed, .reason = "broke", .attempt = 1});
+  EXPECT_EQ(record(id).progress, 0.5);
+  retry(id);
+  EXPECT_EQ(record(id).progress, 0);
+  EXPECT_EQ(record(id).progress_text, "");
 }
 
 }  // namespace holdfast::test

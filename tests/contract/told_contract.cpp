@@ -1,8 +1,5 @@
 #include <gmock/gmock.h>
 
-#include <barrier>
-#include <thread>
-
 #include <fmt/format.h>
 
 #include "contract/task_store_contract.hpp"
@@ -129,36 +126,6 @@ TEST_P(TaskStoreContract, TellsNothingOfAPlainEndOrOneThatWasRefused) {
   auto plain = claim_one(enlist());
   auto ended = tasks().exchange(Exchange{.settle = {{.lease = plain.lease, .attempt = 1}}});
   EXPECT_THAT(lines(ended), IsEmpty());
-}
-
-/// Whoever comes first: the task is asked to stop while it runs, or cancelled while it waits.
-TEST_P(TaskStoreContract, NoWishToStopIsLostToASettlementAtTheSameTime) {
-  const auto worker = enlist();
-  other();  // opened before the clock matters
-  for (auto to : {TaskState::pending, TaskState::held}) {
-    for (int i = 0; i < 50; ++i) {
-      const auto id = insert("a");
-      const auto claimed = claim_one(worker);
-      std::barrier together{2};
-      std::jthread operator_asks{[&] {
-        TaskAdmin::Move cancel{.from = {TaskState::pending, TaskState::running, TaskState::held},
-                               .ask_running = true,
-                               .actor = "operator",
-                               .reason = "no longer wanted"};
-        together.arrive_and_wait();
-        other().admin().move(TaskFilter{.ids = {id}}, cancel);
-      }};
-      together.arrive_and_wait();
-      const auto settled = settle({.lease = claimed.lease,
-                                   .to = to,
-                                   .reason = "later",
-                                   .attempt = 1,
-                                   .delay = Millis{3'600'000}});
-      operator_asks.join();
-      ASSERT_EQ(settled, Settled::accepted);
-      ASSERT_EQ(state(id), TaskState::cancelled) << i;
-    }
-  }
 }
 
 }  // namespace holdfast::test
