@@ -320,7 +320,7 @@ void check(const Options& options) {
   if (options.abandon_after <= Millis{0} || options.timeout < Millis{0} ||
       options.queue_patience < Millis{0})
     throw ConfigError{"the times of results must be positive"};
-  check_notify_queues(options);
+  check_queues(options);
   for (const auto* queue : {&options.request_queue, &options.notify_queue, &options.failure_queue,
                             &options.intake_queue})
     check_queue_name(*queue);

@@ -32,9 +32,24 @@ bool is_allowed(const std::string& queue, const Options& options) {
 void check_not_reserved(const char* what, const std::string& name) {
   if (is_reserved(name))
     throw ConfigError{fmt::format(
-        "the {} '{}' is reserved; queues that begin with holdfast., holdfast-, transaction- or "
-        "amq. cannot be used for notices",
+        "the {} '{}' is reserved; queues of results cannot begin with holdfast., holdfast-, "
+        "transaction- or amq.",
         what, name)};
+}
+
+/// A notice in one of these would be read as a request.
+void check_not_of_requests(const char* what, const std::string& queue, const Options& options) {
+  if (queue.empty()) return;
+  for (const auto& [role, taken] : {std::pair{"request queue", &options.request_queue},
+                                    std::pair{"intake queue", &options.intake_queue}})
+    if (queue == *taken)
+      throw ConfigError{
+          fmt::format("the {} '{}' is also the {}; name another one", what, queue, role)};
+}
+
+void check_told(const char* what, const std::string& queue, const Options& options) {
+  check_not_reserved(what, queue);
+  check_not_of_requests(what, queue, options);
 }
 
 }  // namespace
@@ -57,16 +72,17 @@ std::string notify_queue_of(const std::string& request_json, const Options& opti
   return queue;
 }
 
-void check_notify_queues(const Options& options) {
-  check_not_reserved("notify queue", options.notify_queue);
-  check_not_reserved("failure queue", options.failure_queue);
+void check_queues(const Options& options) {
+  check_not_reserved("request queue", options.request_queue);
+  check_not_reserved("intake queue", options.intake_queue);
+  if (options.intake_queue == options.request_queue)
+    throw ConfigError{fmt::format(
+        "the intake queue '{}' is also the request queue; name another one", options.intake_queue)};
+  check_told("notify queue", options.notify_queue, options);
+  check_told("failure queue", options.failure_queue, options);
   for (const auto& queue : options.notify_queues) {
     if (queue.empty()) throw ConfigError{"a notify queue has no name"};
-    check_not_reserved("notify queue", queue);
-    if (queue == options.request_queue || queue == options.intake_queue)
-      throw ConfigError{fmt::format(
-          "'{}' is the queue of requests, and cannot be one that requests name for notices",
-          queue)};
+    check_told("notify queue", queue, options);
   }
   for (const auto& prefix : options.notify_prefixes) {
     if (prefix.empty())

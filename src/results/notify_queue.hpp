@@ -11,8 +11,8 @@ namespace holdfast::results {
 /// must not write into queues of others by way of a notice.
 std::string notify_queue_of(const std::string& request_json, const Options& options);
 
-/// Throws `ConfigError` for queues and prefixes of the options that no request could ever name, and
-/// for those that would allow everything.
-void check_notify_queues(const Options& options);
+/// Throws `ConfigError` for queues of the options that are reserved, for those whose notices would
+/// be read as requests, and for prefixes that no request could ever name or that allow everything.
+void check_queues(const Options& options);
 
 }  // namespace holdfast::results

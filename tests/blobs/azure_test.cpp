@@ -106,6 +106,10 @@ TEST_F(AzureBlobs, WhatIsRefusedSaysWhatToDo) {
     Pattern pattern{10'000'000};
     missing->put("a", pattern);
   });
+  auto no_name = address_;
+  no_name.replace(no_name.find("/parts/"), 7, "/No_Name/");
+  expect_refused(Reason::container, "'No_Name' is not a name",
+                 [&] { open_blobs(no_name)->list(); });
 }
 
 TEST_F(AzureBlobs, WhatWasChangedInTheContainerIsNotTakenForTheBlob) {

@@ -121,6 +121,8 @@ class Front(BaseHTTPRequestHandler):
         try:
             self.check_signature(split.path, query, body)
             bucket, _, key = unquote(split.path).lstrip("/").partition("/")
+            if bucket != bucket.lower():
+                raise Refused(400, "InvalidBucketName")
             if bucket != BUCKET:
                 raise Refused(404, "NoSuchBucket")
             what = f"{self.command} {'object' if key else 'bucket'} {' '.join(k for k, _ in query)}"

@@ -100,6 +100,9 @@ TEST_F(S3Blobs, WhatIsRefusedSaysWhatToDo) {
   nowhere.replace(nowhere.find("bucket@"), 7, "nowhere@");
   EXPECT_EQ(reason_of(*open_blobs(nowhere)), Reason::container);
   EXPECT_THAT(what_, testing::HasSubstr("aws s3 mb s3://nowhere"));
+  nowhere.replace(nowhere.find("nowhere@"), 8, "No_Name@");
+  EXPECT_EQ(reason_of(*open_blobs(nowhere)), Reason::container);
+  EXPECT_THAT(what_, testing::HasSubstr("'No_Name' is not a name"));
   front_.trouble(R"({"clock":1})");
   EXPECT_EQ(reason_of(*blobs_), Reason::clock);
   EXPECT_THAT(what_, testing::HasSubstr("60 minutes behind"));

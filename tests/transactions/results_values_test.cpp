@@ -65,7 +65,7 @@ TEST(Results, QueuesThatNoNoticeMayReachCannotBeAllowed) {
     if (options.notify_queue.empty()) options.notify_queue = "notices";
     options.request_queue = "requests";
     options.intake_queue = "wishes";
-    EXPECT_THROW(check_notify_queues(options), ConfigError);
+    EXPECT_THROW(check_queues(options), ConfigError);
   };
   refused({.notify_queue = "transaction-1-header"});
   for (const auto* queue : {"", "requests", "wishes", "holdfast.x", "holdfast-dead-letters",
@@ -73,6 +73,23 @@ TEST(Results, QueuesThatNoNoticeMayReachCannotBeAllowed) {
     refused({.notify_queues = {queue}});
   for (const auto* prefix : {"", "holdfast.", "holdfast-dead", "transaction-", "amq."})
     refused({.notify_prefixes = {prefix}});
+}
+
+TEST(Results, QueuesOfRequestsAreOnlyThat) {
+  const Options good{.request_queue = "requests",
+                     .notify_queue = "notices",
+                     .failure_queue = "failures",
+                     .intake_queue = "wishes"};
+  EXPECT_NO_THROW(check_queues(good));
+  for (auto queue : {&Options::request_queue, &Options::notify_queue, &Options::failure_queue,
+                     &Options::intake_queue})
+    for (const auto* taken : {"requests", "wishes", "holdfast.x", "holdfast-dead-letters",
+                              "transaction-a-payload", "amq.topic"}) {
+      auto options = good;
+      if (options.*queue == taken) continue;
+      options.*queue = taken;
+      EXPECT_THROW(check_queues(options), ConfigError) << good.*queue << " -> " << taken;
+    }
 }
 
 TEST(ResultsValues, ABlobSaysWhichPartItIs) {

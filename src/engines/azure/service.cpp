@@ -122,6 +122,11 @@ std::optional<Trouble> BlobService::trouble(const Reply& reply) const {
         fmt::format("create the container '{0}' in the account '{1}', for example by: az "
                     "storage container create --name {0} --account-name {1}",
                     account_.container, account_.name)};
+  if (code == "InvalidResourceName")
+    return Trouble{Reason::container,
+                   fmt::format("'{}' is not a name that a container can have: 3 to 63 lowercase "
+                               "letters, digits and hyphens",
+                               account_.container)};
   if (reply.status != 401 && reply.status != 403) return {};
   if (auto clock = clock_trouble(reply)) return clock;
   bool unknown = reply.status == 401 || code == "AuthenticationFailed" ||

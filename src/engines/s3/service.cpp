@@ -151,6 +151,11 @@ std::optional<Trouble> ObjectService::trouble(const Reply& reply) const {
     return Trouble{
         Reason::container,
         fmt::format("create the bucket '{0}', for example by: aws s3 mb s3://{0}", bucket_.name)};
+  if (code == "InvalidBucketName")
+    return Trouble{Reason::container,
+                   fmt::format("'{}' is not a name that a bucket can have: 3 to 63 lowercase "
+                               "letters, digits, dots and hyphens",
+                               bucket_.name)};
   if (reply.status == 301 || code == "AuthorizationHeaderMalformed") {
     auto region = reply.header("x-amz-bucket-region");
     if (region.empty()) region = element(reply.body, "Region").value_or("REGION");
