@@ -21,6 +21,7 @@ constexpr std::array words{
     Words{"ordinal_already_processed", "ordinal already processed:"},
     Words{"transaction_complete", "complete"},
     Words{"transaction_abandoned", "abandoned:"},
+    Words{"queue_kept", "queue stays on the broker:"},
     Words{"transaction_noted", ""},
 };
 static_assert(words.size() == static_cast<std::size_t>(TransactionNote::other) + 1);
@@ -33,9 +34,9 @@ Event transaction_note(std::string id, std::string machine, TransactionNote note
                        std::string_view detail) {
   auto begin = words_of(note).begin;
   auto space = begin.empty() || detail.empty() ? "" : " ";
-  return TransactionNoted{std::move(id), std::move(machine),
-                          fmt::format("{}{}{}", begin, space, detail),
-                          note == TransactionNote::abandoned};
+  return TransactionNoted{
+      std::move(id), std::move(machine), fmt::format("{}{}{}", begin, space, detail),
+      note == TransactionNote::abandoned || note == TransactionNote::queue_kept};
 }
 
 TransactionNote note_of(const TransactionNoted& event) {

@@ -17,7 +17,8 @@ enum class TransactionNote {
   ordinal_stored,    ///< a part is a blob and in the ledger
   ordinal_repeated,  ///< it was there already
   completed,
-  abandoned,  ///< its producer was silent for too long
+  abandoned,   ///< its producer was silent for too long
+  queue_kept,  ///< it has ended, and a queue of it that cannot be read stays on the broker
   other,
 };
 

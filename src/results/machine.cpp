@@ -6,7 +6,7 @@
 #include "recovery/kill_point.hpp"
 #include "recovery/time_text.hpp"
 #include "recovery/transaction_notes.hpp"
-#include "results/leave_queue.hpp"
+#include "results/left_queues.hpp"
 #include "results/look.hpp"
 #include "results/lost_ledger.hpp"
 #include "results/notice.hpp"
@@ -22,13 +22,14 @@ namespace holdfast::results {
 namespace {
 
 constexpr std::string_view was_abandoned = "abandoned: ";
+/// At queues that are to be removed.
+constexpr Millis until_next_look{500};
 
 WallTime wall_now() {
   return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
 }
 
-/// The handlers of the states. They keep nothing of their own: what they know is in the
-/// transaction.
+/// The handlers of the states. What they know of a transaction is in it, and nowhere else.
 class Handlers {
  public:
   explicit Handlers(Options options) : options_{std::move(options)} {}
@@ -134,7 +135,7 @@ class Handlers {
         return error.what();
       }
     };
-    if (!leave_queues(transaction, why_left, true)) return stay(Millis{0});
+    if (!leave_queues(transaction, why_left, true)) return stay(until_next_look);
     remove_unwanted(transaction);
     return go(State::completed);
   }
@@ -163,11 +164,16 @@ class Handlers {
   }
 
   Next remove_everything(Transaction& transaction) const {
-    end_round(transaction);
+    const bool first = end_round(transaction);
     const auto why = fmt::format("its result failed: {}", transaction.reason());
-    if (!leave_queues(
-            transaction, [&](Delivery&) { return std::optional{why}; }, false))
-      return stay(Millis{0});
+    try {
+      if (!leave_queues(
+              transaction, [&](Delivery&) { return std::optional{why}; }, false))
+        return stay(until_next_look);
+    } catch (const BrokerError&) {
+      if (!first) throw;
+      return stay(Millis{0});  // its client is told although a queue cannot be read
+    }
     remove_rounds_before(*options_.blobs, transaction.id(),
                          knowledge_of(transaction.data_json()).round);
     return go(State::failed, transaction.reason());
@@ -175,9 +181,9 @@ class Handlers {
 
   // Before its parts go, the transaction knows that they do, and its client is told. Whoever was
   // taken for dead here and goes on removing them later, when it was retried, finds parts of
-  // another round.
-  void end_round(Transaction& transaction) const {
-    if (knowledge_of(transaction.data_json()).ended) return;
+  // another round. False: that was done before.
+  bool end_round(Transaction& transaction) const {
+    if (knowledge_of(transaction.data_json()).ended) return false;
     const Tally tally{transaction.data_json(), ledger(transaction)};
     transaction.send(failure_of(transaction, options_, tally, wall_now()));
     transaction.keep(Knowledge{
@@ -186,19 +192,23 @@ class Handlers {
     if (transaction.reason().starts_with(was_abandoned))
       tell(note(transaction, TransactionNote::abandoned,
                 transaction.reason().substr(was_abandoned.size())));
+    return true;
   }
 
   bool leave_queues(const Transaction& transaction, const WhyLeft& why, bool hurried) const {
+    std::vector<std::string> kept;
     for (const auto& queue : replaced_queues_of(transaction)) {
       try {
-        leave_queue(*options_.broker, queue, why, hurried);
-      } catch (const BrokerError&) {
+        if (!left_.leave(*options_.broker, queue, why, hurried)) return false;
+      } catch (const BrokerError& error) {
         // It was replaced because it could not be read, and still cannot: the operator decides.
+        kept.push_back(error.what());
       }
     }
-    return std::ranges::all_of(queues_of(transaction), [&](const auto& queue) {
-      return leave_queue(*options_.broker, queue, why, hurried);
-    });
+    for (const auto& queue : queues_of(transaction))
+      if (!left_.leave(*options_.broker, queue, why, hurried)) return false;
+    for (const auto& which : kept) tell(note(transaction, TransactionNote::queue_kept, which));
+    return true;
   }
 
   void tell(const Event& event) const {
@@ -302,6 +312,7 @@ class Handlers {
   }
 
   Options options_;
+  mutable LeftQueues left_;
 };
 
 void check_queue_name(const std::string& queue) {

@@ -1,3 +1,5 @@
+#include <set>
+
 #include <holdfast/metrics.hpp>
 
 #include "support/rabbitmq_server.hpp"
@@ -113,6 +115,12 @@ TEST_F(SickQueues, DoNotDelayOtherResults) {
 TEST_F(SickQueues, AreReplacedWhenTheyStaySick) {
   auto options = this->options();
   options.queue_patience = Millis{1'500};
+  std::vector<std::string> told;
+  std::mutex mutex;
+  options.tell = [&](const Event& event) {
+    std::lock_guard lock{mutex};
+    if (const auto* noted = std::get_if<TransactionNoted>(&event)) told.push_back(noted->what);
+  };
   auto running = run(options);
   start("tx");
   ASSERT_EQ(take("requests", 1).size(), 1u);
@@ -130,6 +138,44 @@ TEST_F(SickQueues, AreReplacedWhenTheyStaySick) {
   produce("tx", 1);
   EXPECT_TRUE(completes("tx"));
   expect_whole({"tx"});
+  std::lock_guard lock{mutex};
+  EXPECT_THAT(told, testing::Contains(testing::AllOf(HasSubstr("stays on the broker: 1 message"),
+                                                     HasSubstr(results::payload_queue("tx")),
+                                                     HasSubstr("INTERNAL_ERROR")))
+                        .Times(1));
+}
+
+/// They wait for their queues without the threads that others need.
+TEST_F(SickQueues, OfResultsThatFailedDelayNoOthers) {
+  constexpr int sick = 8;
+  std::vector<std::string> failing;
+  for (int i = 0; i < sick; ++i) {
+    auto id = fmt::format("failing-{}", i);
+    server_broker_->declare(results::payload_queue(id));
+    server_broker_->publish(part_message(id, "A", 1, "x"));
+    front_.make_sick(results::payload_queue(id), Sickness::closes);
+    start_transaction(engine_, results::machine_name, id, R"({"notifyQueue":"not-allowed"})");
+    failing.push_back(id);
+  }
+  auto running = run();
+  for (const auto& id : failing) {
+    EXPECT_TRUE(gets_to(id, "cleaning"));
+    EXPECT_TRUE(eventually([&] {
+      return inspector_.find(id)->error.find("INTERNAL_ERROR") != std::string::npos;
+    })) << inspector_.find(id)->error;
+  }
+  std::set<std::string> notices;
+  for (const auto& notice : take("notices", sick)) notices.insert(notice->id());
+  EXPECT_EQ(notices.size(), 1u * sick) << "clients are told although the queues are there";
+  auto began = Steady::now();
+  auto fresh = begin("new", 10);
+  for (const auto& id : fresh) produce(id);
+  EXPECT_TRUE(all_complete(fresh, std::chrono::seconds{20}));
+  EXPECT_LT(Steady::now() - began, std::chrono::seconds{10});
+  EXPECT_EQ(inspector_.find(failing[0])->state, "cleaning");
+  front_.heal();
+  for (const auto& id : failing) EXPECT_TRUE(fails(id)) << inspector_.find(id)->error;
+  EXPECT_EQ(reasons_of_dead_letters(sick).size(), 1u * sick) << "copies of what was in them";
 }
 
 TEST_F(SickQueues, ThatWereReplacedAreReadWhenTheyAreWell) {
