@@ -1,14 +1,15 @@
 """Which files are changed, and which programs can see it: the quickest first."""
 
 RECOVERY = ["backoff", "board", "child_lock", "decide", "expiry_gate", "expiry_watch", "file_lock",
-            "recovery", "refusals", "worker_registry"]
-TASKS = ["allowance", "enqueue_rules", "kind_breaker", "limit_tally", "move_states", "policy",
-         "session"]
-SQL = ["batch_claim", "batch_end", "batch_leases", "claim", "dependents", "insert", "leases",
-       "limits", "record", "settle", "task_admin_move", "worker_registry", "writer"]
-LUA = ["allowance", "bury", "claiming", "clear", "enlist", "exchange", "gone", "head", "held",
-       "insert", "move", "new_tasks", "orphans", "reclaim", "record", "records", "renew", "retire",
-       "step", "tasks", "transactions"]
+            "recovery", "refusals", "roster",
+            "worker_registry"]
+TASKS = ["allowance", "enqueue_rules", "kind_breaker", "lifecycle", "limit_tally", "move_states",
+         "policy", "session"]
+SQL = ["batch_claim", "batch_end", "batch_leases", "claim", "insert", "leases", "limits", "record",
+       "settle", "task_admin_move", "task_change", "worker_registry", "writer"]
+LUA = ["allowance", "bury", "changes", "claiming", "clear", "enlist", "exchange", "gone", "head",
+       "held", "insert", "look", "move", "new_tasks", "orphans", "reclaim", "record", "records",
+       "renew", "retire", "step", "tasks", "transactions"]
 
 PARTS = [
     ([f"src/recovery/{name}.cpp" for name in RECOVERY],
@@ -18,7 +19,7 @@ PARTS = [
     ([f"src/engines/sqlite/{name}.cpp" for name in SQL + ["handfuls"]],
      ["sqlite_contract_tests", "sqlite_engine_tests", "simulation_tests"]),
     ([f"src/engines/postgres/{name}.cpp" for name in SQL],
-     ["postgres_contract_tests", "postgres_scenarios"]),
+     ["postgres_contract_tests", "postgres_interleavings", "postgres_scenarios"]),
     ([f"src/engines/redis/lua/{name}.lua" for name in LUA],
      ["redis_contract_tests", "redis_scenarios"]),
 ]
