@@ -46,8 +46,8 @@ struct Frame {
     return std::string{all.substr(head_size + 7, size)};
   }
 };
-constexpr unsigned basic_consume = 60u << 16 | 20, queue_declare = 50u << 16 | 10,
-                   connection_close = 10u << 16 | 50;
+constexpr unsigned basic_consume = 60u << 16 | 20, basic_consume_ok = 60u << 16 | 21,
+                   queue_declare = 50u << 16 | 10, connection_close = 10u << 16 | 50;
 
 bool send_all(int socket, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -133,11 +133,21 @@ class AmqpFront::Link {
   }
 
   bool pass_to_client(const Frame& frame) {
-    return stuck_.contains(frame.channel()) || send_all(client_, frame.all);
+    if (stuck_.contains(frame.channel())) return true;
+    if (!send_all(client_, frame.all)) return false;
+    if (frame.is_method() && frame.method() == basic_consume_ok && unanswered_ > 0) --unanswered_;
+    return !closing_ || unanswered_ > 0 || close();
+  }
+
+  /// The client is to read this, so what it has sent meanwhile is read, too, until it goes.
+  bool close() {
+    closing_ = false;
+    closed_ = true;
+    return send_all(client_, internal_error());
   }
 
   bool pass_to_server(const Frame& frame) {
-    if (closed_ || stuck_.contains(frame.channel())) return true;
+    if (closing_ || closed_ || stuck_.contains(frame.channel())) return true;
     const auto method = frame.is_method() ? frame.method() : 0;
     if (method == basic_consume || method == queue_declare) {
       auto sickness = front_.sickness_of(frame.queue());
@@ -146,10 +156,11 @@ class AmqpFront::Link {
         return true;
       }
       if (sickness == Sickness::closes && method == basic_consume) {
-        // The client is to read this, so what it has sent meanwhile is read, too, until it goes.
-        closed_ = true;
-        return send_all(client_, internal_error());
+        // A server answers in order: first comes what was asked before.
+        closing_ = true;
+        return unanswered_ > 0 || close();
       }
+      if (method == basic_consume) ++unanswered_;
     }
     return send_all(server_, frame.all);
   }
@@ -158,6 +169,8 @@ class AmqpFront::Link {
   int client_, server_;
   Stream from_client_, from_server_;
   std::set<unsigned> stuck_;  ///< channels
+  int unanswered_ = 0;        ///< requests to consume
+  bool closing_ = false;      ///< when these are answered
   bool closed_ = false;
 };
 
