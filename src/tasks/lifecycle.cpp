@@ -1,12 +1,42 @@
 #include "tasks/lifecycle.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "tasks/transitions.hpp"
 
-namespace holdfast::lifecycle {
+namespace holdfast {
+
+namespace {
+
+auto values_of(const TaskRow& row) {
+  return std::tie(row.state, row.token, row.attempt, row.cancel_requested, row.waits);
+}
+
+auto values_of(const TaskChange& change) {
+  return std::tie(change.to, change.attempt, change.new_token, change.crashes, change.recovered,
+                  change.suspect, change.cancel_requested, change.forget_progress, change.run_at,
+                  change.finished_at, change.result, change.error, change.cause);
+}
+
+auto values_of(const RecordedTransition& entry) {
+  const auto& step = entry.transition;
+  return std::tie(step.from, step.to, step.actor, step.reason, step.token, step.attempt, step.at,
+                  entry.claimed_at, entry.worker);
+}
+
+}  // namespace
+
+bool same_change(const TaskChange& one, const TaskChange& other) {
+  if (values_of(one.before) != values_of(other.before) || values_of(one) != values_of(other))
+    return false;
+  if (!one.history || !other.history) return one.history.has_value() == other.history.has_value();
+  return values_of(*one.history) == values_of(*other.history);
+}
+
+namespace lifecycle {
 
 namespace {
 
@@ -144,4 +174,6 @@ TaskChange hold(const TaskRow& row, std::string_view actor, const std::string& c
   return change;
 }
 
-}  // namespace holdfast::lifecycle
+}  // namespace lifecycle
+
+}  // namespace holdfast

@@ -31,6 +31,7 @@ struct TaskRow {
 struct TextChange {
   bool changed = false;
   std::optional<std::string> text{};  ///< nothing: removed
+  bool operator==(const TextChange&) const = default;
 };
 
 /// A change of a task, decided for the row that it was decided for and no other: what its store
@@ -54,6 +55,9 @@ struct TaskChange {
   /// Nothing: the task itself says all there is to say.
   std::optional<RecordedTransition> history{};
 };
+
+/// Whether two tasks change in the same way, from the same row but for the id.
+bool same_change(const TaskChange& one, const TaskChange& other);
 
 /// What becomes of tasks. No function here knows a store, a clock or another task than it is given.
 /// Whether somebody else's change came first is for the stores to see.

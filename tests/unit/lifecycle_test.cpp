@@ -310,6 +310,28 @@ TEST(LifecycleAfterEnd, OtherEndsAndOtherStatesChangeNothing) {
     EXPECT_FALSE(lifecycle::after_end(ended, TaskState::cancelled, in(state), "x", now));
 }
 
+TEST(LifecycleSameChange, IsOneFromTheSameRowButForTheId) {
+  const auto row = running();
+  auto other = row;
+  other.id = TaskId::make();
+  const auto change = lifecycle::settle(row, end(row, TaskState::failed, "broke"), now);
+  EXPECT_TRUE(
+      same_change(change, lifecycle::settle(other, end(other, TaskState::failed, "broke"), now)));
+  EXPECT_FALSE(same_change(
+      change, lifecycle::settle(other, end(other, TaskState::failed, "broke twice"), now)));
+  EXPECT_FALSE(
+      same_change(change, lifecycle::settle(other, end(other, TaskState::held, "broke"), now)));
+  EXPECT_FALSE(
+      same_change(change, lifecycle::settle(other, end(other, TaskState::completed), now)));
+  other.claimed_at = now;  // only the history tells
+  EXPECT_FALSE(
+      same_change(change, lifecycle::settle(other, end(other, TaskState::failed, "broke"), now)));
+  other = row;
+  other.cancel_requested = true;
+  EXPECT_FALSE(
+      same_change(change, lifecycle::settle(other, end(other, TaskState::failed, "broke"), now)));
+}
+
 TEST(LifecycleHold, KeepsATaskFromItsWorkerToo) {
   const auto row = running();
   const auto change = lifecycle::hold(row, "system/restore", "from a backup", now);

@@ -58,12 +58,14 @@ class Settling {
       add_group(arguments, alike, places);
       order.insert(order.end(), places.begin(), places.end());
     }
-    arguments.add(others_.size());
-    for (auto place : others_) {
-      add(arguments, decided_.at(place).change, lifecycle::by_dependency);
-      arguments.add(settlements_[place].follow_ups.size());
+    const auto groups = groups_of_others();
+    arguments.add(groups.size());
+    for (const auto& group : groups) {
+      add(arguments, decided_.at(group.front()).change, lifecycle::by_dependency);
+      arguments.add(settlements_[group.front()].follow_ups.size()).add(group.size());
+      for (auto place : group) arguments.add(settlements_[place].lease.id.text());
+      order.insert(order.end(), group.begin(), group.end());
     }
-    order.insert(order.end(), others_.begin(), others_.end());
     std::vector<const NewTask*> follow_ups;
     bool have_new_ids = true;
     for (auto place : order) {
@@ -98,6 +100,23 @@ class Settling {
       decided_.emplace(others_[i], Decided{task ? task->kind : std::string{},
                                            lifecycle::settle(row, one, looked.now)});
     }
+  }
+
+  /// What was claimed together and ends for the same reason mostly changes in the same way.
+  std::vector<std::vector<std::size_t>> groups_of_others() const {
+    std::vector<std::vector<std::size_t>> groups;
+    for (auto place : others_) {
+      const bool alike =
+          !groups.empty() &&
+          same_change(decided_.at(groups.back().front()).change, decided_.at(place).change) &&
+          settlements_[groups.back().front()].follow_ups.size() ==
+              settlements_[place].follow_ups.size();
+      if (alike)
+        groups.back().push_back(place);
+      else
+        groups.push_back({place});
+    }
+    return groups;
   }
 
   void add_group(Arguments& arguments, const Alike& alike,

@@ -119,6 +119,7 @@ std::vector<bool> RedisTaskStore::reclaim_some(std::span<const Verdict> verdicts
   for (auto place : places) {
     const auto& verdict = verdicts[place];
     arguments.add(verdict.expired).add(verdict.lease_until).add(verdict.reason);
+    arguments.add(verdict.lease.id.text());
     add(arguments, lifecycle::reclaim(looked.tasks[place]->row, verdict, looked.now),
         lifecycle::by_recovery);
   }

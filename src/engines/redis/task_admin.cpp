@@ -135,7 +135,10 @@ std::vector<TaskId> RedisTaskAdmin::move_once(std::span<const TaskId> ids, const
   if (changes.empty()) return again;
   auto arguments = store_.arguments();
   arguments.add(changes.size());
-  for (const auto& [kind, change] : changes) add(arguments, change, move.actor);
+  for (const auto& [kind, change] : changes) {
+    arguments.add(change.before.id.text());
+    add(arguments, change, move.actor);
+  }
   auto answer = store_.run(move_points, scripts::move, arguments);
   std::vector<TaskChanged> tell;
   for (std::size_t i = 0; i < changes.size(); ++i) {

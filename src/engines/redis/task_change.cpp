@@ -15,8 +15,10 @@ TaskRow read_row(TaskId id, const RowText& text, const Value& values) {
   row.crashes = static_cast<int>(values[1].number());
   row.suspect = !values[2].is_nil();
   row.cancel_requested = !values[3].is_nil();
-  row.waits = values[5].number() == 1;
-  row.key_taken = values[6].number() == 1;
+  if (text.state != TaskState::running) {
+    row.waits = values[4].number() == 1;
+    row.key_taken = values[5].number() == 1;
+  }
   if (!text.claimed_at.empty()) row.claimed_at = wall_time(parse_number(text.claimed_at));
   if (!text.worker.empty()) row.worker = WorkerId::parse(text.worker);
   return row;
@@ -52,7 +54,7 @@ Looked look_at(Store& store, std::span<const TaskId> ids) {
 
 void add(Arguments& arguments, const TaskChange& change, std::string_view actor) {
   const auto& before = change.before;
-  arguments.add(before.id.text()).add(before.state).add(before.token.value).add(before.attempt);
+  arguments.add(before.state).add(before.token.value).add(before.attempt);
   arguments.add(before.cancel_requested).add(before.waits);
   arguments.add(change.to).add(change.new_token).add(change.attempt).add(change.crashes);
   arguments.add(change.recovered).add(change.suspect).add(change.cancel_requested);

@@ -74,14 +74,14 @@ void apply_change(Connection& db, const FoundTask& task, const TaskChange& chang
         " recoveries = recoveries + ?6, suspect = ?7, cancel_requested = ?8,"
         " run_at = coalesce(?9, run_at), finished_at = ?10, result = iif(?11, ?12, result),"
         " error = iif(?13, ?14, error), cause = iif(?15, ?16, cause),"
-        " lease_until = iif(?17, lease_until, NULL) WHERE seq = ?1")
+        " lease_until = iif(?17, lease_until, NULL), row_sum = 0 WHERE seq = ?1")
       .bind(task.seq, change.to, change.new_token ? std::max(token + 1, token_floor) : token,
             change.attempt, change.crashes, change.recovered, change.suspect,
             change.cancel_requested, change.run_at, change.finished_at, change.result.changed,
             change.result.text, change.error.changed, change.error.text, change.cause.changed,
             change.cause.text, change.to == TaskState::running)
       .run();
-  seal(db, task.seq);
+  if (!change.finished_at) seal(db, task.seq);
   if (change.before.state != change.to) db.counts().move(task.lane, change.before.state, change.to);
   if (change.forget_progress)
     db.use("DELETE FROM holdfast_progress WHERE task = ?").bind(task.seq).run();

@@ -1,18 +1,18 @@
 -- Changes of tasks as they were decided by lifecycle.hpp, for tasks that still are what they were
 -- decided for.
 --
--- A change among the arguments: id, state, token, attempt, asked to stop (1, 0), waits for others
--- (1, 0), as they were; then state, new token (1, 0), attempt, crashes, one recovery more (1, 0),
--- suspect (1, 0), asked to stop (1, 0), forget progress (1, 0), not before ('': as it was), finished
--- at ('': it is not), of result, error and cause each: is set (1, 0) and what to ('': removed); entry
--- of the history ('': none); who cancels what waits for it.
+-- A change among the arguments, which may be that of several tasks: state, token, attempt, asked to
+-- stop (1, 0), waits for others (1, 0), as they were; then state, new token (1, 0), attempt,
+-- crashes, one recovery more (1, 0), suspect (1, 0), asked to stop (1, 0), forget progress (1, 0),
+-- not before ('': as it was), finished at ('': it is not), of result, error and cause each: is set
+-- (1, 0) and what to ('': removed); entry of the history ('': none); who cancels what waits for it.
 local function take_yes() return take() == '1' end
 local function take_text()
   local set, text = take_yes(), take()
   return set and { text = text ~= '' and text }
 end
 local function take_change()
-  return { id = take(),
+  return {
     before = { state = take(), token = take(), attempt = take(), stops = take_yes(),
       waits = take_yes() },
     to = take(), new_token = take_yes(), attempt = take(), crashes = take(),
@@ -29,13 +29,13 @@ end
 
 -- What a change needs to know of a task beyond its record: asked to stop, unique key, others wait
 -- for it, recoveries. Nothing if it is not the task any more that the change was decided for.
-local function as_decided(c, r)
+local function as_decided(c, id, r)
   local b = c.before
   if r.state ~= b.state or r.token ~= b.token or r.attempt ~= b.attempt then return nil end
-  local more = unusual(c.id, r, 'x', 'uk', 'd', 'v')
+  local more = unusual(id, r, 'x', 'uk', 'd', 'v')
   if (more[1] and true or false) ~= b.stops then return nil end
   if (r.state == BLOCKED or finished[r.state] or r.state == HELD)
-    and (call('EXISTS', P .. 'waits:' .. c.id) == 1) ~= b.waits then return nil end
+    and (call('EXISTS', P .. 'waits:' .. id) == 1) ~= b.waits then return nil end
   -- Its key may be another's by now.
   if finished[r.state] and not finished[c.to] and more[2]
     and call('HEXISTS', P .. 'unique', more[2]) == 1 then return nil end
@@ -50,8 +50,8 @@ local function leave_state(id, r)
   elseif state == HELD then drop('on_hold', id)
   elseif state ~= COMPLETED then drop('done:' .. state, id) end
 end
-local function enter_state(c, r, more, new)
-  local id, to, lane = c.id, c.to, r.lane
+local function enter_state(c, id, r, more, new)
+  local to, lane = c.to, r.lane
   if finished[r.state] and not finished[to] and more[2] then
     call('HSET', P .. 'unique', more[2], id)
   end
@@ -68,9 +68,8 @@ local function enter_state(c, r, more, new)
   count(lane, to, 1)
 end
 
-local function apply_change(c, r, more)
-  local id, key, new = c.id, P .. 't:' .. c.id, { state = c.to, attempt = c.attempt,
-    finished = c.finished }
+local function apply_change(c, id, r, more)
+  local key, new = P .. 't:' .. id, { state = c.to, attempt = c.attempt, finished = c.finished }
   local set, clear = {}, {}
   local function field(name, value)
     if value then push(set, name, value) else push(clear, name) end
@@ -94,7 +93,7 @@ local function apply_change(c, r, more)
   if c.new_token or comes_back then new.token = next_token() end
   if c.to ~= r.state then
     leave_state(id, r)
-    enter_state(c, r, more, new)
+    enter_state(c, id, r, more, new)
   end
   if r.more ~= '' and #clear > 0 then call('HDEL', key, unpack(clear)) end
   if #set > 0 then

@@ -4,8 +4,8 @@
 --       token, attempt, have results (1, 0), number of follow-up tasks of each, their record if
 --       who claimed them knows it ('' if not), how many of their claim still run by that, number
 --       of ids, these, their results if they have some;
---       number of other settlements; of each: the change that was decided (see changes.lua), number
---       of follow-up tasks;
+--       number of groups of other settlements; of each: the change that was decided (see
+--       changes.lua), number of follow-up tasks of each, number of ids, these;
 --       the follow-up tasks of all of them in order (see new_tasks.lua);
 --       worker ('' to claim nothing), limit, most suspects, lease, number of queues, these (none:
 --       all), number of kinds, these, number of this claim, count of earlier claims of this worker
@@ -31,11 +31,13 @@ for i = 1, take_number() do
   births = births + ids * group.births
   groups[i] = group
 end
-for i = 1, take_number() do
-  local c = take_change()
-  others[i] = { change = c, id = c.id, token = c.before.token, births = take_number(),
-    first_birth = births + 1 }
-  births = births + others[i].births
+for _ = 1, take_number() do
+  local c, births_of_each = take_change(), take_number()
+  for _ = 1, take_number() do
+    others[#others + 1] = { change = c, id = take(), token = c.before.token,
+      births = births_of_each, first_birth = births + 1 }
+    births = births + births_of_each
+  end
 end
 
 -- Follow-ups come into being with the acceptance of their settlement only.
@@ -113,9 +115,9 @@ end
 local function settle(one)
   local r, how = claimed_by(one)
   if not r then return how end
-  local more = as_decided(one.change, r)
+  local more = as_decided(one.change, one.id, r)
   if not more then return 3 end
-  apply_change(one.change, r, more)
+  apply_change(one.change, one.id, r, more)
   woken = woken or one.change.to == PENDING
   return take_over_births(one)
 end

@@ -1,16 +1,16 @@
 -- Moves tasks at an operator's word.
 --
--- ARGV: number of changes, these (see changes.lua)
+-- ARGV: number of changes; of each: id, the change (see changes.lua)
 -- Result: {done, told}: done has of each change 1, or 0 if its task is not what it was decided for;
 --         told has what became of tasks that waited for others (see tasks.lua)
 local done, ready, stopped = {}, false, false
 for i = 1, take_number() do
-  local c = take_change()
-  local r = task_of(c.id)
-  local more = r and as_decided(c, r)
+  local id, c = take(), take_change()
+  local r = task_of(id)
+  local more = r and as_decided(c, id, r)
   done[i] = more and 1 or 0
   if more then
-    apply_change(c, r, more)
+    apply_change(c, id, r, more)
     stopped = stopped or r.state == RUNNING
     ready = ready or c.to == PENDING or (r.state == RUNNING and c.to ~= RUNNING)
   end

@@ -1,7 +1,7 @@
 -- Takes work back from workers that are dead or silent.
 --
 -- ARGV: report (see report.lua), number of changes; of each: expired (1, 0), end of the lease for
---       who decided, reason, the change (see changes.lua)
+--       who decided, reason, id, the change (see changes.lua)
 -- Result: of each 1, or 0 if it no longer is an orphan of that claim
 local begin_report = take_report()
 
@@ -15,16 +15,16 @@ end
 
 local answers, any = {}, false
 for i = 1, take_number() do
-  local expired, lease_end, reason, c = take_yes(), take_number(), take(), take_change()
-  local r = task_of(c.id)
-  local more = r and as_decided(c, r)
+  local expired, lease_end, reason, id, c = take_yes(), take_number(), take(), take(), take_change()
+  local r = task_of(id)
+  local more = r and as_decided(c, id, r)
   answers[i] = 0
-  if more and is_orphan(c.id, r.worker, expired, lease_end) then
+  if more and is_orphan(id, r.worker, expired, lease_end) then
     if not any then begin_report() end
     any = true
-    apply_change(c, r, more)
-    local max = string.match(call('GET', P .. 'p:' .. c.id) or '', '^%d+') or 0
-    add_to_report(c.id, c.to, c.attempt, max, r.worker, reason)
+    apply_change(c, id, r, more)
+    local max = string.match(call('GET', P .. 'p:' .. id) or '', '^%d+') or 0
+    add_to_report(id, c.to, c.attempt, max, r.worker, reason)
     answers[i] = 1
   end
 end
