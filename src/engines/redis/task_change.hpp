@@ -24,7 +24,8 @@ struct Looked {
 };
 Looked look_at(Store& store, std::span<const TaskId> ids);
 
-/// A change as scripts take it, without the id of the task. `actor`: who cancels what waits for the task, if this cancels it.
+/// A change as scripts take it, without the id of the task. `actor`: who cancels what waits for the
+/// task, if this cancels it.
 void add(Arguments& arguments, const TaskChange& change, std::string_view actor);
 
 /// What listeners are told of a change that has a history.
