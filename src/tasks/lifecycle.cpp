@@ -84,6 +84,11 @@ TaskChange ask_to_stop(const TaskRow& row, const TaskAdmin::Move& move, WallTime
 
 }  // namespace
 
+bool is_plain_end(const Settlement& settlement) {
+  return settlement.to == TaskState::completed && settlement.was_attempt &&
+         settlement.reason.empty();
+}
+
 TaskChange settle(const TaskRow& row, const Settlement& settlement, WallTime now) {
   const bool stops = row.cancel_requested && !is_finished(settlement.to);
   auto change = change_to(stops ? TaskState::cancelled : settlement.to, row, now);

@@ -63,6 +63,10 @@ bool same_change(const TaskChange& one, const TaskChange& other);
 /// Whether somebody else's change came first is for the stores to see.
 namespace lifecycle {
 
+/// Whether a settlement may be written without a look at the task: it is done, whatever was asked
+/// meanwhile, and says nothing about it but a result. `settle` would change the same.
+bool is_plain_end(const Settlement& settlement);
+
 /// The end of an attempt. One that was asked to stop in the last moment, and is not finished by
 /// this, is cancelled instead.
 TaskChange settle(const TaskRow& row, const Settlement& settlement, WallTime now);

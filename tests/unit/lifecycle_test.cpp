@@ -55,6 +55,20 @@ TEST(LifecycleSettle, CompletionsSayNothingBeyondTheTask) {
   EXPECT_EQ(change.crashes, row.crashes);
 }
 
+TEST(LifecycleSettle, OnlyAPlainEndMayBeWrittenWithoutALook) {
+  const auto row = running();
+  EXPECT_TRUE(lifecycle::is_plain_end(end(row, TaskState::completed)));
+  EXPECT_FALSE(lifecycle::is_plain_end(end(row, TaskState::completed, "why")));
+  EXPECT_FALSE(lifecycle::is_plain_end(end(row, TaskState::failed)));
+  auto given_back = end(row, TaskState::completed);
+  given_back.was_attempt = false;
+  EXPECT_FALSE(lifecycle::is_plain_end(given_back));
+  auto asked = row;
+  asked.cancel_requested = true;
+  EXPECT_EQ(lifecycle::settle(asked, end(row, TaskState::completed), now).to, TaskState::completed)
+      << "the look would change nothing";
+}
+
 TEST(LifecycleSettle, AFailureKeepsItsReasonAsErrorAndInTheHistory) {
   const auto row = running();
   const auto change = lifecycle::settle(row, end(row, TaskState::failed, "broke"), now);

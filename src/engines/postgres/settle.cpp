@@ -6,19 +6,9 @@
 
 namespace holdfast::postgres {
 
-namespace {
-
-/// Needs no look at the task: its work is done, whatever has been asked meanwhile.
-bool needs_no_decision(const Settlement& settlement) {
-  return settlement.to == TaskState::completed && settlement.was_attempt &&
-         settlement.reason.empty();
-}
-
-}  // namespace
-
 Settling::Settling(std::span<const Settlement> settlements) : settlements_{settlements} {
   for (std::size_t i = 0; i < settlements_.size(); ++i)
-    (needs_no_decision(settlements_[i]) ? plain_ : others_).push_back(i);
+    (lifecycle::is_plain_end(settlements_[i]) ? plain_ : others_).push_back(i);
 }
 
 std::size_t Settling::results() const {

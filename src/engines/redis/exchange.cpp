@@ -12,10 +12,6 @@ namespace {
 constexpr Store::KillPoints exchange_points{KillPoint::exchange_before_commit,
                                             KillPoint::exchange_after_commit};
 
-bool is_plain(const Settlement& one) {
-  return one.to == TaskState::completed && one.reason.empty() && one.was_attempt;
-}
-
 /// What plain settlements that are sent together have in common.
 struct Alike {
   Token token;
@@ -37,7 +33,7 @@ class Settling {
     for (std::size_t i = 0; i < settlements.size(); ++i) {
       const auto& one = settlements[i];
       // One that comes twice is looked at a second time.
-      if (!is_plain(one) || !named.insert(one.lease.id).second) {
+      if (!lifecycle::is_plain_end(one) || !named.insert(one.lease.id).second) {
         others_.push_back(i);
         continue;
       }
@@ -238,12 +234,25 @@ Exchanged RedisTaskStore::send(const Exchange& exchange, Arguments& arguments, S
 Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
   Sent sent;
   auto exchanged = exchange_once(exchange, sent);
-  auto again = std::move(sent.again);
+  if (sent.again.empty()) return exchanged;
+  const auto number = sent.claim_number;
+  try {
+    settle_again(exchange, std::move(sent.again), exchanged);
+  } catch (const StoreError&) {
+    if (exchange.claim) remember_unanswered(exchange.claim->worker, {number});
+    throw;
+  }
+  return exchanged;
+}
+
+void RedisTaskStore::settle_again(const Exchange& exchange, std::vector<std::size_t> again,
+                                  Exchanged& exchanged) {
   for (int round = 0; !again.empty(); ++round) {
     if (round == most_decisions)
       throw StoreError{"tasks change too quickly to be settled; try again"};
     Exchange rest;
     for (auto place : again) rest.settle.push_back(exchange.settle[place]);
+    Sent sent;
     auto more = exchange_once(rest, sent);
     std::vector<std::size_t> left;
     for (auto place : sent.again) left.push_back(again[place]);
@@ -251,7 +260,12 @@ Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
     std::ranges::move(more.also, std::back_inserter(exchanged.also));
     again = std::move(left);
   }
-  return exchanged;
+}
+
+void RedisTaskStore::remember_unanswered(WorkerId worker, const std::vector<std::string>& numbers) {
+  std::lock_guard lock{mutex_};
+  auto& all = unanswered_[worker];
+  all.insert(all.end(), numbers.begin(), numbers.end());
 }
 
 Exchanged RedisTaskStore::exchange_once(const Exchange& exchange, Sent& sent) {
@@ -271,13 +285,12 @@ Exchanged RedisTaskStore::exchange_once(const Exchange& exchange, Sent& sent) {
     if (auto found = unanswered_.extract(claim.worker)) unanswered = std::move(found.mapped());
   }
   add(arguments, claim, number, unanswered);
+  sent.claim_number = number;
   try {
     return send(exchange, arguments, sent);
   } catch (const StoreError&) {
-    std::lock_guard lock{mutex_};
-    auto& all = unanswered_[claim.worker];
-    all.insert(all.end(), unanswered.begin(), unanswered.end());
-    all.push_back(number);
+    unanswered.push_back(number);
+    remember_unanswered(claim.worker, unanswered);
     throw;
   }
 }

@@ -27,6 +27,7 @@ struct Sent {
   std::map<std::size_t, Decided> decided{};  ///< by place in the exchange
   /// Places of those whose task has changed since they were decided.
   std::vector<std::size_t> again{};
+  std::string claim_number{};
 };
 
 class RedisTaskStore final : public TaskStore {
@@ -52,6 +53,9 @@ class RedisTaskStore final : public TaskStore {
  private:
   Exchanged exchange_once(const Exchange& exchange, Sent& sent);
   Exchanged send(const Exchange& exchange, Arguments& arguments, Sent& sent);
+  /// Until none of those at these places has changed since it was decided.
+  void settle_again(const Exchange& exchange, std::vector<std::size_t> again, Exchanged& exchanged);
+  void remember_unanswered(WorkerId worker, const std::vector<std::string>& numbers);
   std::vector<bool> reclaim_some(std::span<const Verdict> verdicts, const ReportHead& report);
 
   Store& store_;

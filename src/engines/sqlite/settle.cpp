@@ -10,12 +10,6 @@ namespace holdfast::sqlite {
 
 namespace {
 
-/// Only a plain end needs no look at the task: its work is done, whatever has been asked meanwhile.
-bool needs_no_decision(const Settlement& settlement) {
-  return settlement.to == TaskState::completed && settlement.was_attempt &&
-         settlement.reason.empty();
-}
-
 /// The place of the task; nothing if the settlement comes too late.
 std::optional<std::int64_t> complete(Connection& db, const Settlement& settlement, WallTime now) {
   std::optional<std::string_view> result;
@@ -96,7 +90,7 @@ void insert_follow_ups(Connection& db, const Settlement& settlement, WallTime no
 
 Settled settle_one(Connection& db, const Settlement& settlement, WallTime now,
                    SettleResult& result) {
-  const auto end = needs_no_decision(settlement) ? end_plainly : end_otherwise;
+  const auto end = lifecycle::is_plain_end(settlement) ? end_plainly : end_otherwise;
   if (!end(db, settlement, now, result))
     return was_settled_before(db, settlement.lease) ? Settled::repeated : Settled::refused;
   insert_follow_ups(db, settlement, now, result);
