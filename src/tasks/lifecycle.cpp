@@ -96,7 +96,7 @@ TaskChange settle(const TaskRow& row, const Settlement& settlement, WallTime now
   change.suspect = row.suspect && !settlement.was_attempt;
   change.result = set_or_clear(settlement.result);
   if (change.to == TaskState::pending) change.run_at = due_after(settlement.delay, now);
-  // Why it was given back is no error of the task, and neither is why it is held.
+  // The reason for giving it back or holding it is not an error of the task.
   const bool says_why = settlement.was_attempt && !settlement.reason.empty();
   if (change.to == TaskState::held) {
     change.cause = says_why ? set(settlement.reason) : clear();

@@ -42,7 +42,7 @@ struct TextChange {
 struct TaskChange {
   TaskRow before{};
   TaskState to = TaskState::pending;
-  bool new_token = false;  ///< greater than all before: whoever held it is refused from now on
+  bool new_token = false;  ///< greater than all before, so writes of the last holder are refused
   int attempt = 0;
   int crashes = 0;
   bool recovered = false;  ///< one recovery more
@@ -60,7 +60,7 @@ struct TaskChange {
 bool same_change(const TaskChange& one, const TaskChange& other);
 
 /// What becomes of tasks. No function here knows a store, a clock or another task than it is given.
-/// Whether somebody else's change came first is for the stores to see.
+/// Stores see whether another change came first.
 namespace lifecycle {
 
 /// Whether a settlement may be written without a look at the task: it is done, whatever was asked
@@ -71,7 +71,7 @@ bool is_plain_end(const Settlement& settlement);
 /// this, is cancelled instead.
 TaskChange settle(const TaskRow& row, const Settlement& settlement, WallTime now);
 
-/// Taken back from a worker that is dead or silent.
+/// Recovered from a worker that is dead or silent.
 TaskChange reclaim(const TaskRow& row, const Verdict& verdict, WallTime now);
 
 /// By an operator. Nothing where the task's state does not allow it, or where running it again
@@ -87,7 +87,7 @@ std::optional<TaskChange> after_end(TaskId ended, TaskState state, const TaskRow
 /// store. A worker that has it is refused.
 TaskChange hold(const TaskRow& row, std::string_view actor, const std::string& cause, WallTime now);
 
-/// Who cancels what waited for a task that was settled or taken back.
+/// The actor that cancels what waited for a task that was settled or recovered.
 inline constexpr std::string_view by_dependency = "system/dependency";
 inline constexpr std::string_view by_recovery = "system/recovery";
 

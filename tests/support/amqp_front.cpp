@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "support/loopback.hpp"
+#include "support/socket_bytes.hpp"
 
 namespace holdfast::test {
 
@@ -20,13 +21,6 @@ constexpr std::size_t head_size = 7, end_size = 1;
 constexpr unsigned char method_frame = 1;
 constexpr int a_moment = 50;  ///< milliseconds
 
-unsigned number(std::string_view bytes, std::size_t at, std::size_t size) {
-  unsigned value = 0;
-  for (std::size_t i = 0; i < size; ++i)
-    value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
-  return value;
-}
-
 std::string bytes_of(unsigned value, std::size_t size) {
   std::string bytes;
   for (std::size_t i = size; i-- > 0;) bytes += static_cast<char>(value >> (8 * i) & 0xff);
@@ -36,27 +30,18 @@ std::string bytes_of(unsigned value, std::size_t size) {
 /// One frame of what has come, which may not be there whole yet.
 struct Frame {
   std::string_view all;
-  unsigned channel() const { return number(all, 1, 2); }
-  bool is_method() const { return number(all, 0, 1) == method_frame; }
+  unsigned channel() const { return number_at(all, 1, 2); }
+  bool is_method() const { return number_at(all, 0, 1) == method_frame; }
   /// Class and method in one number.
-  unsigned method() const { return number(all, head_size, 4); }
+  unsigned method() const { return number_at(all, head_size, 4); }
   /// Of the methods that we know: after a number that is not used any more.
   std::string queue() const {
-    auto size = number(all, head_size + 6, 1);
+    auto size = number_at(all, head_size + 6, 1);
     return std::string{all.substr(head_size + 7, size)};
   }
 };
 constexpr unsigned basic_consume = 60u << 16 | 20, basic_consume_ok = 60u << 16 | 21,
                    queue_declare = 50u << 16 | 10, connection_close = 10u << 16 | 50;
-
-bool send_all(int socket, std::string_view bytes) {
-  while (!bytes.empty()) {
-    auto sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(sent));
-  }
-  return true;
-}
 
 std::string internal_error() {
   constexpr std::string_view text = "INTERNAL_ERROR";
@@ -123,7 +108,7 @@ class AmqpFront::Link {
       stream.bytes.erase(0, greeting_size);
     }
     while (stream.bytes.size() >= head_size) {
-      auto whole = head_size + number(stream.bytes, 3, 4) + end_size;
+      auto whole = head_size + number_at(stream.bytes, 3, 4) + end_size;
       if (stream.bytes.size() < whole) return true;
       const Frame frame{std::string_view{stream.bytes}.substr(0, whole)};
       if (!(by_client ? pass_to_server(frame) : pass_to_client(frame))) return false;

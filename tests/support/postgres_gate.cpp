@@ -17,6 +17,8 @@
 
 #include <fmt/format.h>
 
+#include "support/socket_bytes.hpp"
+
 namespace holdfast::test {
 
 namespace {
@@ -29,22 +31,6 @@ constexpr std::chrono::seconds longest_silence{60};
 /// What two transactions cannot notice of each other.
 constexpr std::string_view passes_at_once[] = {"SELECT set_config", "SELECT pg_catalog.set_config",
                                                "SELECT pg_current_xact_id", "ROLLBACK"};
-
-unsigned number(std::string_view bytes, std::size_t at) {
-  unsigned value = 0;
-  for (std::size_t i = at; i < at + 4; ++i)
-    value = value << 8 | static_cast<unsigned char>(bytes[i]);
-  return value;
-}
-
-bool send_all(int socket, std::string_view bytes) {
-  while (!bytes.empty()) {
-    auto sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(sent));
-  }
-  return true;
-}
 
 sockaddr_un address_of(const std::string& folder, int port) {
   sockaddr_un address{};
@@ -177,7 +163,7 @@ class PostgresGate::Link {
     for (;;) {
       std::size_t head = greeted_ ? 5 : 4;
       if (from_client_.size() < head) return true;
-      std::size_t whole = number(from_client_, head - 4) + (head - 4);
+      std::size_t whole = number_at(from_client_, head - 4, 4) + (head - 4);
       if (from_client_.size() < whole) return true;
       auto message = from_client_.substr(0, whole);
       from_client_.erase(0, whole);
@@ -232,7 +218,7 @@ class PostgresGate::Link {
   bool take_from_server() {
     if (!receive(server_, from_server_)) return false;
     while (from_server_.size() >= 5) {
-      std::size_t whole = number(from_server_, 1) + 1;
+      std::size_t whole = number_at(from_server_, 1, 4) + 1;
       if (from_server_.size() < whole) return true;
       note(std::string_view{from_server_}.substr(0, whole));
       if (!send_all(client_, std::string_view{from_server_}.substr(0, whole))) return false;
@@ -244,7 +230,7 @@ class PostgresGate::Link {
   void note(std::string_view message) {
     switch (message[0]) {
       case 'K':
-        backend_ = static_cast<int>(number(message, 5));
+        backend_ = static_cast<int>(number_at(message, 5, 4));
         break;
       case 'C':
       case 'I':
@@ -282,7 +268,7 @@ PostgresGate::PostgresGate(const PostgresServer& server, Turns::Actor actor)
   auto address = address_of(folder_, port_);
   if (::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(socket_, 16) != 0)
-    throw std::runtime_error{"nobody can listen in " + folder_};
+    throw std::runtime_error{"cannot listen in " + folder_};
   acceptor_ = std::jthread{[this](const std::stop_token& stop) { accept(stop); }};
 }
 

@@ -294,25 +294,23 @@ TEST(LifecycleMove, AKeyThatAnotherHasKeepsAFinishedTaskFinished) {
 TEST(LifecycleAfterEnd, EverythingCompletedMakesPending) {
   auto row = in(TaskState::blocked);
   const auto ended = TaskId::make();
-  const auto change =
-      lifecycle::after_end(ended, TaskState::completed, row, "somebody", now).value();
+  const auto change = lifecycle::after_end(ended, TaskState::completed, row, "ada", now).value();
   EXPECT_EQ(change.to, TaskState::pending);
   EXPECT_EQ(step_of(change).actor, "system/dependency");
   expect_nothing_else(change);
   row.waits = true;
-  EXPECT_FALSE(lifecycle::after_end(ended, TaskState::completed, row, "somebody", now));
+  EXPECT_FALSE(lifecycle::after_end(ended, TaskState::completed, row, "ada", now));
 }
 
 TEST(LifecycleAfterEnd, ACancelledOneCancelsWhateverElseIsWaitedFor) {
   auto row = in(TaskState::blocked);
   row.waits = true;
   const auto ended = TaskId::make();
-  const auto change =
-      lifecycle::after_end(ended, TaskState::cancelled, row, "somebody", now).value();
+  const auto change = lifecycle::after_end(ended, TaskState::cancelled, row, "ada", now).value();
   EXPECT_EQ(change.to, TaskState::cancelled);
   EXPECT_EQ(change.finished_at, now);
   EXPECT_THAT(change.error.text.value(), HasSubstr(ended.text()));
-  EXPECT_EQ(step_of(change).actor, "somebody");
+  EXPECT_EQ(step_of(change).actor, "ada");
   EXPECT_EQ(step_of(change).reason, change.error.text);
 }
 

@@ -12,7 +12,7 @@
 
 namespace holdfast::postgres {
 
-/// A task that was read, and locked by whoever wants to change it.
+/// A task that was read; locked where it is to be changed.
 struct FoundTask {
   TaskRow row{};  ///< `key_taken` is for who asks
   std::string kind{};

@@ -33,8 +33,8 @@ TaskChanged told(const std::string& kind, const TaskChange& change);
 /// What scripts tell of tasks that waited for others.
 std::vector<TaskChanged> read_told(const Value& told, WallTime now);
 
-/// A step that finds tasks changed since they were looked at is decided again so often. Each time
-/// somebody else got on.
+/// How often a step is decided again whose tasks have changed since they were read. Each time,
+/// another process made progress.
 inline constexpr int most_decisions = 100;
 
 }  // namespace holdfast::redis

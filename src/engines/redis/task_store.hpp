@@ -10,7 +10,7 @@
 
 namespace holdfast::redis {
 
-/// What becomes of a task by a settlement that is no plain end.
+/// What becomes of a task by a settlement other than a plain end.
 struct Decided {
   std::string kind;
   TaskChange change;
