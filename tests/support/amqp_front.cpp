@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "support/loopback.hpp"
 #include "support/socket_bytes.hpp"
@@ -41,7 +42,8 @@ struct Frame {
   }
 };
 constexpr unsigned basic_consume = 60u << 16 | 20, basic_consume_ok = 60u << 16 | 21,
-                   queue_declare = 50u << 16 | 10, connection_close = 10u << 16 | 50;
+                   basic_cancel = 60u << 16 | 30, queue_declare = 50u << 16 | 10,
+                   queue_delete = 50u << 16 | 40, connection_close = 10u << 16 | 50;
 
 std::string internal_error() {
   constexpr std::string_view text = "INTERNAL_ERROR";
@@ -85,6 +87,7 @@ class AmqpFront::Link {
       pollfd both[2] = {{client_, POLLIN, 0}, {server_, POLLIN, 0}};
       if (::poll(both, closed_ ? 1 : 2, a_moment) < 0) return;
       if (both[0].revents != 0 && !take(client_, from_client_)) return;
+      if (!front_.holding_ && !send_held()) return;
       if (!closed_ && both[1].revents != 0 && !take(server_, from_server_)) return;
     }
   }
@@ -131,9 +134,17 @@ class AmqpFront::Link {
     return send_all(client_, internal_error());
   }
 
+  bool send_held() { return held_.empty() || send_all(server_, std::exchange(held_, {})); }
+
   bool pass_to_server(const Frame& frame) {
     if (closing_ || closed_ || stuck_.contains(frame.channel())) return true;
     const auto method = frame.is_method() ? frame.method() : 0;
+    if (method == queue_delete) ++front_.deletes_;
+    if (front_.holding_ && (method == basic_cancel || !held_.empty())) {
+      held_ += frame.all;
+      return true;
+    }
+    if (!send_held()) return false;
     if (method == basic_consume || method == queue_declare) {
       auto sickness = front_.sickness_of(frame.queue());
       if (sickness == Sickness::silent) {
@@ -157,6 +168,7 @@ class AmqpFront::Link {
   int unanswered_ = 0;        ///< requests to consume
   bool closing_ = false;      ///< when these are answered
   bool closed_ = false;
+  std::string held_{};  ///< on its way to the server
 };
 
 AmqpFront::AmqpFront(int server_port) : server_port_{server_port} {

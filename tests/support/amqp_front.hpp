@@ -26,6 +26,11 @@ class AmqpFront {
     silent,  ///< it is not answered, nor is queue.declare, and the channel is stuck from then on
   };
   void make_sick(const std::string& queue, Sickness sickness);
+  /// What ends consumers is kept from the server, with whatever comes after it, until `let_go`.
+  void hold_cancels() { holding_ = true; }
+  void let_go() { holding_ = false; }
+  /// How often `queue.delete` came by.
+  int deletes() const { return deletes_; }
   /// All queues are well. Channels that are stuck stay so.
   void heal();
   /// How many connections there have been, and how many there are.
@@ -40,7 +45,8 @@ class AmqpFront {
   int server_port_;
   int socket_;
   int port_;
-  std::atomic<int> accepted_ = 0, open_ = 0;
+  std::atomic<int> accepted_ = 0, open_ = 0, deletes_ = 0;
+  std::atomic<bool> holding_ = false;
   mutable std::mutex mutex_;
   std::map<std::string, Sickness> sick_;
   std::vector<std::jthread> links_;

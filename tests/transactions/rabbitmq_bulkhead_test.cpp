@@ -1,3 +1,4 @@
+#include <future>
 #include <map>
 #include <set>
 
@@ -121,6 +122,38 @@ TEST_F(RabbitmqBrokerBulkheads, AQueueThatIsSickFromNowOnIsLeftBehindWhenTheConn
   EXPECT_EQ(take(*consumer, {"q0", "q3", "q4", "q5"}, std::chrono::seconds{10}), 4u);
   front_.heal();
   EXPECT_EQ(take(*consumer, {"q1", "q2"}, std::chrono::seconds{60}), 2u);
+}
+
+// RabbitMQ 3 closes the connection of a consumer that it ends on a queue while that is deleted.
+TEST_F(RabbitmqBrokerBulkheads, AQueueIsRemovedWhenTheServerHasEndedItsConsumer) {
+  make(1);
+  auto consumer = by_front_->consume({});
+  consumer->listen("q0");
+  ASSERT_EQ(take(*consumer, {"q0"}, std::chrono::seconds{30}), 1u);
+  by_front_->messages("q0");  // from now on, no connection need be made for it
+  front_.hold_cancels();
+  consumer->ignore("q0");
+  auto removed = std::async(std::launch::async, [&] { return by_front_->remove("q0"); });
+  EXPECT_FALSE(eventually([&] { return front_.deletes() > 0; }, std::chrono::seconds{1}));
+  front_.let_go();
+  EXPECT_TRUE(removed.get());
+  EXPECT_EQ(front_.deletes(), 1);
+  EXPECT_THAT(troubles_, testing::IsEmpty());
+}
+
+TEST_F(RabbitmqBrokerBulkheads, AQueueWhoseConsumerDoesNotEndIsNotRemovedForNow) {
+  make(1);
+  auto consumer = by_front_->consume({});
+  consumer->listen("q0");
+  ASSERT_EQ(take(*consumer, {"q0"}, std::chrono::seconds{30}), 1u);
+  front_.hold_cancels();
+  consumer->ignore("q0");
+  EXPECT_THROW(by_front_->remove("q0"), BrokerError);
+  EXPECT_EQ(front_.deletes(), 0);
+  // A consumer that is gone ends as well.
+  front_.let_go();
+  consumer.reset();
+  EXPECT_TRUE(by_front_->remove("q0"));
 }
 
 TEST_F(RabbitmqBrokerBulkheads, ProbesOfSickQueuesBecomeSeldom) {

@@ -1,5 +1,7 @@
 #include "engines/rabbitmq/broker.hpp"
 
+#include <fmt/format.h>
+
 #include "engines/rabbitmq/consumer.hpp"
 #include "engines/rabbitmq/open.hpp"
 #include "tasks/clear_text.hpp"
@@ -7,9 +9,33 @@
 
 namespace holdfast::rabbitmq {
 
+namespace {
+
+/// The server ends a consumer when it has dealt with what came before on its channel.
+constexpr Millis longest_ending{2'000}, between_looks{5};
+
+}  // namespace
+
 void RabbitBroker::declare(const std::string& queue) {
   check_name("queue name", queue, longest_name);
   control_.declare(queue);
+}
+
+bool RabbitBroker::remove(const std::string& queue) {
+  wait_for_consumers(queue);
+  return control_.remove(queue);
+}
+
+// The answer to a cancelled consumer may be behind messages that nobody has taken yet, so the queue
+// is asked as well.
+void RabbitBroker::wait_for_consumers(const std::string& queue) {
+  const auto until = std::chrono::steady_clock::now() + longest_ending;
+  for (Millis pause{0}; !ending_consumers_.wait_for(queue, pause); pause = between_looks) {
+    if (control_.consumers(queue) == 0) return;
+    if (std::chrono::steady_clock::now() >= until)
+      throw BrokerError{
+          fmt::format("queue '{}' is not removed yet: a consumer of it has not ended", queue)};
+  }
 }
 
 void RabbitBroker::publish(std::span<const Message> messages) {

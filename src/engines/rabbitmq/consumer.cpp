@@ -41,6 +41,7 @@ RabbitConsumer::~RabbitConsumer() {
   wake();
   link_.join();
   entrance_.reset();
+  forget_consumers();
 }
 
 void RabbitConsumer::wake() const {
@@ -76,12 +77,23 @@ void RabbitConsumer::let_in(const std::string& queue) {
   add({.kind = Order::Kind::listen, .queue = queue, .consumer = consumer});
 }
 
+void RabbitConsumer::forget_consumer(const std::string& consumer) {
+  auto at = consumers_.find(consumer);
+  if (at == consumers_.end()) return;
+  if (!at->second.listens) broker_->ending_consumers().ended(at->second.queue);
+  consumers_.erase(at);
+}
+
+void RabbitConsumer::forget_consumers() {
+  while (!consumers_.empty()) forget_consumer(std::string{consumers_.begin()->first});
+}
+
 void RabbitConsumer::shut_out(const std::string& queue) {
   proven_.erase(queue);
   given_back_.erase(queue);
   auto at = queues_.find(queue);
   if (at == queues_.end() || at->second.empty()) return;
-  consumers_.erase(at->second);
+  forget_consumer(at->second);
   at->second.clear();
 }
 
@@ -129,6 +141,7 @@ void RabbitConsumer::ignore(const std::string& queue) {
       if (!at->second.empty()) {
         add({.kind = Order::Kind::ignore, .consumer = at->second});
         consumers_.at(at->second).listens = false;
+        broker_->ending_consumers().begin(queue);
       }
       queues_.erase(at);
     }

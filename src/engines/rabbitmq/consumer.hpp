@@ -103,6 +103,8 @@ class RabbitConsumer final : public Consumer {
   bool listens(const std::string& consumer) const;     ///< with the mutex held
   std::string new_consumer(const std::string& queue);  ///< with the mutex held
   void let_in(const std::string& queue);               ///< with the mutex held
+  void forget_consumer(const std::string& consumer);   ///< with the mutex held
+  void forget_consumers();                             ///< with the mutex held
   /// Its queue is not read until it has come through the entrance again. With the mutex held.
   void shut_out(const std::string& queue);
 

@@ -68,7 +68,7 @@ void RabbitConsumer::recover(const Error& error, bool closed, std::stop_token st
     std::erase_if(orders_, [](const Order& order) {
       return order.kind == Order::Kind::listen || order.kind == Order::Kind::ignore;
     });
-    consumers_.clear();
+    forget_consumers();
     proven_.clear();
     given_back_.clear();
     for (auto& [queue, consumer] : queues_) {
@@ -119,7 +119,7 @@ bool RabbitConsumer::reopen(const Refused&) {
     std::erase_if(orders_, [](const Order& order) {
       return order.kind == Order::Kind::listen || order.kind == Order::Kind::ignore;
     });
-    consumers_.clear();
+    forget_consumers();
     for (auto& [queue, consumer] : queues_)
       if (!consumer.empty()) let_in(queue);
   }
@@ -279,7 +279,7 @@ void RabbitConsumer::take_method(const amqp_method_t& method) {
     answered_at_ = std::chrono::steady_clock::now();
   } else if (method.id == AMQP_BASIC_CANCEL_OK_METHOD) {
     std::lock_guard lock{mutex_};
-    consumers_.erase(
+    forget_consumer(
         std::string{view(static_cast<amqp_basic_cancel_ok_t*>(method.decoded)->consumer_tag)});
   }
 }

@@ -30,7 +30,8 @@ std::vector<amqp_table_entry_t> quorum_arguments(const std::string& queue, int d
 
 }  // namespace
 
-std::optional<std::int64_t> QueueControl::look(Connection& connection, const std::string& queue) {
+std::optional<QueueControl::Found> QueueControl::look(Connection& connection,
+                                                      const std::string& queue) {
   constexpr amqp_boolean_t passive = 1;
   const auto* found = ::amqp_queue_declare(connection.state(), Connection::channel, bytes_of(queue),
                                            passive, 0, 0, 0, amqp_empty_table);
@@ -41,7 +42,7 @@ std::optional<std::int64_t> QueueControl::look(Connection& connection, const std
     connection.ensure_channel();
     return {};
   }
-  return found->message_count;
+  return Found{.messages = found->message_count, .consumers = found->consumer_count};
 }
 
 void QueueControl::make(Connection& connection, const std::string& queue) {
@@ -69,6 +70,16 @@ void QueueControl::declare(const std::string& queue) {
 }
 
 std::optional<std::int64_t> QueueControl::messages(const std::string& queue) {
+  const auto found = look(queue);
+  return found ? std::optional{found->messages} : std::nullopt;
+}
+
+std::int64_t QueueControl::consumers(const std::string& queue) {
+  const auto found = look(queue);
+  return found ? found->consumers : 0;
+}
+
+std::optional<QueueControl::Found> QueueControl::look(const std::string& queue) {
   return lines_.with(queue, [&](Connection& connection) { return look(connection, queue); });
 }
 

@@ -17,10 +17,18 @@ class QueueControl {
   void declare(const std::string& queue);
   /// How many messages wait; nothing: there is no such queue.
   std::optional<std::int64_t> messages(const std::string& queue);
+  /// How many there are, of everybody.
+  std::int64_t consumers(const std::string& queue);
   bool remove(const std::string& queue);
 
  private:
-  std::optional<std::int64_t> look(Connection& connection, const std::string& queue);
+  struct Found {
+    std::int64_t messages = 0;
+    std::int64_t consumers = 0;
+  };
+
+  std::optional<Found> look(const std::string& queue);
+  static std::optional<Found> look(Connection& connection, const std::string& queue);
   void make(Connection& connection, const std::string& queue);
 
   const Address& address_;
