@@ -93,7 +93,7 @@ struct StateMachine {
 };
 
 struct TransactionOptions {
-  int threads = 0;                   ///< handlers at once; 0: one for each core
+  int threads = 0;                   ///< handlers at once, which mostly wait; 0: 16
   int capacity = 1'000;              ///< transactions held at once, those that listen included
   std::shared_ptr<Broker> broker{};  ///< for messages in and out
   ConsumerOptions consumer{};

@@ -17,9 +17,12 @@ const StateMachine& checked(const StateMachine& machine, const TransactionOption
   return machine;
 }
 
+/// Handlers wait for stores, brokers and disks most of the time, and what several of them write at
+/// the same time shares a commit.
+constexpr int usual_threads = 16;
+
 int thread_count(const TransactionOptions& options) {
-  if (options.threads > 0) return options.threads;
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return options.threads > 0 ? options.threads : usual_threads;
 }
 
 }  // namespace
