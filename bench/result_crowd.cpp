@@ -53,14 +53,14 @@ void publish_headers(Broker& broker, int results, int parts) {
 class Crowd {
  public:
   Crowd(const std::string& program, const test::RabbitmqServer& rabbitmq, const std::string& store,
-        int results, int instances)
+        const std::filesystem::path& folder, int results, int instances)
       : results_{results}, broker_{open_broker(rabbitmq.address())}, engine_{open(store)} {
     for (int i = 0; i < results; ++i)
       start_transaction(engine_, results::machine_name, crowd_id(i), "{}");
     for (int i = 0; i < instances; ++i)
-      instances_.emplace_back(
-          std::vector<std::string>{program, "--collect", store, rabbitmq.address(),
-                                   "dir:" + (folder_.folder() / "parts").string(), "64"});
+      instances_.emplace_back(std::vector<std::string>{program, "--collect", store,
+                                                       rabbitmq.address(),
+                                                       "dir:" + (folder / "parts").string(), "64"});
     wait([](const TransactionRecord& each) { return each.state == "awaiting_results"; });
   }
 
@@ -105,7 +105,6 @@ class Crowd {
   }
 
   int results_;
-  test::TempStore folder_;
   std::shared_ptr<Broker> broker_;
   Engine engine_;
   std::vector<test::Process> instances_;
@@ -117,7 +116,8 @@ struct Bare {
 };
 
 /// On the same queues, made in the same way.
-Bare bare_crowd(const test::RabbitmqServer& rabbitmq, int results, int parts) {
+Bare bare_crowd(const test::RabbitmqServer& rabbitmq, const std::filesystem::path& folder,
+                int results, int parts) {
   const auto broker = open_broker(rabbitmq.address());
   std::vector<std::string> queues;
   for (int i = 0; i < results; ++i) {
@@ -125,8 +125,7 @@ Bare bare_crowd(const test::RabbitmqServer& rabbitmq, int results, int parts) {
     queues.push_back(results::payload_queue(crowd_id(i)));
     broker->declare(queues.back());
   }
-  const test::TempStore folder;
-  Bare bare{.parts = bare_rate(rabbitmq, folder.folder(), parts, queues,
+  Bare bare{.parts = bare_rate(rabbitmq, folder, parts, queues,
                                [&] { publish_crowd(*broker, results, parts); })};
   bare.removed = results / seconds([&] {
                    for (int i = 0; i < results; ++i) {
@@ -140,12 +139,19 @@ Bare bare_crowd(const test::RabbitmqServer& rabbitmq, int results, int parts) {
 }  // namespace
 
 void measure_crowds(const std::string& program, int results, int parts) {
+  // Nothing is deleted before the end: for a minute, ext4 makes files slowly where many were.
+  const test::TempStore everything;
+  auto new_folder = [&, count = 0]() mutable {
+    auto folder = everything.folder() / fmt::format("{}", ++count);
+    std::filesystem::create_directory(folder);
+    return folder;
+  };
   for (int open_results : {results, std::max(results / 10, 4), 4}) {
-    const auto bare = bare_crowd(test::RabbitmqServer{}, open_results, parts);
+    const auto bare = bare_crowd(test::RabbitmqServer{}, new_folder(), open_results, parts);
     for (int instances : {1, 4}) {
       const test::RabbitmqServer rabbitmq;
       test::PostgresServer postgres{{.settings = "fsync = on\nfull_page_writes = on\n"}};
-      Crowd crowd{program, rabbitmq, postgres.new_store(), open_results, instances};
+      Crowd crowd{program, rabbitmq, postgres.new_store(), new_folder(), open_results, instances};
       const auto before = crowd.peak_mb();
       const auto rate = crowd.parts_rate(parts);
       const auto ends = crowd.ends_rate(parts);
