@@ -141,7 +141,9 @@ void add_limits(CLI::App& command, ResultsRunOptions& options) {
       ->type_name("TIME");
   command.add_option("--capacity", options.running.capacity, "Results in progress; default: 1000")
       ->check(CLI::Range(1, 16'384));
-  command.add_option("--threads", options.running.threads, "Handlers at once, which mostly wait; default: 16")
+  command
+      .add_option("--threads", options.running.threads,
+                  "Handlers at once, which mostly wait; default: 16")
       ->check(CLI::Range(1, 1'000));
   command
       .add_option("--prefetch", options.memory,
