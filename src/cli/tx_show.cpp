@@ -84,7 +84,7 @@ void print_gaps(const Context& context, const results::Progress& progress) {
 }
 
 void print_timeline(const Context& context, const TransactionSight& sight) {
-  const auto timeline = timeline_of(sight.moves, sight.transitions);
+  const auto timeline = timeline_of(sight);
   if (timeline.empty()) return;
   Table table{{{"AT"}, {"EVENT"}, {"WHAT", false, true}}};
   for (const auto& each : timeline) table.add({iso8601(each.at), each.event, each.text});

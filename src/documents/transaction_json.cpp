@@ -36,7 +36,7 @@ std::string progress_json(const results::Progress& progress) {
 
 std::vector<std::string> timeline_json(const TransactionSight& sight) {
   std::vector<std::string> entries;
-  for (const auto& each : timeline_of(sight.moves, sight.transitions))
+  for (const auto& each : timeline_of(sight))
     entries.push_back(JsonObject{}
                           .text("at", iso8601(each.at))
                           .text("event", each.event)

@@ -16,12 +16,12 @@ std::string transaction_json(const TransactionRecord& transaction);
 
 /// Everything about one.
 struct TransactionSight {
-  TransactionRecord transaction;
-  std::vector<LedgerEntry> ledger;
-  std::string ledger_error;  ///< why it cannot be read, where it is outside of the store
-  std::vector<StateMove> moves;
+  TransactionRecord transaction{};
+  std::vector<LedgerEntry> ledger{};
+  std::string ledger_error{};  ///< why it cannot be read, where it is outside of the store
+  std::vector<StateMove> moves{};
   std::int64_t moves_before = 0;  ///< how many are not among `moves`
-  std::vector<Message> outbox;
+  std::vector<Message> outbox{};
   std::vector<Transition> transitions{};  ///< of its task
   bool is_result() const { return transaction.machine == results::machine_name; }
   results::Progress progress() const { return results::progress_of(transaction, ledger); }

@@ -1,10 +1,13 @@
 #include "documents/transaction_timeline.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
+#include "recovery/time_text.hpp"
 #include "recovery/transaction_notes.hpp"
+#include "results/store_part.hpp"
 
 namespace holdfast {
 
@@ -12,6 +15,8 @@ namespace {
 
 constexpr std::string_view by_recovery = "system/recovery";
 constexpr std::string_view abandoned = "abandoned: ";
+/// More would hide the moves.
+constexpr std::ptrdiff_t most_parts = 100;
 
 std::string named(TransactionNote note) { return std::string{name_of(note)}; }
 
@@ -35,14 +40,37 @@ void add_move(std::vector<TimelineEntry>& timeline, const StateMove& move) {
         {move.at, named(TransactionNote::abandoned), move.reason.substr(abandoned.size())});
 }
 
+std::optional<WallTime> stored_at(const LedgerEntry& line) {
+  try {
+    return parse_iso8601(results::part_of(line.value).stored_at);
+  } catch (const Error&) {
+    return {};  // it is no part, or of another version
+  }
+}
+
+/// The parts that were stored last.
+std::vector<TimelineEntry> last_parts(const std::vector<LedgerEntry>& ledger) {
+  std::vector<std::pair<WallTime, const LedgerEntry*>> parts;
+  for (const auto& line : ledger)
+    if (auto at = stored_at(line)) parts.emplace_back(*at, &line);
+  const auto shown = std::min(std::ssize(parts), most_parts);
+  std::ranges::partial_sort(parts, parts.begin() + shown, std::ranges::greater{});
+  std::vector<TimelineEntry> entries;
+  for (const auto& [at, line] : std::span{parts}.first(static_cast<std::size_t>(shown)))
+    entries.push_back({at, named(TransactionNote::ordinal_stored), results::place(*line)});
+  std::ranges::reverse(entries);
+  return entries;
+}
+
 }  // namespace
 
-std::vector<TimelineEntry> timeline_of(const std::vector<StateMove>& moves,
-                                       const std::vector<Transition>& transitions) {
+std::vector<TimelineEntry> timeline_of(const TransactionSight& sight) {
+  const auto& moves = sight.moves;
   std::vector<TimelineEntry> timeline;
+  if (sight.is_result()) timeline = last_parts(sight.ledger);
   for (const auto& move : moves) add_move(timeline, move);
   bool taken_back = false;
-  for (const auto& step : transitions) {
+  for (const auto& step : sight.transitions) {
     if (step.actor == by_recovery)
       timeline.push_back({step.at, named(TransactionNote::recovering), step.reason});
     if (step.to == TaskState::running && std::exchange(taken_back, false))

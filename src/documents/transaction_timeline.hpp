@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <holdfast/transaction_inspector.hpp>
+#include "documents/transaction_json.hpp"
 
 namespace holdfast {
 
@@ -14,10 +14,10 @@ struct TimelineEntry {
   std::string text{};
 };
 
-/// Its moves, and when it was taken back and continued, by time. What happened to each part is in
-/// the log only, because the ledger has no times. The last entry of one that completed is
+/// Its moves, when it was taken back and continued, and of a result the last 100 parts that were
+/// stored (its ledger has all, with their times), by time. Parts that came again are in the log
+/// only: nothing is written about them. The last entry of one that completed is
 /// `transaction_complete`.
-std::vector<TimelineEntry> timeline_of(const std::vector<StateMove>& moves,
-                                       const std::vector<Transition>& transitions);
+std::vector<TimelineEntry> timeline_of(const TransactionSight& sight);
 
 }  // namespace holdfast

@@ -217,9 +217,6 @@ class Handlers {
   static Event note(const Transaction& transaction, TransactionNote note, const std::string& what) {
     return transaction_note(transaction.id(), machine_name, note, what);
   }
-  static std::string place(const LedgerEntry& entry) {
-    return fmt::format("{} of series '{}'", entry.ordinal, entry.series);
-  }
 
   /// Returns which part it was if it was there already. Throws `Malformed`.
   std::optional<std::string> take_message(Transaction& transaction, Tally& tally,

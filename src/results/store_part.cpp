@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "recovery/time_text.hpp"
+
 namespace holdfast::results {
 
 namespace {
@@ -49,10 +51,19 @@ class PartBytes final : public BlobSource {
   Sha256 sum_;
 };
 
+StoredPart stored_now(std::string key, std::int64_t size, std::string sum) {
+  auto now = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+  return {std::move(key), size, std::move(sum), iso8601(now)};
+}
+
 }  // namespace
 
 StoredPart part_of(const std::string& line) {
   return detail::read_of_transaction<StoredPart>(line, "line of the ledger");
+}
+
+std::string place(const LedgerEntry& entry) {
+  return fmt::format("{} of series '{}'", entry.ordinal, entry.series);
 }
 
 std::string sum_of_blob(BlobStore& blobs, const std::string& key) {
@@ -84,13 +95,13 @@ StoredPart store_part(BlobStore& blobs, Delivery& delivery, const PartMessage& p
   std::string sum = part.sha256.empty() ? std::string{} : sum_of(delivery, part);
   PartBytes bytes{delivery, part.body_at};
   auto size = static_cast<std::int64_t>(bytes.size());
-  if (blobs.put(key, bytes)) return {key, size, bytes.sum()};
+  if (blobs.put(key, bytes)) return stored_now(key, size, bytes.sum());
   if (sum.empty()) sum = sum_of(delivery, part);
-  if (sum_of_blob(blobs, key) == sum) return {key, size, sum};
+  if (sum_of_blob(blobs, key) == sum) return stored_now(key, size, sum);
   constexpr std::string_view ending = ".blob";
   key.insert(key.size() - ending.size(), "-" + sum.substr(0, 16));
   PartBytes again{delivery, part.body_at};
-  if (blobs.put(key, again) || sum_of_blob(blobs, key) == sum) return {key, size, sum};
+  if (blobs.put(key, again) || sum_of_blob(blobs, key) == sum) return stored_now(key, size, sum);
   throw BlobDamaged{fmt::format("{} is damaged, so part {} of '{}' cannot be kept there",
                                 blobs.address_of(key), part.ordinal, part.series)};
 }

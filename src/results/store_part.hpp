@@ -9,10 +9,13 @@ struct StoredPart {
   std::string blob;
   std::int64_t bytes = 0;
   std::string sha256{};
+  std::string stored_at{};  ///< ISO 8601; empty: its line was lost, and made again of the blob
 };
-BOOST_DESCRIBE_STRUCT(StoredPart, (), (blob, bytes, sha256))
+BOOST_DESCRIBE_STRUCT(StoredPart, (), (blob, bytes, sha256, stored_at))
 /// Throws `UnfitTransaction` for a line that another version wrote.
 StoredPart part_of(const std::string& line);
+/// Which part that is, for people: `1 of series 'A'`.
+std::string place(const LedgerEntry& entry);
 
 /// The checksum of a part that is in a message. Throws `Malformed` if it is not what its envelope
 /// says.
