@@ -114,7 +114,7 @@ struct ScheduleBroken {
   std::string why;
 };
 
-/// A transaction that others had begun goes on in this process: after a crash, a pause, a failure.
+/// A transaction continues here after a pause or a failure. After a crash: `TransactionNoted`.
 struct TransactionResumed {
   std::string id;
   std::string machine;

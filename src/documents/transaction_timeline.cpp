@@ -79,7 +79,7 @@ std::vector<TimelineEntry> timeline_of(const TransactionSight& sight) {
     if (step.to == TaskState::completed)
       timeline.push_back({step.at, named(TransactionNote::completed), {}});
     if (step.to == TaskState::cancelled)
-      timeline.push_back({step.at, "transaction_cancelled", step.reason});
+      timeline.push_back({step.at, named(TransactionNote::cancelled), step.reason});
   }
   std::ranges::stable_sort(timeline, {}, &TimelineEntry::at);
   return timeline;

@@ -173,7 +173,7 @@ struct TextOf {
                        event.why);
   }
   std::string operator()(const TransactionResumed& event) const {
-    return fmt::format("transaction {} ({}) goes on in state {}", event.id, event.machine,
+    return fmt::format("transaction {} ({}) resumed in state {}", event.id, event.machine,
                        event.state);
   }
   std::string operator()(const TransactionMoved& event) const {

@@ -21,6 +21,7 @@ constexpr std::array words{
     Words{"ordinal_already_processed", "ordinal already processed:"},
     Words{"transaction_complete", "complete"},
     Words{"transaction_abandoned", "abandoned:"},
+    Words{"transaction_cancelled", "cancelled"},
     Words{"queue_kept", "queue stays on the broker:"},
     Words{"transaction_noted", ""},
 };

@@ -18,6 +18,7 @@ enum class TransactionNote {
   ordinal_repeated,  ///< it was there already
   completed,
   abandoned,   ///< its producer was silent for too long
+  cancelled,   ///< an operator wanted that; told by who ends it
   queue_kept,  ///< it has ended, and a queue of it that cannot be read stays on the broker
   other,
 };

@@ -84,7 +84,7 @@ class EventCounts {
     };
     count(TransactionNote::recovered,
           metrics_->counter("holdfast_transactions_recovered_total",
-                            "Transactions that went on here after their worker died."));
+                            "Transactions that continued here after their worker died."));
     auto parts = [&](const char* result) -> Counter& {
       return metrics_->counter("holdfast_result_parts_total",
                                "Parts of results that came to this process.", {{"result", result}});
@@ -165,7 +165,7 @@ class EventCounts {
                                         "Handlers that went on although they were asked to stop.");
   Counter& resumed_ = metrics_->counter(
       "holdfast_transactions_resumed_total",
-      "Transactions that went on in this process after a pause, a failure or a crash.");
+      "Transactions that continued in this process after a pause or a failure.");
   Counter& became_unreadable_ =
       metrics_->counter("holdfast_queues_unreadable_total",
                         "Times that a queue of messages could not be read by this process.");

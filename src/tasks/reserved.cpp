@@ -66,4 +66,9 @@ void could_not_begin(OpenAttempt& attempt, const CannotBegin& error) {
   attempt.end(retry(error.what()));
 }
 
+bool asked_to_cancel(const OpenAttempt& attempt) {
+  const auto* own = dynamic_cast<const OwnOpenAttempt*>(&attempt);
+  return own && own->asked_to_cancel();
+}
+
 }  // namespace holdfast

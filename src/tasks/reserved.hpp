@@ -44,12 +44,15 @@ void begins_later(OpenAttempt& attempt);
 /// Ends the attempt as throwing `CannotBegin` would, but its task stays away until this worker
 /// looks again, so that it does not stand before the others then.
 void could_not_begin(OpenAttempt& attempt, const CannotBegin& error);
+/// It was asked to stop because its task is to be cancelled.
+bool asked_to_cancel(const OpenAttempt& attempt);
 
 /// The open attempts of workers are of this kind, too.
 class OwnOpenAttempt {
  public:
   virtual void begins_later() = 0;
   virtual void could_not_begin(const CannotBegin& error) = 0;
+  virtual bool asked_to_cancel() const = 0;
 
  protected:
   ~OwnOpenAttempt() = default;

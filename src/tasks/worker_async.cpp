@@ -66,6 +66,10 @@ class Worker::Impl::Open final : public OpenAttempt, public OwnAttempt, public O
     if (ended_.exchange(true)) return;
     worker_->settles(*this, worker_->could_not_begin(*job_, error, Comes::later));
   }
+  bool asked_to_cancel() const override {
+    std::lock_guard lock{worker_->mutex_};
+    return job_->cause == StopCause::cancel;
+  }
   void idle(bool waits) override { worker_->idles(*this, waits); }
   void outlast_timeout() override { worker_->outlasts_timeout(*this); }
 

@@ -4,6 +4,7 @@
 
 #include <holdfast/state_machine.hpp>
 
+#include "recovery/transaction_notes.hpp"
 #include "tasks/engine_parts.hpp"
 #include "transactions/held_ledger.hpp"
 #include "transactions/start.hpp"
@@ -74,7 +75,17 @@ std::vector<Message> TransactionInspector::outbox(std::string_view id) const {
 }
 
 bool TransactionInspector::cancel(std::string_view id, bool force) {
-  return tasks_.cancel({.kind = transaction_kind, .ids = {transaction_task(id)}}, force) > 0;
+  const auto task = transaction_task(id);
+  if (tasks_.cancel({.kind = transaction_kind, .ids = {task}}, force) == 0) return false;
+  if (!engine_.events().heard()) return true;
+  // One that runs is asked to stop, and its runner says so when it does.
+  const auto history = tasks_.history(task);
+  if (!history.empty() && history.back().to == TaskState::cancelled &&
+      !history.back().actor.starts_with("worker/"))
+    if (const auto found = find(id))
+      engine_.events().emit(
+          transaction_note(found->id, found->machine, TransactionNote::cancelled));
+  return true;
 }
 
 bool TransactionInspector::start_over(std::string_view id, const std::string& data_json) {

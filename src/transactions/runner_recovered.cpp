@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "recovery/transaction_notes.hpp"
 #include "tasks/recovery_of.hpp"
 #include "transactions/runner_state.hpp"
 
@@ -52,26 +51,28 @@ void TransactionRunner::Impl::note_recoveries(std::span<const HeldPtr> some,
       }
 }
 
-void TransactionRunner::Impl::tell_if_recovered(Held& held) {
-  const auto& transaction = held.transaction;
-  const auto task = transaction.attempt().task();
-  if (held.recoveries == 0) return;
+void TransactionRunner::Impl::tell_of(const Held& held, TransactionNote note,
+                                      std::string_view detail) const {
+  engine_.events().emit(transaction_note(held.transaction.id(), machine_.name, note, detail));
+}
+
+bool TransactionRunner::Impl::tell_if_recovered(const Held& held) {
+  const auto task = held.transaction.attempt().task();
+  if (held.recoveries == 0) return false;
   {
     std::lock_guard lock{mutex_};
     if (recoveries_told_.size() > most_remembered) recoveries_told_.clear();
-    if (recoveries_told_[task] == held.recoveries) return;
+    if (recoveries_told_[task] == held.recoveries) return false;
   }
   const bool recovered = came_from_recovery(Inspector{engine_}.history(task));
   {
     std::lock_guard lock{mutex_};
     recoveries_told_[task] = held.recoveries;
   }
-  if (!recovered) return;
-  auto tell = [&](TransactionNote note, std::string_view detail) {
-    engine_.events().emit(transaction_note(transaction.id(), machine_.name, note, detail));
-  };
-  tell(TransactionNote::recovering, {});
-  tell(TransactionNote::recovered, transaction.state());
+  if (!recovered) return false;
+  tell_of(held, TransactionNote::recovering);
+  tell_of(held, TransactionNote::recovered, held.transaction.state());
+  return true;
 }
 
 }  // namespace holdfast

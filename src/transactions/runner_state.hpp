@@ -11,6 +11,7 @@
 
 #include <holdfast/state_machine.hpp>
 
+#include "recovery/transaction_notes.hpp"
 #include "tasks/engine_parts.hpp"
 #include "transactions/live_transaction.hpp"
 #include "transactions/sick_queues.hpp"
@@ -83,8 +84,9 @@ class TransactionRunner::Impl {
   /// Takes back what dead workers had, before anything else, and says how many there were.
   void look_for_recoverable();
   void note_recoveries(std::span<const HeldPtr> some, const std::vector<TaskId>& ids);
-  /// Once for each time that it was taken back, wherever it goes on.
-  void tell_if_recovered(Held& held);
+  /// Once for each time that it was taken back, wherever it continues. Returns whether it told.
+  bool tell_if_recovered(const Held& held);
+  void tell_of(const Held& held, TransactionNote note, std::string_view detail = {}) const;
 
   // Handlers.
   void work(std::stop_token stop);

@@ -7,7 +7,7 @@
 #include "recovery/backoff.hpp"
 #include "recovery/kill_point.hpp"
 #include "recovery/time_text.hpp"
-#include "recovery/transaction_notes.hpp"
+#include "tasks/reserved.hpp"
 #include "transactions/runner_state.hpp"
 
 namespace holdfast {
@@ -28,6 +28,11 @@ double random01() {
 
 std::string too_long(std::string_view what, Millis limit) {
   return fmt::format("{} took longer than {}", what, duration_text(limit));
+}
+
+/// Then the task becomes a cancelled one if that was asked for.
+bool stays_unfinished(const Outcome& outcome) {
+  return !std::holds_alternative<Done>(outcome) && !std::holds_alternative<Fail>(outcome);
 }
 
 Fail no_such_state(const std::string& state) {
@@ -175,8 +180,7 @@ Next TransactionRunner::Impl::first_step(Held& held) {
   bool begun = transaction.load(now());
   if (!begun && takes_signals()) declare_signal_queues(held);
   held.entered = true;
-  tell_if_recovered(held);
-  if (begun)
+  if (!tell_if_recovered(held) && begun)
     engine_.events().emit(TransactionResumed{transaction.id(), machine_.name, transaction.state()});
   if (!machine_.states.contains(transaction.state())) {
     trouble("running a transaction",
@@ -276,8 +280,7 @@ std::optional<Next> TransactionRunner::Impl::follow(const HeldPtr& held, const N
   if (auto* fails = std::get_if<Fail>(&next)) return fail_for_good(*held, fails->reason);
   const bool known = knows_state(*held);
   if (known && state_of(*held).role == StateMachine::Role::completes) {
-    engine_.events().emit(
-        transaction_note(transaction.id(), machine_.name, TransactionNote::completed));
+    tell_of(*held, TransactionNote::completed);
     remove_signal_queues(*held);
     end(*held, done);
     return {};
@@ -329,6 +332,8 @@ std::optional<Next> TransactionRunner::Impl::fail_for_good(Held& held, const std
 
 void TransactionRunner::Impl::end(Held& held, Outcome outcome) {
   held.on_stop.reset();
+  if (stays_unfinished(outcome) && asked_to_cancel(held.transaction.attempt()))
+    tell_of(held, TransactionNote::cancelled);
   stop_listening(held);
   {
     std::lock_guard lock{mutex_};

@@ -153,6 +153,7 @@ TEST_F(ResultKills, CrashInState1AfterPartialMessageProcessing) {
   EXPECT_THAT(finished.err, testing::HasSubstr("checking for recoverable transactions"));
   EXPECT_THAT(finished.err, testing::HasSubstr("transactions to recover: 1"));
   EXPECT_EQ(times(finished.err, "recovered in state awaiting_results"), 1) << finished.err;
+  EXPECT_EQ(times(finished.err, "resumed in state"), 0) << "not said in two ways\n" << finished.err;
   finish();
   expect_whole({"tx"});
   EXPECT_GE(inspector_.find("tx")->task.recoveries, 1);

@@ -3,13 +3,16 @@
 
 #include <holdfast/metrics.hpp>
 
+#include "documents/transaction_timeline.hpp"
 #include "recovery/transaction_notes.hpp"
 #include "transactions/results_scenario.hpp"
 
 namespace holdfast::test {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 
 class ResultsEvents : public ResultsScenario {
@@ -58,11 +61,36 @@ TEST_F(ResultsEvents, TellWhatBecomesOfEachPartAndOfTheWholeOnce) {
   EXPECT_THAT(told("ordinal_already_processed"),
               ElementsAre("tx: ordinal already processed: 1 of series 'A'"));
   EXPECT_THAT(told("transaction_complete"), ElementsAre("tx: complete"));
+  const auto timeline = timeline_of(look_at(inspector_, Inspector{engine_}, "tx").value());
+  EXPECT_THAT(timeline, testing::Contains(AllOf(Field(&TimelineEntry::event, "ordinal_stored"),
+                                                Field(&TimelineEntry::text, "1 of series 'A'")))
+                            .Times(1));
   EXPECT_TRUE(told("transaction_recovered").empty()) << "nothing died";
   auto text = metrics->text();
   EXPECT_THAT(text, HasSubstr("holdfast_result_parts_total{result=\"stored\"} 1"));
   EXPECT_THAT(text, HasSubstr("holdfast_result_parts_total{result=\"already_processed\"} 1"));
   EXPECT_THAT(text, HasSubstr("holdfast_transactions_ended_total{how=\"complete\"} 1"));
+}
+
+TEST_F(ResultsEvents, TellOnceThatOneWasCancelledWhoeverEndsIt) {
+  start("early");
+  ASSERT_TRUE(inspector_.cancel("early"));
+  EXPECT_THAT(told("transaction_cancelled"), ElementsAre("early: cancelled"));
+  auto running = run(telling());
+  for (const auto* id : {"asked", "forced"}) {
+    start(id);
+    ASSERT_TRUE(gets_to(id, "awaiting_results"));
+  }
+  ASSERT_TRUE(inspector_.cancel("asked"));
+  ASSERT_TRUE(inspector_.cancel("forced", true));
+  for (const auto* id : {"asked", "forced"})
+    ASSERT_TRUE(
+        eventually([&] { return inspector_.find(id)->task.state == TaskState::cancelled; }));
+  ASSERT_TRUE(eventually([&] { return told("transaction_cancelled").size() == 3; }));
+  running.reset();
+  EXPECT_THAT(
+      told("transaction_cancelled"),
+      testing::UnorderedElementsAre("early: cancelled", "asked: cancelled", "forced: cancelled"));
 }
 
 TEST_F(ResultsEvents, TellThatOneWasAbandoned) {
