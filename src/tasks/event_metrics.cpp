@@ -163,9 +163,9 @@ class EventCounts {
                         "Times that handlers of a kind could not begin in this process.");
   Counter& ignored_ = metrics_->counter("holdfast_handlers_ignoring_stop_total",
                                         "Handlers that went on although they were asked to stop.");
-  Counter& resumed_ = metrics_->counter(
-      "holdfast_transactions_resumed_total",
-      "Transactions that continued in this process after a pause or a failure.");
+  Counter& resumed_ =
+      metrics_->counter("holdfast_transactions_resumed_total",
+                        "Transactions that continued in this process after a pause or a failure.");
   Counter& became_unreadable_ =
       metrics_->counter("holdfast_queues_unreadable_total",
                         "Times that a queue of messages could not be read by this process.");
