@@ -194,6 +194,11 @@ void AmqpFront::heal() {
   sick_.clear();
 }
 
+void AmqpFront::heal(const std::string& queue) {
+  std::lock_guard lock{mutex_};
+  sick_.erase(queue);
+}
+
 std::optional<AmqpFront::Sickness> AmqpFront::sickness_of(const std::string& queue) const {
   std::lock_guard lock{mutex_};
   auto at = sick_.find(queue);

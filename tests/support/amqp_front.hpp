@@ -31,8 +31,9 @@ class AmqpFront {
   void let_go() { holding_ = false; }
   /// How often `queue.delete` came by.
   int deletes() const { return deletes_; }
-  /// All queues are well. Channels that are stuck stay so.
+  /// All queues are well, or this one. Channels that are stuck stay so.
   void heal();
+  void heal(const std::string& queue);
   /// How many connections there have been, and how many there are.
   int accepted() const { return accepted_; }
   int open() const { return open_; }

@@ -173,6 +173,34 @@ TEST_F(RabbitmqBrokerBulkheads, ProbesOfSickQueuesBecomeSeldom) {
   EXPECT_LE(front_.accepted() - until_then, 2 * 4);
 }
 
+TEST_F(RabbitmqBrokerBulkheads, SilentQueuesDelayNeitherNewOnesNorThoseThatCloseTheirConnections) {
+  auto consumer = by_front_->consume({});
+  auto listen = [&](const std::string& queue) {
+    made_.push_back(queue);
+    broker_->declare(queue);
+    broker_->publish(Message{queue, queue});
+    consumer->listen(queue);
+  };
+  constexpr int silent = 40;
+  for (int i = 0; i < silent; ++i) front_.make_sick(fmt::format("silent{}", i), Sickness::silent);
+  front_.make_sick("z-closes", Sickness::closes);
+  for (int i = 0; i < silent; ++i) listen(fmt::format("silent{}", i));
+  listen("z-closes");
+  ASSERT_TRUE(eventually([&] {
+    take(*consumer, {"nothing"}, std::chrono::seconds{0});
+    return unreadable_.size() == silent + 1;
+  })) << testing::PrintToString(unreadable_);
+  auto began = Clock::now();
+  for (int i = 0; i < 10; ++i) {
+    auto fresh = fmt::format("fresh{}", i);
+    listen(fresh);
+    EXPECT_EQ(take(*consumer, {fresh}, std::chrono::seconds{10}), 1u);
+  }
+  EXPECT_LT(Clock::now() - began, std::chrono::seconds{4}) << "none waits for what is silent";
+  front_.heal("z-closes");
+  EXPECT_EQ(take(*consumer, {"z-closes"}, std::chrono::seconds{15}), 1u);
+}
+
 TEST_F(RabbitmqBrokerBulkheads, AQueueThatDoesNotAnswerDoesNotStopTheDeclaringOfOthers) {
   auto queues = make(3);
   front_.make_sick("q1", Sickness::silent);
