@@ -42,9 +42,9 @@ std::optional<int> next_round(TransactionInspector& inspector, BlobStore& blobs,
 /// One that cannot be read now must not keep the others.
 bool remove_queue(Broker& broker, const std::string& queue, const TransactionRecord& ended,
                   std::string& trouble) {
-  if (!broker.exists(queue)) return false;
   auto why = fmt::format("its transaction is {}", to_string(ended.task.state));
   try {
+    if (!broker.exists(queue)) return false;
     return leave_queue(
         broker, queue, [&](Delivery&) { return std::optional{why}; }, false);
   } catch (const BrokerError& error) {

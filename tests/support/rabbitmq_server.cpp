@@ -132,11 +132,47 @@ void RabbitmqServer::cut_connections() const {
 }
 
 Process RabbitmqServer::fill_disk_for(std::chrono::milliseconds time) const {
-  auto words = fmt::format(
-      "rabbit_disk_monitor:set_disk_free_limit(\"1000000GB\"), timer:sleep({}),"
-      "rabbit_disk_monitor:set_disk_free_limit(\"1MB\").",
-      time.count());
+  return evaluate(
+      fmt::format("rabbit_disk_monitor:set_disk_free_limit(\"1000000GB\"), timer:sleep({}),"
+                  "rabbit_disk_monitor:set_disk_free_limit(\"1MB\").",
+                  time.count()));
+}
+
+Process RabbitmqServer::evaluate(const std::string& words) const {
   return Process{{program("rabbitmqctl"), "--quiet", "eval", words}, environment()};
+}
+
+/// `words` speak of the process `Name`.
+void RabbitmqServer::evaluate_for(const std::vector<std::string>& queues,
+                                  const std::string& words) const {
+  std::string names;
+  for (const auto& queue : queues)
+    names += fmt::format("{}'%2F_{}'", names.empty() ? "" : ",", queue);
+  auto command = evaluate(fmt::format("[begin {} end || Name <- [{}]], ok.", words, names));
+  const auto ending = command.wait();
+  if (!ending || !ending->ok()) throw std::runtime_error{command.out() + command.err()};
+}
+
+void RabbitmqServer::kill_leaders(const std::vector<std::string>& queues) const {
+  evaluate_for(queues, "exit(whereis(Name), kill)");
+}
+
+void RabbitmqServer::kill_leaders_for_good(const std::vector<std::string>& queues) const {
+  evaluate_for(queues,
+               "lists:foreach(fun(_) -> case whereis(Name) of undefined -> ok;"
+               " Pid -> exit(Pid, kill) end, timer:sleep(50) end, lists:seq(1, 20)),"
+               "undefined = whereis(Name)");
+}
+
+void RabbitmqServer::revive_leaders(const std::vector<std::string>& queues) const {
+  // Each queue has a process that passes on its dead letters. If the queue is removed before that
+  // is ready, their supervisor ends, and then no queue can be read.
+  evaluate_for(
+      queues,
+      "ok = ra:restart_server(quorum_queues, {Name, node()}),"
+      "{ok, _, _} = ra:members({Name, node()}),"
+      "[sys:get_state(P) || {_, P, _, _} <- supervisor:which_children(rabbit_fifo_dlx_sup),"
+      " is_pid(P)]");
 }
 
 }  // namespace holdfast::test

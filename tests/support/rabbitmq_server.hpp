@@ -35,10 +35,18 @@ class RabbitmqServer {
   void cut_connections() const;
   /// Makes the server believe that its disk is full, soon and for so long.
   Process fill_disk_for(std::chrono::milliseconds time) const;
+  /// Kills the processes inside of the server that lead these queues, which it starts again.
+  void kill_leaders(const std::vector<std::string>& queues) const;
+  /// So often in a row that it gives up: these queues are down until they are revived.
+  void kill_leaders_for_good(const std::vector<std::string>& queues) const;
+  void revive_leaders(const std::vector<std::string>& queues) const;
 
  private:
   void configure() const;
   Environment environment() const;
+  /// Has the server evaluate Erlang.
+  Process evaluate(const std::string& words) const;
+  void evaluate_for(const std::vector<std::string>& queues, const std::string& words) const;
   bool answers() const;
 
   TempStore folder_;

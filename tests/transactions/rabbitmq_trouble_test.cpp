@@ -76,6 +76,26 @@ TEST_F(RabbitmqBrokerTrouble, WhatWasConfirmedSurvivesAServerThatIsKilled) {
   EXPECT_FALSE(troubles_.empty()) << "and it is said";
 }
 
+TEST_F(RabbitmqBrokerTrouble, AQueueThatIsDownIsNeitherEmptyNorRemoved) {
+  broker_->declare("q");
+  broker_->publish(Message{"q", "in it"});
+  server_.kill_leaders_for_good({"q"});
+  EXPECT_THROW(broker_->messages("q"), BrokerError);
+  EXPECT_THROW(broker_->remove("q"), BrokerError);
+  server_.revive_leaders({"q"});
+  EXPECT_TRUE(eventually([&] {
+    try {
+      return broker_->messages("q") == 1;
+    } catch (const BrokerError&) {
+      return false;
+    }
+  }));
+  auto consumer = broker_->consume({});
+  consumer->listen("q");
+  EXPECT_TRUE(gets(*consumer, {"in it"}));
+  EXPECT_EQ(broker_->messages("q"), 0);
+}
+
 TEST_F(RabbitmqBrokerTrouble, WhileItsDiskIsFullMessagesWaitAndAreTaken) {
   broker_->declare("q");
   auto consumer = broker_->consume({});

@@ -28,6 +28,34 @@ std::vector<amqp_table_entry_t> quorum_arguments(const std::string& queue, int d
   return arguments;
 }
 
+/// Lets a message pass that was asked for.
+void skip_message(Connection& connection) {
+  constexpr std::chrono::seconds longest_gap{5};
+  std::optional<std::uint64_t> left;
+  while (left != 0u) {
+    const auto frame = connection.read(longest_gap);
+    if (!frame) throw Disconnected{"the broker sent half of a message"};
+    connection.check_close(*frame);
+    if (frame->frame_type == AMQP_FRAME_HEADER)
+      left = frame->payload.properties.body_size;
+    else if (frame->frame_type == AMQP_FRAME_BODY && left)
+      *left -= frame->payload.body_fragment.len;
+  }
+}
+
+/// Whether there is a message, which is given back. Throws where the queue cannot be read.
+bool has_message(Connection& connection, const std::string& queue) {
+  const auto reply = ::amqp_basic_get(connection.state(), Connection::channel, bytes_of(queue), 0);
+  connection.check();
+  if (reply.reply.id != AMQP_BASIC_GET_OK_METHOD) return false;
+  const auto tag = static_cast<const amqp_basic_get_ok_t*>(reply.reply.decoded)->delivery_tag;
+  skip_message(connection);
+  constexpr amqp_boolean_t requeue = 1;
+  amqp_basic_nack_t back{tag, 0, requeue};
+  connection.send(AMQP_BASIC_NACK_METHOD, &back);
+  return true;
+}
+
 }  // namespace
 
 std::optional<QueueControl::Found> QueueControl::look(Connection& connection,
@@ -43,6 +71,20 @@ std::optional<QueueControl::Found> QueueControl::look(Connection& connection,
     return {};
   }
   return Found{.messages = found->message_count, .consumers = found->consumer_count};
+}
+
+std::optional<std::int64_t> QueueControl::count(Connection& connection, const std::string& queue) {
+  const auto found = look(connection, queue);
+  if (!found) return {};
+  if (found->messages > 0 || found->consumers > 0) return found->messages;
+  try {
+    return has_message(connection, queue);
+  } catch (const Refused& refused) {
+    connection.ensure_channel();
+    if (refused.no_such_queue()) return {};
+    if (refused.code() == AMQP_NOT_FOUND) throw;
+    return 0;  // we may not read it; but it answered
+  }
 }
 
 void QueueControl::make(Connection& connection, const std::string& queue) {
@@ -70,22 +112,19 @@ void QueueControl::declare(const std::string& queue) {
 }
 
 std::optional<std::int64_t> QueueControl::messages(const std::string& queue) {
-  const auto found = look(queue);
-  return found ? std::optional{found->messages} : std::nullopt;
+  return lines_.with(queue, [&](Connection& connection) { return count(connection, queue); });
 }
 
 std::int64_t QueueControl::consumers(const std::string& queue) {
-  const auto found = look(queue);
-  return found ? found->consumers : 0;
-}
-
-std::optional<QueueControl::Found> QueueControl::look(const std::string& queue) {
-  return lines_.with(queue, [&](Connection& connection) { return look(connection, queue); });
+  return lines_.with(queue, [&](Connection& connection) {
+    const auto found = look(connection, queue);
+    return found ? found->consumers : 0;
+  });
 }
 
 bool QueueControl::remove(const std::string& queue) {
   return lines_.with(queue, [&](Connection& connection) {
-    if (!look(connection, queue)) return false;
+    if (!count(connection, queue)) return false;
     ::amqp_queue_delete(connection.state(), Connection::channel, bytes_of(queue), 0, 0);
     connection.check();
     return true;

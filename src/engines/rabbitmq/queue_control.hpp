@@ -15,10 +15,11 @@ class QueueControl {
 
   /// A queue that is there already is taken as it is, whoever made it.
   void declare(const std::string& queue);
-  /// How many messages wait; nothing: there is no such queue.
+  /// How many messages wait; nothing: there is no such queue. Throws where that cannot be known.
   std::optional<std::int64_t> messages(const std::string& queue);
   /// How many there are, of everybody.
   std::int64_t consumers(const std::string& queue);
+  /// Throws for a queue that is down, which may have messages.
   bool remove(const std::string& queue);
 
  private:
@@ -27,8 +28,10 @@ class QueueControl {
     std::int64_t consumers = 0;
   };
 
-  std::optional<Found> look(const std::string& queue);
   static std::optional<Found> look(Connection& connection, const std::string& queue);
+  /// A queue that is down looks like one that is empty and that no one reads, so such a one is
+  /// asked for a message. Throws where it does not answer.
+  static std::optional<std::int64_t> count(Connection& connection, const std::string& queue);
   void make(Connection& connection, const std::string& queue);
 
   const Address& address_;
