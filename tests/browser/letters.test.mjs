@@ -30,6 +30,9 @@ test("dead letters are shown, replayed and discarded from the page, after a ques
     });
     const rows = page.locator(".table[aria-label='Dead letters'] tbody tr");
     await rows.first().getByText("was to be 0000").waitFor();
+    const table = page.locator(".table[aria-label='Dead letters']");
+    const beyond = await table.evaluate((each) => each.scrollWidth - each.clientWidth);
+    assert.equal(beyond, 0, "its buttons are seen without scrolling");
 
     await rows.first().getByRole("button", { name: "Show dead letter" }).click();
     await page.getByLabel("Body").getByText("<b>one</b>").waitFor();

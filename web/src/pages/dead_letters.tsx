@@ -40,6 +40,9 @@ function question_of(
   };
 }
 
+/** In the list, so that the buttons behind it are seen. */
+const most_of_a_reason = 200;
+
 function columns_of(route: Route, changed: () => void): Column<DeadLetter>[] {
   return [
     {
@@ -61,11 +64,7 @@ function columns_of(route: Route, changed: () => void): Column<DeadLetter>[] {
     {
       head: "Reason",
       as: "wide",
-      cell: (each) => (
-        <span class="cut">
-          <Text value={each.reason || "–"} />
-        </span>
-      ),
+      cell: (each) => <Text value={each.reason.slice(0, most_of_a_reason) || "–"} />,
     },
     {
       head: "",
