@@ -8,7 +8,7 @@
 #include "support/postgres_server.hpp"
 #include "support/rabbitmq_server.hpp"
 #include "support/redis_server.hpp"
-#include "transactions/results_scenario.hpp"
+#include "transactions/lost_parts.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -315,6 +315,27 @@ TEST_F(ResultTrouble, ADeadLetterWhoseOriginalWasNotAcknowledgedLosesNothing) {
   EXPECT_EQ(finished.err.find(RabbitmqServer::password), std::string::npos);
   EXPECT_EQ(inspector_.find("tx")->task.state, TaskState::completed);
   EXPECT_GE(messages_in(dead_letter_queue), 1);
+}
+
+/// Its lists have sizes and no checksums of ours.
+class LostPartsOnS3 : public LostParts {
+ protected:
+  LostPartsOnS3() { blobs_ = open_blobs(shared_s3_front().address(store_.folder().filename())); }
+};
+
+TEST_F(LostPartsOnS3, AreKnownByTheirSize) {
+  auto running = run();
+  ASSERT_NO_FATAL_FAILURE(record(4));
+  ASSERT_TRUE(blobs_->remove(key(1)));
+  ASSERT_TRUE(blobs_->remove(key(3)));
+  ASSERT_TRUE(blobs_->put(key(3), "of another size"));
+  header(4);
+  EXPECT_EQ(asked_for(), "1, 3");
+  ASSERT_TRUE(gets_to("tx", "awaiting_results"));
+  EXPECT_EQ(messages_in("notices"), 0);
+  for (int i : {1, 3}) part(i);
+  ASSERT_TRUE(completes("tx"));
+  expect_whole_notice(4);
 }
 
 }  // namespace
