@@ -176,7 +176,7 @@ TEST_F(ResultKills, CrashInState2BeforeNotificationSent) {
   ASSERT_NO_FATAL_FAILURE(die("outbox_before_publish:2"));
   EXPECT_EQ(messages_in("notices"), 0);
   EXPECT_EQ(inspector_.find("tx")->state, "sending_completion");
-  EXPECT_NE(inspector_.find("tx")->task.state, TaskState::completed);
+  EXPECT_EQ(inspector_.outbox("tx").size(), 1u) << "decided, and not sent";
   finish();
   expect_whole({"tx"});
 }
@@ -206,6 +206,38 @@ TEST_F(ResultKills, CrashDuringDatabaseWrite) {
   expect_whole({"tx"});
 }
 
+/// The parts are blobs and not recorded; then the notice is decided on and not recorded; then it is
+/// sent, and that is not recorded.
+TEST_F(ResultKills, CrashDuringDatabaseWriteOfPartsAndOfTheNotice) {
+  start("tx");
+  produce_parts("tx");
+  // Each process writes one step and dies during the next one.
+  for (const auto* state : {"request_forwarding", "request_forwarding", "awaiting_results"}) {
+    ASSERT_NO_FATAL_FAILURE(die("step_before_commit:2"));
+    EXPECT_EQ(inspector_.find("tx")->state, state);
+  }
+  EXPECT_THAT(inspector_.ledger("tx"), testing::IsEmpty());
+  EXPECT_THAT(blobs_->list("tx/"), testing::Not(testing::IsEmpty()));
+  {
+    auto running = run();
+    ASSERT_TRUE(eventually([&] {
+      return inspector_.ledger("tx").size() == 2u * parts &&
+             messages_in(results::payload_queue("tx")) == 0;
+    }));
+  }
+  produce_header("tx");
+  ASSERT_NO_FATAL_FAILURE(die("step_before_commit:2"));
+  EXPECT_EQ(inspector_.find("tx")->state, "sending_completion");
+  EXPECT_THAT(inspector_.outbox("tx"), testing::IsEmpty());
+  EXPECT_EQ(messages_in("notices"), 0);
+  ASSERT_NO_FATAL_FAILURE(die("step_before_commit:2"));
+  EXPECT_EQ(inspector_.find("tx")->state, "sending_completion");
+  EXPECT_EQ(inspector_.outbox("tx").size(), 1u);
+  EXPECT_EQ(messages_in("notices"), 1);
+  finish();
+  expect_whole({"tx"});
+}
+
 /// It fails before it takes anything, with everything in its queues.
 TEST_F(ResultKills, DyingWhileItFailsKeepsCopiesAndTellsTheClient) {
   start_transaction(engine_, results::machine_name, "tx", R"({"notifyQueue":"not-allowed"})");
@@ -229,9 +261,16 @@ TEST_F(ResultKills, DyingWhileItFailsKeepsCopiesAndTellsTheClient) {
 TEST_F(ResultKills, MultipleCrashesDuringSameTransaction) {
   start("tx");
   produce("tx");
-  const std::vector<std::string> places{"step_after_commit", before_part(), after_part(),
-                                        "message_before_acknowledge", "outbox_after_publish"};
-  for (const auto& where : places) ASSERT_NO_FATAL_FAILURE(die(where));
+  const std::vector<std::pair<std::string, std::string>> places{
+      {"step_after_commit", "request_forwarding"},
+      {before_part(), "awaiting_results"},
+      {after_part(), "awaiting_results"},
+      {"message_before_acknowledge", "awaiting_results"},
+      {"outbox_after_publish", "sending_completion"}};
+  for (const auto& [where, state] : places) {
+    ASSERT_NO_FATAL_FAILURE(die(where));
+    EXPECT_EQ(inspector_.find("tx")->state, state) << where;
+  }
   finish();
   expect_whole({"tx"});
 }
@@ -241,6 +280,7 @@ TEST_F(ResultKills, AnyNumberOfKillsDuringAnUploadHoldsNothing) {
   start("tx");
   produce("tx");
   for (int kill = 0; kill < 15; ++kill) ASSERT_NO_FATAL_FAILURE(die(before_part())) << kill;
+  EXPECT_EQ(inspector_.find("tx")->state, "awaiting_results");
   EXPECT_GE(inspector_.find("tx")->task.recoveries, 14);
   finish();
   expect_whole({"tx"});
