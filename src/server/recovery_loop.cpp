@@ -1,12 +1,11 @@
 #include "server/recovery_loop.hpp"
 
-#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 
 #include <holdfast/error.hpp>
 
-#include "tasks/recovery_of.hpp"
+#include "tasks/watch.hpp"
 
 namespace holdfast::server {
 
@@ -29,21 +28,13 @@ RecoveryLoop::RecoveryLoop(Engine engine)
 void RecoveryLoop::run(std::stop_token stop) {
   if (engine_.run_level() != RunLevel::normal) return;
   auto& parts = engine_.parts();
-  auto recovery = recovery_of(parts);
-  auto start_up = parts.take_start_up();
-  const auto every = parts.settings().heartbeat.detection_interval;
+  Watch watch{parts};
   bool begun = false;
-  auto next = parts.clock().steady() + every;
   while (!stop.stop_requested()) {
     try {
-      if (!begun) recovery.run_once("start-up", stop, start_up);
+      if (!begun) watch.start_up(stop);
       begun = true;
-      const auto look = std::min(next, recovery.look_again());
-      const auto wait = std::max(look - parts.clock().steady(), Millis{0});
-      const bool death = parts.workers().wait_for_death(wait, stop);
-      if (stop.stop_requested()) return;
-      if (death || parts.clock().steady() >= look) recovery.run_once("watch", stop);
-      if (parts.clock().steady() >= next) next = parts.clock().steady() + every;
+      watch.run_once(stop);
     } catch (const StorageFailed& error) {
       // What else this process does with the store fails in the same way, and says so to callers.
       parts.events().emit(StoreTrouble{"watching for dead workers", error.what()});

@@ -11,6 +11,7 @@
 #include "server/secrets.hpp"
 #include "tasks/engine_parts.hpp"
 #include "tasks/figures.hpp"
+#include "tasks/perform_exchange.hpp"
 #include "tasks/policy.hpp"
 
 namespace holdfast::server {
@@ -107,36 +108,7 @@ void RemoteWorkers::gone(WorkerId worker) {
 }
 
 Exchanged RemoteWorkers::exchange(WorkerId worker, const Exchange& exchange) {
-  auto answer = engine_.parts().tasks().exchange(exchange);
-  tell(worker, exchange, answer);
-  return answer;
-}
-
-void RemoteWorkers::tell(WorkerId worker, const Exchange& exchange, const Exchanged& answer) {
-  auto& parts = engine_.parts();
-  for (const auto& damage : answer.damaged) parts.events().emit(DamageFound{damage});
-  if (!parts.events().heard()) return;
-  const auto actor = "worker/" + worker.text();
-  std::set<TaskId> told;
-  for (const auto& change : answer.also) {
-    parts.events().emit(change);
-    told.insert(change.id);
-  }
-  auto changed = [&](const Lease& lease, const std::string& kind, TaskState from, TaskState to,
-                     int attempt, const std::string& reason) {
-    if (told.contains(lease.id)) return;
-    parts.events().emit(TaskChanged{
-        lease.id, kind, {from, to, actor, reason, lease.token, attempt, parts.clock().wall()}});
-  };
-  for (std::size_t i = 0; i < exchange.settle.size(); ++i) {
-    const auto& one = exchange.settle[i];
-    if (answer.settled[i] == Settled::refused)
-      parts.events().emit(StaleWriteRefused{one.lease.id, one.lease.token, "settlement"});
-    else
-      changed(one.lease, one.kind, TaskState::running, one.to, one.attempt, one.reason);
-  }
-  for (const auto& one : answer.claimed)
-    changed(one.lease, one.kind, TaskState::pending, TaskState::running, one.attempt, {});
+  return perform_exchange(engine_.parts(), worker, exchange);
 }
 
 std::vector<Claimed> RemoteWorkers::claim(const WorkerPass& pass, int limit, bool only_if_due) {
@@ -257,15 +229,15 @@ std::vector<Settled> RemoteWorkers::settle(const WorkerPass& pass,
     }
   }
   if (both.settle.empty()) return answers;
-  auto answer = parts.tasks().exchange(both);
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const auto& held = remote->holding.at(both.settle[i].lease.id);
-    // The store knows that this claim was settled, and not how.
-    if (answer.settled[i] == Settled::repeated && held.in_doubt != EndKind{ends[asked[i]]})
-      answer.settled[i] = Settled::refused;
-    answers[asked[i]] = answer.settled[i];
-  }
-  tell(worker, both, answer);
+  const auto answer = perform_exchange(parts, worker, both, [&](Exchanged& came) {
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const auto& held = remote->holding.at(both.settle[i].lease.id);
+      // The store knows that this claim was settled, and not how.
+      if (came.settled[i] == Settled::repeated && held.in_doubt != EndKind{ends[asked[i]]})
+        came.settled[i] = Settled::refused;
+      answers[asked[i]] = came.settled[i];
+    }
+  });
   count_ends(remote->figures, both.settle, answer.settled);
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const auto& lease = both.settle[i].lease;

@@ -67,8 +67,6 @@ class RemoteWorkers {
   void gone(WorkerId worker);
   Exchanged exchange(WorkerId worker, const Exchange& exchange);
   void give_up(WorkerId worker, RemoteWorker& remote, const Exchange& tasks);
-  /// Emits what happened.
-  void tell(WorkerId worker, const Exchange& exchange, const Exchanged& answer);
 
   Engine engine_;
   mutable std::mutex mutex_;

@@ -6,6 +6,8 @@
 #include <holdfast/error.hpp>
 #include <holdfast/inspector.hpp>
 
+#include "tasks/perform_exchange.hpp"
+
 namespace holdfast {
 
 namespace {
@@ -367,12 +369,12 @@ bool StoreMove::open_some_gates(WorkerId worker) {
   to_.admin().move({.kind = gate_kind(note_)}, again);
   Exchange exchange;
   exchange.claim = ClaimRequest{.worker = worker, .kinds = {gate_kind(note_)}, .limit = 1};
-  auto claimed = to_.tasks().exchange(exchange).claimed;
+  auto claimed = perform_exchange(to_, worker, exchange).claimed;
   if (claimed.empty()) return false;
   Exchange ends;
   for (const auto& gate : claimed)
     ends.settle.push_back({.lease = gate.lease, .attempt = gate.attempt});
-  to_.tasks().exchange(ends);
+  perform_exchange(to_, worker, ends);
   return true;
 }
 

@@ -7,7 +7,6 @@
 
 #include "tasks/names.hpp"
 #include "tasks/policy.hpp"
-#include "tasks/recovery_of.hpp"
 #include "tasks/worker_impl.hpp"
 
 namespace holdfast {
@@ -48,7 +47,7 @@ Worker::Impl::Impl(const Tasks& tasks, WorkerOptions options)
       kinds_{kinds_of(tasks)},
       options_{std::move(options)},
       settings_{parts_.settings()},
-      recovery_{recovery_of(parts_)},
+      watch_{parts_},
       scheduler_{parts_},
       session_{Session::Limits{.concurrency = handler_count(tasks, options_, settings_),
                                .prefetch = settings_.worker.prefetch,
@@ -115,11 +114,10 @@ void Worker::Impl::say_goodbye() {
 
 void Worker::Impl::begin() {
   require_writable(parts_);
-  auto start_up = parts_.take_start_up();
   while (true) {
     try {
       require_not_moved(parts_);
-      recovery_.run_once("start-up", {}, start_up);
+      watch_.start_up();
       // A worker that only works until nothing is left should find what was missed.
       fire_schedules();
       enlist();
@@ -220,19 +218,13 @@ void Worker::Impl::stop(const std::vector<JobPtr>& jobs) {
 
 void Worker::Impl::watch() {
   auto stop = stop_watch_.get_token();
-  auto next_detection = parts_.clock().steady() + settings_.heartbeat.detection_interval;
   auto next_prune = parts_.clock().steady() + prune_interval;
   auto next_scrub = parts_.clock().steady() + scrub_interval;
   while (!stop.stop_requested()) {
     try {
-      auto now = parts_.clock().steady();
-      auto next_look = std::min(next_detection, recovery_.look_again());
-      auto next = std::min({next_look, next_prune, next_scrub});
-      bool death = parts_.workers().wait_for_death(std::max(next - now, Millis{0}), stop);
-      now = parts_.clock().steady();
+      watch_.run_once(stop, std::min(next_prune, next_scrub));
       if (stop.stop_requested()) return;
-      if (death || now >= next_look) recovery_.run_once("watch", stop);
-      if (now >= next_detection) next_detection = now + settings_.heartbeat.detection_interval;
+      const auto now = parts_.clock().steady();
       if (now >= next_prune) next_prune = prune();
       if (now >= next_scrub) next_scrub = scrub();
     } catch (const StorageFailed&) {

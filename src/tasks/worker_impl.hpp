@@ -10,12 +10,12 @@
 #include <holdfast/error.hpp>
 #include <holdfast/worker.hpp>
 
-#include "recovery/recovery.hpp"
 #include "tasks/engine_parts.hpp"
 #include "tasks/figures.hpp"
 #include "tasks/kind_breaker.hpp"
 #include "tasks/scheduler.hpp"
 #include "tasks/session.hpp"
+#include "tasks/watch.hpp"
 
 namespace holdfast {
 
@@ -67,7 +67,6 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   /// One of them cannot be settled as it is, and took the others with it.
   bool send_singly(std::vector<Settlement> settlements, const InvalidRequest& error);
   void account(const std::vector<Settlement>& sent, const Exchanged& answer);
-  void tell(const std::vector<Settlement>& sent, const Exchanged& answer);  ///< as events
   void wait_for_news();
   void listen(Millis timeout);  ///< hears of work, and of tasks that are to stop
   Millis time_to_wait();
@@ -144,7 +143,7 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   std::vector<std::string> kinds_;
   WorkerOptions options_;
   Settings settings_;
-  Recovery recovery_;
+  Watch watch_;
   Scheduler scheduler_;
 
   std::mutex mutex_;  // guards everything below

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <future>
 #include <iterator>
-#include <set>
 
 #include <fmt/format.h>
 
+#include "tasks/perform_exchange.hpp"
 #include "tasks/policy.hpp"
 #include "tasks/worker_impl.hpp"
 
@@ -157,7 +157,8 @@ bool Worker::Impl::send(std::vector<Settlement> settlements, int claim) {
   }
   Exchanged answer;
   try {
-    answer = parts_.tasks().exchange(exchange);
+    answer = perform_exchange(parts_, enlistment()->id(), exchange,
+                              [&](const Exchanged& came) { account(exchange.settle, came); });
   } catch (const StoreError&) {
     std::lock_guard lock{mutex_};
     session_.unsent(std::move(exchange.settle));
@@ -165,7 +166,6 @@ bool Worker::Impl::send(std::vector<Settlement> settlements, int claim) {
   } catch (const InvalidRequest& error) {
     return send_singly(std::move(exchange.settle), error);
   }
-  account(exchange.settle, answer);
   if (answer.buried) {
     was_buried();
     return true;
@@ -234,64 +234,21 @@ bool Worker::Impl::send_singly(std::vector<Settlement> settlements, const Invali
 }
 
 void Worker::Impl::account(const std::vector<Settlement>& sent, const Exchanged& answer) {
-  {
-    std::lock_guard lock{mutex_};
-    session_.settled(sent);
-    count_ends(figures_, sent, answer.settled);
-    count_claims(figures_, answer.claimed, parts_.clock().wall());
-    for (std::size_t i = 0; i < sent.size(); ++i) {
-      if (answer.settled[i] == Settled::refused) {
-        ++summary_.refused;
-      } else if (sent[i].to == TaskState::completed) {
-        ++summary_.completed;
-      } else if (sent[i].was_attempt) {
-        ++summary_.failed_attempts;
-      } else {
-        ++summary_.given_back;
-      }
-    }
-  }
-  for (const auto& damage : answer.damaged) parts_.events().emit(DamageFound{damage});
-  if (parts_.events().heard()) tell(sent, answer);
-}
-
-void Worker::Impl::tell(const std::vector<Settlement>& sent, const Exchanged& answer) {
-  std::set<TaskId> told;
-  for (const auto& change : answer.also) {
-    parts_.events().emit(change);
-    told.insert(change.id);
-  }
-  // One event for all of them, because most of it is the same for thousands.
-  Event event{TaskChanged{}};
-  auto& changed = std::get<TaskChanged>(event);
-  auto& step = changed.transition;
-  step.actor = "worker/" + enlistment()->id().text();
-  step.at = parts_.clock().wall();
-  auto tell_of = [&](const auto& one) {
-    changed.id = one.lease.id;
-    changed.kind = one.kind;
-    changed.name = one.name;
-    step.token = one.lease.token;
-    step.attempt = one.attempt;
-    parts_.events().emit(event);
-  };
-  step.from = TaskState::running;
+  std::lock_guard lock{mutex_};
+  session_.settled(sent);
+  count_ends(figures_, sent, answer.settled);
+  count_claims(figures_, answer.claimed, parts_.clock().wall());
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    const auto& one = sent[i];
-    if (told.contains(one.lease.id)) continue;  // it became something else
     if (answer.settled[i] == Settled::refused) {
-      parts_.events().emit(
-          StaleWriteRefused{one.lease.id, one.lease.token, "settlement", one.name});
-      continue;
+      ++summary_.refused;
+    } else if (sent[i].to == TaskState::completed) {
+      ++summary_.completed;
+    } else if (sent[i].was_attempt) {
+      ++summary_.failed_attempts;
+    } else {
+      ++summary_.given_back;
     }
-    step.to = one.to;
-    step.reason = one.reason;
-    tell_of(one);
   }
-  step.from = TaskState::pending;
-  step.to = TaskState::running;
-  step.reason.clear();
-  for (const auto& one : answer.claimed) tell_of(one);
 }
 
 Millis Worker::Impl::time_to_wait() {
@@ -328,7 +285,7 @@ bool Worker::Impl::nothing_left() {
   }
   // What is past its time by a clock that can be set is only taken back at a second look, which a
   // process that ends now, and others that run as briefly, would never have.
-  if (recovery_.look_again() != Millis::max()) return false;
+  if (watch_.look_again() != Millis::max()) return false;
   return !parts_.tasks().next_due(request);
 }
 

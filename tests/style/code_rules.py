@@ -19,6 +19,7 @@ SLEEP_ALLOWED = {"tests/crash/driver.cpp"}
 CATCH_ALL = re.compile(r"catch \(\.\.\.\)\s*(?=\{)")
 # Where whatever a user's handler throws becomes an outcome.
 CATCH_ALL_ALLOWED = {"src/tasks/thrown.cpp"}
+EXCHANGE = re.compile(r"\btasks\(\)\s*\.exchange\(")
 CREATING = re.compile(r"(?:::open(?:at)?|\bopen_file)\s*\([^;]*?\bO_CREAT\b|\bofstream\b|"
                       r"::mkdir(?:at)?\s*\(|\bcreate_director(?:y|ies)\s*\(")
 # The functions themselves; a file for another program's user; what is in a folder of the demo's, or
@@ -100,6 +101,16 @@ def created_files(tree):
                           "creates a file; use recovery/private_files.hpp")
 
 
+def untold_exchanges(tree):
+    """What an exchange changed is told where it is performed, and there alone."""
+    for file in tree.code("src"):
+        if file.path == "src/tasks/perform_exchange.cpp":
+            continue
+        for match in EXCHANGE.finditer(without_comments(file.text)):
+            yield Finding(file.path, file.line_of(match.start()),
+                          "exchanges with a store and tells nobody; use perform_exchange")
+
+
 def same_private_names(tree):
     """Files of one folder are compiled several at a time, so what is private to one must not have
     the name of what is private to another. Often it should be there once."""
@@ -129,4 +140,4 @@ def formatting(tree):
 
 
 RULES = [long_functions, names, disabled_tests, sleeping_tests, swallowed_exceptions,
-         created_files, same_private_names, formatting]
+         created_files, untold_exchanges, same_private_names, formatting]
