@@ -127,13 +127,13 @@ std::string claimed_json(const Claimed& task) {
 /// opened, so what does not fit any more goes back, uncharged, before the worker hears of it.
 class Handout {
  public:
-  explicit Handout(Unsealing& unsealing) : unsealing_{unsealing} {}
+  Handout(Unsealing& unsealing, Events& events) : unsealing_{unsealing}, events_{events} {}
 
   void add(Claimed task) {
     RemoteEnd end{.id = task.lease.id, .token = task.lease.token};
     end.give_back = full_;
     if (!full_) {
-      if (auto instead = unsealing_.open(task)) {
+      if (auto instead = unsealing_.open(task, events_)) {
         end.outcome = *std::move(instead);
       } else if (!given_.empty() && bytes_ + task.payload.size() > most_claimed_bytes) {
         end.give_back = full_ = true;
@@ -151,6 +151,7 @@ class Handout {
 
  private:
   Unsealing& unsealing_;
+  Events& events_;
   std::vector<Claimed> given_{};
   std::vector<RemoteEnd> not_given_{};
   std::size_t bytes_ = 0;
@@ -158,18 +159,18 @@ class Handout {
 };
 
 /// A few at a time, so that not everything is in memory that is too much for the answer.
-std::vector<Claimed> claim_some(RemoteWorkers& remote, const WorkerPass& pass, int limit,
+std::vector<Claimed> claim_some(WatchedStore& store, const WorkerPass& pass, int limit,
                                 bool only_if_due, Unsealing& unsealing) {
-  Handout handout{unsealing};
+  Handout handout{unsealing, store.engine.events()};
   for (int left = limit; left > 0 && !handout.full();) {
     const int wanted = std::min(left, claimed_at_once);
-    auto some = remote.claim(pass, wanted, only_if_due);
+    auto some = store.remote.claim(pass, wanted, only_if_due);
     const bool is_all = std::ssize(some) < wanted;
     for (auto& task : some) handout.add(std::move(task));
     if (is_all) break;
     left -= wanted;
   }
-  if (!handout.not_given().empty()) remote.settle(pass, handout.not_given());
+  if (!handout.not_given().empty()) store.remote.settle(pass, handout.not_given());
   return handout.take();
 }
 
@@ -181,7 +182,7 @@ Response claim(WatchedStore& store, Unsealing& unsealing, const Request& request
   const auto waited = system_clock().steady() - request.since;
   const auto pass = pass_of(request);
   expect_allowed(request, store.remote.profile(pass));
-  const auto claimed = claim_some(store.remote, pass, limit, waited > look_again, unsealing);
+  const auto claimed = claim_some(store, pass, limit, waited > look_again, unsealing);
   if (claimed.empty() && waited < wait) {
     Response later;
     later.again_in = std::min(look_again, wait - waited);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <optional>
 
+#include <holdfast/events.hpp>
 #include <holdfast/http/payloads.hpp>
 #include <holdfast/outcome.hpp>
 
@@ -18,11 +19,11 @@ class Unsealing {
   explicit Unsealing(http::PayloadOptions payloads) : payloads_{std::move(payloads)} {}
 
   /// Puts what the worker reads in the place of the payload. Where that cannot be, returns how the
-  /// attempt ends instead of being handed out.
-  std::optional<Outcome> open(Claimed& task);
+  /// attempt ends instead of being handed out; it is not charged for blobs that are away.
+  std::optional<Outcome> open(Claimed& task, Events& events);
 
  private:
-  std::optional<Outcome> read(Claimed& task) const;
+  std::optional<Outcome> read(Claimed& task, Events& events) const;
 
   http::PayloadOptions payloads_;
   std::atomic<int> reading_ = 0;  ///< of those that wait for blobs

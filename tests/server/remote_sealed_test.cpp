@@ -138,15 +138,29 @@ TEST_F(SealedForRemoteWorkers, IsHeldWhereItsKindMustBeSealedAndItIsPlain) {
   }
 }
 
-TEST_F(SealedForRemoteWorkers, IsTriedAgainWhereBlobsAreAway) {
+TEST_F(SealedForRemoteWorkers, IsTriedAgainUnchargedWhereBlobsAreAway) {
   const http::PayloadOptions in_blobs{.blobs = blobs(), .threshold = 10};
   serve({.blobs = std::make_shared<HinderedBlobs>(
              blobs(), [](std::string_view) { throw BlobError{"the blobs are on the moon"}; })});
+  std::string trouble;
+  server_->engine().events().subscribe([&](const Event& event) {
+    if (const auto* one = std::get_if<StoreTrouble>(&event)) trouble = one->why;
+  });
   const auto id = callback(in_blobs);
   EXPECT_TRUE(claim().empty());
   EXPECT_EQ(task(id).state, TaskState::pending);
+  EXPECT_EQ(task(id).attempt, 0);
+  EXPECT_THAT(trouble, HasSubstr("on the moon"));
+}
+
+TEST_F(SealedForRemoteWorkers, IsChargedWhereItsBlobIsDamaged) {
+  const http::PayloadOptions in_blobs{.blobs = blobs(), .threshold = 10};
+  serve({.blobs = std::make_shared<HinderedBlobs>(
+             blobs(), [](std::string_view) { throw BlobDamaged{"it is not what was written"}; })});
+  const auto id = callback(in_blobs);
+  EXPECT_TRUE(claim().empty());
   EXPECT_EQ(task(id).attempt, 1);
-  EXPECT_THAT(server_->inspector().history(id).back().reason, HasSubstr("on the moon"));
+  EXPECT_THAT(server_->inspector().history(id).back().reason, HasSubstr("not what was written"));
 }
 
 TEST_F(SealedForRemoteWorkers, LeavesThreadsToOthersWhileBlobsDoNotAnswer) {
