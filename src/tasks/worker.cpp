@@ -7,18 +7,12 @@
 
 #include "tasks/names.hpp"
 #include "tasks/policy.hpp"
+#include "tasks/upkeep.hpp"
 #include "tasks/worker_impl.hpp"
 
 namespace holdfast {
 
 namespace {
-
-/// So long a busy worker may fill the store beyond its limits before somebody looks.
-constexpr Millis prune_interval{250};
-constexpr int pruned_at_once = 1'000;
-constexpr int pruned_in_a_hurry = 16'000;
-/// A step takes a fiftieth of this, or less.
-constexpr Millis scrub_interval{1'000};
 
 constexpr int open_attempts = 256;
 constexpr int most_open_attempts = 16'384;  // as many as a board has room for
@@ -218,15 +212,12 @@ void Worker::Impl::stop(const std::vector<JobPtr>& jobs) {
 
 void Worker::Impl::watch() {
   auto stop = stop_watch_.get_token();
-  auto next_prune = parts_.clock().steady() + prune_interval;
-  auto next_scrub = parts_.clock().steady() + scrub_interval;
+  Upkeep upkeep{parts_};
   while (!stop.stop_requested()) {
     try {
-      watch_.run_once(stop, std::min(next_prune, next_scrub));
+      watch_.run_once(stop, upkeep.next());
       if (stop.stop_requested()) return;
-      const auto now = parts_.clock().steady();
-      if (now >= next_prune) next_prune = prune();
-      if (now >= next_scrub) next_scrub = scrub();
+      upkeep.run_once();
     } catch (const StorageFailed&) {
       storage_failed();
       return;
@@ -259,25 +250,6 @@ void Worker::Impl::keep_schedules() {
       return;
     }
   }
-}
-
-Millis Worker::Impl::scrub() {
-  if (auto result = parts_.scrub()) parts_.events().emit(IntegrityChecked{*result});
-  return parts_.clock().steady() + scrub_interval;
-}
-
-Millis Worker::Impl::prune() {
-  auto began = parts_.clock().steady();
-  auto pruned = parts_.admin().prune(settings_.retention, prune_limit_);
-  auto ended = parts_.clock().steady();
-  // Tasks end as fast as old ones go, or faster: several workers settle thousands of them between
-  // two steps of the one that removes. So there is no time to lose, and the next step is a longer
-  // one.
-  prune_limit_ = pruned.hurry ? std::min(2 * prune_limit_, pruned_in_a_hurry) : pruned_at_once;
-  if (pruned.hurry) return ended;
-  // Old tasks are in nobody's way, but removing them is: most of the time is left to others.
-  if (pruned.removed > 0) return ended + 3 * (ended - began) + Millis{1};
-  return ended + prune_interval;
 }
 
 void Worker::Impl::trouble(const char* what, const std::exception& error) {

@@ -124,8 +124,6 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
 
   // Watch.
   void watch();
-  Millis prune();  ///< one step; returns when the next one is due
-  Millis scrub();  ///< one step; when the next one is due
 
   void go_on_to(Mode mode);
   bool ends() const { return mode_ >= Mode::draining; }  ///< with the mutex held
@@ -169,7 +167,6 @@ class Worker::Impl : public std::enable_shared_from_this<Worker::Impl> {
   Millis timer_wakes_{0};        ///< steady: when it looks again by itself
   std::vector<int> free_slots_;  ///< of the board, for asynchronous attempts
   bool hands_gather_ = false;    ///< who hands them out waits for more of these
-  int prune_limit_ = 1'000;      ///< tasks in the next step; only the thread that prunes knows it
   std::stop_source stop_watch_;
 
   struct Thread {
