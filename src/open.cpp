@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
@@ -91,6 +92,111 @@ StoreFile file_of(std::string_view address, Settings& settings) {
   return file;
 }
 
+/// What there is for the addresses of one kind of store.
+struct Scheme {
+  bool (*has)(std::string_view address);
+  Engine (*open)(std::string_view address, Settings settings, Stay stay);
+  /// Its name, without secrets; throws `ConfigError` where the address makes no sense.
+  std::string (*check)(std::string_view address);
+  Diagnosis (*diagnose)(std::string_view address, const DiagnosisOptions& options,
+                        Settings settings);
+  bool (*holds_store)(std::string_view address);
+};
+
+constexpr Scheme postgres_scheme{
+    .has = postgres::is_postgres,
+    .open =
+        [](std::string_view address, Settings settings, Stay) {
+          settings.validate();
+          auto parsed = postgres::parse_address(address, settings);
+          return Engine{postgres::open_store(parsed, std::move(settings))};
+        },
+    .check =
+        [](std::string_view address) {
+          Settings settings;
+          return postgres::parse_address(address, settings).name;
+        },
+    .diagnose =
+        [](std::string_view address, const DiagnosisOptions& options, Settings settings) {
+          auto parsed = postgres::parse_address(address, settings);
+          return postgres::diagnose(parsed, options, std::move(settings));
+        },
+    .holds_store =
+        [](std::string_view address) {
+          Settings settings;
+          return postgres::holds_store(postgres::parse_address(address, settings));
+        },
+};
+
+constexpr Scheme redis_scheme{
+    .has = redis::is_address,
+    .open = [](std::string_view address, Settings settings,
+               Stay) { return Engine{redis::open_store(address, std::move(settings))}; },
+    .check = [](std::string_view address) { return redis::Address::parse(address).name(); },
+    .diagnose = [](std::string_view, const DiagnosisOptions&, Settings) -> Diagnosis {
+      throw InvalidRequest{
+          "only stores in files are mended by us; 'holdfast queue status' shows how a store in "
+          "Redis is doing"};
+    },
+    .holds_store = redis::holds_store,
+};
+
+/// Jobs of a Ruby application, which are no tasks.
+[[noreturn]] void refuse_sidekiq(std::string_view address) {
+  sidekiq::parse_address(address);
+  throw ConfigError{
+      "Sidekiq's Redis has jobs of a Ruby application and no tasks; 'holdfast http run', 'http "
+      "list' and 'http stats' (and holdfast::http::SidekiqProcessor) work with it"};
+}
+
+constexpr Scheme sidekiq_scheme{
+    .has = http::is_sidekiq_address,
+    .open = [](std::string_view address, Settings, Stay) -> Engine { refuse_sidekiq(address); },
+    .check =
+        [](std::string_view address) {
+          return "sidekiq+" + sidekiq::parse_address(address).redis.name();
+        },
+    .diagnose = [](std::string_view address, const DiagnosisOptions&, Settings) -> Diagnosis {
+      refuse_sidekiq(address);
+    },
+    .holds_store = [](std::string_view) { return true; },  // which `open` says more about
+};
+
+/// What no other takes; it says what addresses there are.
+constexpr Scheme file_scheme{
+    .has = [](std::string_view) { return true; },
+    .open =
+        [](std::string_view address, Settings settings, Stay stay) {
+          auto file = file_of(address, settings);
+          return Engine{sqlite::open_store(file.path, std::move(settings), system_clock(),
+                                           {.stay = stay, .files_for = file.files_for})};
+        },
+    .check =
+        [](std::string_view address) {
+          Settings settings;
+          file_of(address, settings);
+          return std::string{address};
+        },
+    .diagnose =
+        [](std::string_view address, const DiagnosisOptions& options, Settings settings) {
+          auto file = file_of(address, settings);
+          return sqlite::diagnose(file.path, options, std::move(settings), file.files_for);
+        },
+    .holds_store =
+        [](std::string_view address) {
+          Settings settings;
+          auto path = file_of(address, settings).path;
+          return std::filesystem::exists(path) && sqlite::may_be_store(path);
+        },
+};
+
+/// The one place that knows which engines there are.
+constexpr std::array schemes{postgres_scheme, redis_scheme, sidekiq_scheme, file_scheme};
+
+const Scheme& scheme_of(std::string_view address) {
+  return *std::ranges::find_if(schemes, [&](const Scheme& each) { return each.has(address); });
+}
+
 /// A file is one of a host; servers have names that are the same everywhere.
 std::string unmistakable_name(const Engine& engine) {
   constexpr std::string_view scheme = "sqlite:";
@@ -105,55 +211,16 @@ std::string unmistakable_name(const Engine& engine) {
 }  // namespace
 
 Engine open(std::string_view address, Settings settings, Stay stay) {
-  if (postgres::is_postgres(address)) {
-    settings.validate();
-    auto parsed = postgres::parse_address(address, settings);
-    return Engine{postgres::open_store(parsed, std::move(settings))};
-  }
-  if (redis::is_address(address)) return Engine{redis::open_store(address, std::move(settings))};
-  if (http::is_sidekiq_address(address)) {
-    sidekiq::parse_address(address);
-    throw ConfigError{
-        "Sidekiq's Redis has jobs of a Ruby application and no tasks; 'holdfast http run', 'http "
-        "list' and 'http stats' (and holdfast::http::SidekiqProcessor) work with it"};
-  }
-  auto file = file_of(address, settings);
-  return Engine{sqlite::open_store(file.path, std::move(settings), system_clock(),
-                                   {.stay = stay, .files_for = file.files_for})};
+  return scheme_of(address).open(address, std::move(settings), stay);
 }
 
-std::string check_address(std::string_view address) {
-  Settings settings;
-  if (postgres::is_postgres(address)) return postgres::parse_address(address, settings).name;
-  if (redis::is_address(address)) return redis::Address::parse(address).name();
-  if (http::is_sidekiq_address(address))
-    return "sidekiq+" + sidekiq::parse_address(address).redis.name();
-  file_of(address, settings);
-  return std::string{address};
-}
+std::string check_address(std::string_view address) { return scheme_of(address).check(address); }
 
 Diagnosis diagnose(std::string_view address, const DiagnosisOptions& options, Settings settings) {
-  if (postgres::is_postgres(address)) {
-    auto parsed = postgres::parse_address(address, settings);
-    return postgres::diagnose(parsed, options, std::move(settings));
-  }
-  if (redis::is_address(address))
-    throw InvalidRequest{
-        "only stores in files are mended by us; 'holdfast queue status' shows how a store in Redis "
-        "is doing"};
-  auto file = file_of(address, settings);
-  return sqlite::diagnose(file.path, options, std::move(settings), file.files_for);
+  return scheme_of(address).diagnose(address, options, std::move(settings));
 }
 
-bool holds_store(std::string_view address) {
-  Settings settings;
-  if (postgres::is_postgres(address))
-    return postgres::holds_store(postgres::parse_address(address, settings));
-  if (redis::is_address(address)) return redis::holds_store(address);
-  if (http::is_sidekiq_address(address)) return true;  // which `open` says more about
-  auto path = file_of(address, settings).path;
-  return std::filesystem::exists(path) && sqlite::may_be_store(path);
-}
+bool holds_store(std::string_view address) { return scheme_of(address).holds_store(address); }
 
 std::shared_ptr<BlobStore> open_blobs(std::string_view address, BlobMode mode) {
   constexpr std::string_view scheme = "dir:";
