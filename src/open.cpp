@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -25,7 +23,6 @@
 #include "engines/redis/liveness.hpp"
 #include "engines/s3/blobs.hpp"
 #include "engines/sidekiq/dialect.hpp"
-#include "engines/sqlite/broker.hpp"
 #include "engines/sqlite/diagnose.hpp"
 #include "engines/sqlite/engine.hpp"
 #include "engines/sqlite/is_store.hpp"
@@ -197,17 +194,6 @@ const Scheme& scheme_of(std::string_view address) {
   return *std::ranges::find_if(schemes, [&](const Scheme& each) { return each.has(address); });
 }
 
-/// A file is one of a host; servers have names that are the same everywhere.
-std::string unmistakable_name(const Engine& engine) {
-  constexpr std::string_view scheme = "sqlite:";
-  auto name = engine.name();
-  if (!name.starts_with(scheme)) return name;
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  return fmt::format("{}@{}", std::filesystem::absolute(name.substr(scheme.size())).string(),
-                     host.data());
-}
-
 }  // namespace
 
 Engine open(std::string_view address, Settings settings, Stay stay) {
@@ -251,7 +237,7 @@ void keep_ledgers_in(const Engine& engine, std::string_view address, Stay stay) 
         "'{}' is not an address where ledgers can be kept beside a store; write redis://HOST:PORT",
         address.substr(0, address.find(':')))};
   auto ledger = std::make_shared<redis::RedisLedger>(redis::Address::parse(address),
-                                                     unmistakable_name(engine));
+                                                     engine.parts().name_everywhere());
   if (stay != Stay::brief) ledger->check_server();
   engine.parts().transactions().keep_ledgers_in(std::move(ledger));
 }
@@ -266,12 +252,11 @@ std::shared_ptr<Broker> open_broker(std::string_view address, const Settings& se
 }
 
 std::shared_ptr<Broker> open_broker(const Engine& engine) {
-  if (!engine.name().starts_with("sqlite:"))
-    throw InvalidRequest{fmt::format(
-        "{} has no queues for messages of its own; name a broker (--broker): sqlite:FILE or "
-        "amqp://USER@HOST/VHOST",
-        engine.name())};
-  return std::make_shared<sqlite::SqliteBroker>(engine);
+  if (auto own = engine.parts().own_broker(engine)) return own;
+  throw InvalidRequest{fmt::format(
+      "{} has no queues for messages of its own; name a broker (--broker): sqlite:FILE or "
+      "amqp://USER@HOST/VHOST",
+      engine.name())};
 }
 
 }  // namespace holdfast

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -20,6 +21,7 @@
 namespace holdfast {
 
 class BatchStore;
+class Broker;
 class TransactionStore;
 
 /// What an engine is made of. One class in each engine's folder implements it.
@@ -41,6 +43,11 @@ class EngineParts {
   virtual BatchStore* batch_store() { return nullptr; }
   virtual const Clock& clock() const = 0;
   virtual std::string name() const = 0;
+  /// The same for a store that others have to tell from all stores of all hosts.
+  virtual std::string name_everywhere() const { return name(); }
+  /// The queues for messages in the same store, for the engine that has these parts; null: it has
+  /// none.
+  virtual std::shared_ptr<Broker> own_broker(const Engine&) { return nullptr; }
 
   /// What may be done with the store, as found when it was opened.
   virtual RunLevel run_level() const { return RunLevel::normal; }

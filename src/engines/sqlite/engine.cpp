@@ -1,11 +1,14 @@
 #include "engines/sqlite/engine.hpp"
 
+#include <filesystem>
 #include <mutex>
 #include <utility>
 
+#include <fmt/format.h>
 #include <holdfast/sqlite.hpp>
 
 #include "engines/sqlite/batch_store.hpp"
+#include "engines/sqlite/broker.hpp"
 #include "engines/sqlite/check_integrity.hpp"
 #include "engines/sqlite/limits.hpp"
 #include "engines/sqlite/metrics_history.hpp"
@@ -21,6 +24,7 @@
 #include "engines/sqlite/transaction_store.hpp"
 #include "engines/sqlite/transfer.hpp"
 #include "engines/sqlite/worker_registry.hpp"
+#include "recovery/roster.hpp"
 
 namespace holdfast::sqlite {
 
@@ -57,6 +61,12 @@ class SqliteEngine final : public EngineParts {
   BatchStore* batch_store() override { return &batches_; }
   const Clock& clock() const override { return store_.clock; }
   std::string name() const override { return "sqlite:" + store_.path; }
+  std::string name_everywhere() const override {
+    return fmt::format("{}@{}", std::filesystem::absolute(store_.path).string(), host_name());
+  }
+  std::shared_ptr<Broker> own_broker(const Engine& engine) override {
+    return std::make_shared<SqliteBroker>(engine);
+  }
   RunLevel run_level() const override { return store_.level; }
   std::string why_read_only() const override { return store_.why_read_only; }
   std::optional<StartUp> standing_trouble() const override { return trouble_; }
