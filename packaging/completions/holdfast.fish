@@ -473,7 +473,7 @@ complete -c holdfast -n '__holdfast_at \'results run\'' -l abandon-after -d 'Fai
 complete -c holdfast -n '__holdfast_at \'results run\'' -l queue-patience -d 'Replace a queue that cannot be read for this time; 0: never; default: 2m' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l timeout -d 'For a whole result; default: none' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l capacity -d 'Results in progress; default: 1000' -x
-complete -c holdfast -n '__holdfast_at \'results run\'' -l threads -d 'Default: one for each core' -x
+complete -c holdfast -n '__holdfast_at \'results run\'' -l threads -d 'Handlers at once, which mostly wait; default: 16' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l prefetch -d 'Megabytes of messages taken ahead; a larger one comes alone; default: 64' -x
 complete -c holdfast -n '__holdfast_at \'results run\'' -l metrics-file -d 'Keep this file up to date with what this instance counts, for Prometheus' -r -F
 complete -c holdfast -n '__holdfast_at \'results run\'' -l until-empty -d 'End when no result is left'

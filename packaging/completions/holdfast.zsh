@@ -1149,7 +1149,7 @@ _holdfast() {
         '--queue-patience:Replace a queue that cannot be read for this time; 0\: never; default\: 2m'
         '--timeout:For a whole result; default\: none'
         '--capacity:Results in progress; default\: 1000'
-        '--threads:Default\: one for each core'
+        '--threads:Handlers at once, which mostly wait; default\: 16'
         '--prefetch:Megabytes of messages taken ahead; a larger one comes alone; default\: 64'
         '--metrics-file:Keep this file up to date with what this instance counts, for Prometheus'
         '--until-empty:End when no result is left'
