@@ -154,17 +154,23 @@ std::optional<TaskChange> move(const TaskRow& row, const TaskAdmin::Move& move, 
   return change;
 }
 
-std::optional<TaskChange> after_end(TaskId ended, TaskState state, const TaskRow& row,
-                                    std::string_view actor, WallTime now) {
+bool reaches_dependents(TaskState end) {
+  return end == TaskState::completed || end == TaskState::cancelled;
+}
+
+std::optional<TaskChange> after_end(std::span<const EndedTask> ended, const TaskRow& row,
+                                    WallTime now) {
   if (row.state != TaskState::blocked) return {};
-  if (state == TaskState::cancelled) {
+  const auto cancelled = std::ranges::find(ended, TaskState::cancelled, &EndedTask::state);
+  if (cancelled != ended.end()) {
     auto change = change_to(TaskState::cancelled, row, now);
-    const auto reason = fmt::format("waited for {}, which was cancelled", ended.text());
+    const auto reason = fmt::format("waited for {}, which was cancelled", cancelled->id.text());
     change.error = set(reason);
-    record(change, actor, reason, now);
+    record(change, cancelled->actor, reason, now);
     return change;
   }
-  if (state != TaskState::completed || row.waits) return {};
+  const bool reached = std::ranges::any_of(ended, reaches_dependents, &EndedTask::state);
+  if (!reached || row.waits) return {};
   auto change = change_to(TaskState::pending, row, now);
   record(change, by_dependency, "Everything it waited for has completed.", now);
   return change;

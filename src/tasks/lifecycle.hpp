@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -56,6 +57,13 @@ struct TaskChange {
   std::optional<RecordedTransition> history{};
 };
 
+/// A task that came to its end, for those that wait for it.
+struct EndedTask {
+  TaskId id{};
+  TaskState state = TaskState::completed;
+  std::string_view actor{};  ///< who cancels what waits for it, if this does
+};
+
 /// Whether two tasks change in the same way, from the same row but for the id.
 bool same_change(const TaskChange& one, const TaskChange& other);
 
@@ -78,10 +86,14 @@ TaskChange reclaim(const TaskRow& row, const Verdict& verdict, WallTime now);
 /// would break what its unique key promises.
 std::optional<TaskChange> move(const TaskRow& row, const TaskAdmin::Move& move, WallTime now);
 
-/// What `ended` does to a task that waited for it. `row.waits` says whether it waits for more.
+/// Whether an end changes anything for tasks that wait for it. After a failure they wait on, for an
+/// operator to retry it.
+bool reaches_dependents(TaskState end);
+
+/// What these ends do to a task that waited for them. `row.waits` says whether it waits for more.
 /// Nothing where it still waits, or does not wait at all.
-std::optional<TaskChange> after_end(TaskId ended, TaskState state, const TaskRow& row,
-                                    std::string_view actor, WallTime now);
+std::optional<TaskChange> after_end(std::span<const EndedTask> ended, const TaskRow& row,
+                                    WallTime now);
 
 /// An unfinished task waits for an operator from now on, because of what was found or done to its
 /// store. A worker that has it is refused.

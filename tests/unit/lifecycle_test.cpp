@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include "tasks/transitions.hpp"
 
 namespace holdfast {
@@ -293,33 +295,36 @@ TEST(LifecycleMove, AKeyThatAnotherHasKeepsAFinishedTaskFinished) {
 
 TEST(LifecycleAfterEnd, EverythingCompletedMakesPending) {
   auto row = in(TaskState::blocked);
-  const auto ended = TaskId::make();
-  const auto change = lifecycle::after_end(ended, TaskState::completed, row, "ada", now).value();
+  const std::array ended{EndedTask{TaskId::make(), TaskState::completed, "ada"}};
+  const auto change = lifecycle::after_end(ended, row, now).value();
   EXPECT_EQ(change.to, TaskState::pending);
   EXPECT_EQ(step_of(change).actor, "system/dependency");
   expect_nothing_else(change);
   row.waits = true;
-  EXPECT_FALSE(lifecycle::after_end(ended, TaskState::completed, row, "ada", now));
+  EXPECT_FALSE(lifecycle::after_end(ended, row, now));
 }
 
 TEST(LifecycleAfterEnd, ACancelledOneCancelsWhateverElseIsWaitedFor) {
   auto row = in(TaskState::blocked);
   row.waits = true;
-  const auto ended = TaskId::make();
-  const auto change = lifecycle::after_end(ended, TaskState::cancelled, row, "ada", now).value();
+  const EndedTask completed{TaskId::make(), TaskState::completed, "eve"};
+  const EndedTask cancelled{TaskId::make(), TaskState::cancelled, "ada"};
+  const auto change = lifecycle::after_end(std::array{completed, cancelled}, row, now).value();
   EXPECT_EQ(change.to, TaskState::cancelled);
   EXPECT_EQ(change.finished_at, now);
-  EXPECT_THAT(change.error.text.value(), HasSubstr(ended.text()));
+  EXPECT_THAT(change.error.text.value(), HasSubstr(cancelled.id.text()));
   EXPECT_EQ(step_of(change).actor, "ada");
   EXPECT_EQ(step_of(change).reason, change.error.text);
 }
 
 TEST(LifecycleAfterEnd, OtherEndsAndOtherStatesChangeNothing) {
-  const auto ended = TaskId::make();
-  for (auto state : {TaskState::failed, TaskState::held, TaskState::pending})
-    EXPECT_FALSE(lifecycle::after_end(ended, state, in(TaskState::blocked), "x", now));
+  const auto after = [](TaskState end, TaskState of_dependent) {
+    return lifecycle::after_end(std::array{EndedTask{TaskId::make(), end}}, in(of_dependent), now);
+  };
+  for (auto end : {TaskState::failed, TaskState::held, TaskState::pending})
+    EXPECT_FALSE(after(end, TaskState::blocked));
   for (auto state : {TaskState::pending, TaskState::held, TaskState::cancelled})
-    EXPECT_FALSE(lifecycle::after_end(ended, TaskState::cancelled, in(state), "x", now));
+    EXPECT_FALSE(after(TaskState::cancelled, state));
 }
 
 TEST(LifecycleSameChange, IsOneFromTheSameRowButForTheId) {

@@ -67,7 +67,7 @@ class Reclaiming {
     if (ended_.empty()) return done;
     changes_.queue(db_);
     entries_.queue(db_);
-    end_dependents(db_, std::move(ended_), lifecycle::by_recovery);
+    end_dependents(db_, std::move(ended_));
     return done;
   }
 
@@ -99,7 +99,7 @@ class Reclaiming {
                   .max_attempts = task.max_attempts,
                   .worker = task.row.worker,
                   .reason = verdict.reason});
-    ended_.push_back({verdict.lease.id, change.to});
+    ended_.push_back({verdict.lease.id, change.to, lifecycle::by_recovery});
   }
 
   Connection& db_;

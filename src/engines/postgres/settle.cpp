@@ -75,7 +75,7 @@ void Settling::finish(Connection& db, std::span<Rows> results) {
 void Settling::accept(std::size_t place, TaskState now, WallTime at) {
   const auto& one = settlements_[place];
   settled[place] = Settled::accepted;
-  ended_.push_back({one.lease.id, now});
+  ended_.push_back({one.lease.id, now, lifecycle::by_dependency});
   follow_ups_.insert(follow_ups_.end(), one.follow_ups.begin(), one.follow_ups.end());
   now_ = at;
 }
@@ -109,7 +109,7 @@ void Settling::end_dependents_of(Connection& db, Rows& blocked) {
   while (blocked.next()) waited_for.insert(blocked.task_id(0));
   std::erase_if(ended_, [&](const auto& one) { return !waited_for.contains(one.id); });
   if (ended_.empty()) return;
-  auto changed = end_dependents(db, std::move(ended_), lifecycle::by_dependency);
+  auto changed = end_dependents(db, std::move(ended_));
   for (const auto& one : changed) made_ready_later |= one.transition.to == TaskState::pending;
   std::ranges::move(changed, std::back_inserter(also));
 }

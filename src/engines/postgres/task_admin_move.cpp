@@ -39,7 +39,7 @@ class Moving {
       if (!task.unique_key.empty()) taken.insert(task.unique_key);
     }
     changes_.queue(db_);
-    for (auto& one : end_dependents(db_, std::move(ended_), move_.actor))
+    for (auto& one : end_dependents(db_, std::move(ended_)))
       if (move_.on_change) moved_.changes.push_back(std::move(one));
     return std::move(moved_);
   }
@@ -71,7 +71,7 @@ class Moving {
 
   void note(const FoundTask& task, const TaskChange& change) {
     changes_.add(db_, task, change);
-    ended_.push_back({task.row.id, change.to});
+    ended_.push_back({task.row.id, change.to, move_.actor});
     ++moved_.count;
     moved_.ready |= change.to == TaskState::pending;
     moved_.stopped |= task.row.state == TaskState::running;

@@ -1,6 +1,5 @@
 #include "engines/postgres/task_change.hpp"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -128,18 +127,15 @@ TaskChanged told(const FoundTask& task, const TaskChange& change) {
   return {change.before.id, task.kind, change.history.value().transition};
 }
 
-std::vector<TaskChanged> end_dependents(Connection& db, std::vector<EndedTask> ended,
-                                        std::string_view actor) {
+std::vector<TaskChanged> end_dependents(Connection& db, std::vector<EndedTask> ended) {
   std::vector<TaskChanged> all;
-  std::erase_if(ended, [](const auto& one) {
-    return one.state != TaskState::completed && one.state != TaskState::cancelled;
-  });
+  std::erase_if(ended, [](const auto& one) { return !lifecycle::reaches_dependents(one.state); });
   while (!ended.empty()) {
     std::vector<TaskId> ids, waited;
-    std::map<TaskId, TaskState> states;
+    std::map<TaskId, EndedTask> ends;
     for (const auto& one : ended) {
       ids.push_back(one.id);
-      states.emplace(one.id, one.state);
+      ends.emplace(one.id, one);
     }
     ended.clear();
     const auto dependents = take_dependents(db, ids);
@@ -149,15 +145,14 @@ std::vector<TaskChanged> end_dependents(Connection& db, std::vector<EndedTask> e
     TaskChanges changes;
     while (rows.next()) {
       const auto task = read_found(rows);
-      const auto& on = dependents.at(task.row.id);
-      const auto cancelled =
-          std::ranges::find(on, TaskState::cancelled, [&](TaskId id) { return states.at(id); });
-      const auto end = cancelled == on.end() ? on.front() : *cancelled;
-      const auto change = lifecycle::after_end(end, states.at(end), task.row, actor, task.now);
+      std::vector<EndedTask> waited_for;
+      for (auto id : dependents.at(task.row.id)) waited_for.push_back(ends.at(id));
+      const auto change = lifecycle::after_end(waited_for, task.row, task.now);
       if (!change) continue;
       changes.add(db, task, *change);
       all.push_back(told(task, *change));
-      if (change->to == TaskState::cancelled) ended.push_back({task.row.id, change->to});
+      if (lifecycle::reaches_dependents(change->to))
+        ended.push_back({task.row.id, change->to, waited_for.front().actor});
     }
     changes.queue(db);
   }

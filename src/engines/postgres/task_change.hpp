@@ -65,14 +65,8 @@ class TaskChanges {
 /// What listeners are told of a change that has a history.
 TaskChanged told(const FoundTask& task, const TaskChange& change);
 
-/// A task that came to its end.
-struct EndedTask {
-  TaskId id{};
-  TaskState state = TaskState::completed;
-};
-/// What waited for them runs or is cancelled, too, and what waited for that, and so on. Returns all
-/// of them.
-std::vector<TaskChanged> end_dependents(Connection& db, std::vector<EndedTask> ended,
-                                        std::string_view actor);
+/// What waited for these tasks runs or is cancelled, too, and what waited for that, and so on.
+/// Returns all of them.
+std::vector<TaskChanged> end_dependents(Connection& db, std::vector<EndedTask> ended);
 
 }  // namespace holdfast::postgres

@@ -83,7 +83,7 @@ std::vector<bool> SqliteTaskStore::reclaim(std::span<const Verdict> verdicts,
       if (task) {
         auto change = lifecycle::reclaim(task->row, verdict, now);
         apply_change(db, *task, change, store_.token_floor());
-        end_dependents(db, {task->seq, task->row.id, change.to}, lifecycle::by_recovery, now);
+        end_dependents(db, task->seq, {task->row.id, change.to, lifecycle::by_recovery}, now);
         entries.add({.id = verdict.lease.id,
                      .now = verdict.to,
                      .attempt = verdict.attempt,

@@ -58,8 +58,7 @@ bool end_plainly(Connection& db, const Settlement& settlement, WallTime now, Set
   const auto seq = complete(db, settlement, now);
   if (!seq) return false;
   if (anything_blocked(db))
-    take_along(result, end_dependents(db, {*seq, settlement.lease.id, TaskState::completed},
-                                      lifecycle::by_dependency, now));
+    take_along(result, end_dependents(db, *seq, {settlement.lease.id, TaskState::completed}, now));
   return true;
 }
 
@@ -71,8 +70,8 @@ bool end_otherwise(Connection& db, const Settlement& settlement, WallTime now,
   apply_change(db, *task, change, 0);
   result.woke_others |= change.to == TaskState::pending;
   if (change.to != settlement.to) result.also.push_back(told(*task, change));
-  take_along(result, end_dependents(db, {task->seq, task->row.id, change.to},
-                                    lifecycle::by_dependency, now));
+  take_along(result, end_dependents(db, task->seq,
+                                    {task->row.id, change.to, lifecycle::by_dependency}, now));
   return true;
 }
 

@@ -33,7 +33,7 @@ void move_one(Connection& db, TaskId id, const TaskAdmin::Move& move, WallTime n
   const auto change = lifecycle::move(task->row, move, now);
   if (!change) return;
   apply_change(db, *task, *change, token_floor);
-  auto dependents = end_dependents(db, {task->seq, id, change->to}, move.actor, now);
+  auto dependents = end_dependents(db, task->seq, {id, change->to, move.actor}, now);
   ++moved.count;
   moved.ready |= change->to == TaskState::pending;
   moved.stopped |= task->row.state == TaskState::running;

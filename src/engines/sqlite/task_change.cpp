@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "engines/sqlite/row_sum.hpp"
 #include "engines/sqlite/store.hpp"
@@ -92,21 +94,22 @@ TaskChanged told(const FoundTask& task, const TaskChange& change) {
   return {change.before.id, task.kind, change.history.value().transition};
 }
 
-std::vector<TaskChanged> end_dependents(Connection& db, const EndedTask& ended,
-                                        std::string_view actor, WallTime now) {
+std::vector<TaskChanged> end_dependents(Connection& db, std::int64_t seq, const EndedTask& ended,
+                                        WallTime now) {
   std::vector<TaskChanged> all;
-  if (ended.state != TaskState::completed && ended.state != TaskState::cancelled) return all;
-  std::vector<EndedTask> ends{ended};
+  if (!lifecycle::reaches_dependents(ended.state)) return all;
+  std::vector<std::pair<std::int64_t, EndedTask>> ends{{seq, ended}};
   for (std::size_t at = 0; at < ends.size(); ++at) {
-    const auto end = ends[at];
-    for (auto seq : take_dependents(db, end.seq)) {
-      const auto task = find_task(db, seq);
+    const auto [place, end] = ends[at];
+    for (auto dependent : take_dependents(db, place)) {
+      const auto task = find_task(db, dependent);
       if (!task) continue;
-      const auto change = lifecycle::after_end(end.id, end.state, task->row, actor, now);
+      const auto change = lifecycle::after_end(std::span{&end, 1}, task->row, now);
       if (!change) continue;
       apply_change(db, *task, *change, 0);
       all.push_back(told(*task, *change));
-      if (change->to == TaskState::cancelled) ends.push_back({seq, task->row.id, change->to});
+      if (lifecycle::reaches_dependents(change->to))
+        ends.push_back({dependent, {task->row.id, change->to, end.actor}});
     }
   }
   return all;

@@ -43,15 +43,9 @@ void apply_change(Connection& db, const FoundTask& task, const TaskChange& chang
 /// What listeners are told of a change that has a history.
 TaskChanged told(const FoundTask& task, const TaskChange& change);
 
-/// A task that came to its end.
-struct EndedTask {
-  std::int64_t seq = 0;
-  TaskId id{};
-  TaskState state = TaskState::completed;
-};
-/// What waited for it runs or is cancelled, too, and what waited for that, and so on. Returns all
-/// of them.
-std::vector<TaskChanged> end_dependents(Connection& db, const EndedTask& ended,
-                                        std::string_view actor, WallTime now);
+/// What waited for a task that came to its end runs or is cancelled, too, and what waited for that,
+/// and so on. Returns all of them.
+std::vector<TaskChanged> end_dependents(Connection& db, std::int64_t seq, const EndedTask& ended,
+                                        WallTime now);
 
 }  // namespace holdfast::sqlite
