@@ -80,10 +80,32 @@ TEST_P(TaskStoreContract, TasksAfterAFailedOneStayBlockedUntilItWasRetriedWell) 
 TEST_P(TaskStoreContract, CancellingReachesWhateverWaitsHoweverFarDown) {
   auto first = insert("a");
   auto second = insert("b", {.after = {first}});
-  auto third = insert("c", {.after = {second}});
+  auto last = insert("c", {.after = {second}});
+  for (int i = 0; i < 30; ++i) last = insert("c", {.after = {last}});
   cancel(first);
   EXPECT_EQ(state(second), TaskState::cancelled);
-  EXPECT_EQ(state(third), TaskState::cancelled);
+  EXPECT_EQ(state(last), TaskState::cancelled);
+}
+
+TEST_P(TaskStoreContract, AnEndReachesHoweverManyWaitForIt) {
+  constexpr int many = 1'200;
+  const auto worker = enlist();
+  for (auto end : {TaskState::completed, TaskState::cancelled}) {
+    const auto first = insert("a");
+    TaskOptions options;
+    options.after = {first};
+    tasks().insert(std::vector<NewTask>(many, NewTask{"b", "{}", options}));
+    const auto claimed = claim_one(worker);
+    const auto exchanged =
+        tasks().exchange({.settle = {{.lease = claimed.lease, .to = end, .attempt = 1}}});
+    EXPECT_THAT(exchanged.also, testing::SizeIs(many)) << "each is told of";
+    const auto becomes = end == TaskState::completed ? TaskState::pending : end;
+    EXPECT_EQ(engine().admin().count({.states = {becomes}, .kind = "b"}), many);
+    engine().admin().move({.kind = "b"}, {.to = TaskState::held,
+                                          .from = {TaskState::pending},
+                                          .actor = "operator",
+                                          .reason = "out of the way"});
+  }
 }
 
 TEST_P(TaskStoreContract, FollowUpMayWaitForAnotherFollowUp) {

@@ -50,6 +50,26 @@ TEST_P(TaskStoreContract, NoWishToStopIsLostToASettlementAtTheSameTime) {
   }
 }
 
+TEST_P(TaskStoreContract, WhoWaitsForTwoThatEndAtTheSameTimeRuns) {
+  const auto worker = enlist();
+  other();
+  for (int i = 0; i < rounds; ++i) {
+    const auto first = insert("a"), second = insert("a");
+    const auto last = insert("b", {.after = {first, second}});
+    const auto claimed = claim(worker, 2);
+    ASSERT_EQ(claimed.size(), 2u);
+    std::vector<TaskChanged> told, told_elsewhere;
+    const auto end = [](EngineParts& by, const Claimed& one) {
+      return by.tasks().exchange({.settle = {{.lease = one.lease, .attempt = 1}}}).also;
+    };
+    at_the_same_time([&] { told = end(engine(), claimed[0]); },
+                     [&] { told_elsewhere = end(other(), claimed[1]); });
+    ASSERT_EQ(state(last), TaskState::pending) << i;
+    ASSERT_EQ(told.size() + told_elsewhere.size(), 1u) << "one of them tells";
+    cancel(last);
+  }
+}
+
 TEST_P(LeasesContract, AnEndAndATakeoverAtTheSameTimeAreOneOfThem) {
   other();
   const auto worker = enlist();

@@ -76,6 +76,7 @@ std::vector<NewTask> some_orders(const Arguments& given, int count, unsigned& se
     if (order.ms < 0) order.ms = static_cast<int>(rand_r(&seed) % 21);
     order.padding.assign(static_cast<std::size_t>(given.number("padding")), 'x');
     TaskOptions options{.max_attempts = given.number("attempts", 3), .id = TaskId::make()};
+    if (i > 0 && given.number("after_first")) options.after = {*orders.front().options.id};
     orders.push_back({given.text("kind", "order"), to_payload(order), options});
   }
   return orders;

@@ -34,6 +34,10 @@ Scene scene_for(std::string_view point) {
     return {.mode = "enqueue", .words = {"count=100", "batch=50", "padding=250000"}};
   if (begins(point, "renew"))
     return {.mode = "work", .words = {"until_empty=1", "interval=50"}, .orders = orders};
+  if (begins(point, "dependents"))
+    return {.mode = "work",
+            .words = {"until_empty=1"},
+            .orders = {"count=20", "batch=10", "ms=10", "attempts=100", "after_first=1"}};
   if (begins(point, "child"))
     return {.mode = "work_programs", .words = {"until_empty=1"}, .orders = {"kind=program"}};
   if (begins(point, "schedule")) return {.mode = "fire", .with_schedule = true};

@@ -16,8 +16,8 @@ bool CrashTest::being_written() const {
 
 /// All but those of files, because a server mends its own, and of what this engine does not have.
 std::vector<std::string_view> kill_points_of_engine() {
-  return kill_points_without(
-      {"checkpoint", "evidence", "mend", "start_up", "close", "replace", "backup", "made"});
+  return kill_points_without({"checkpoint", "evidence", "mend", "start_up", "close", "replace",
+                              "backup", "made", "dependents"});
 }
 
 }  // namespace holdfast::test

@@ -7,9 +7,9 @@ TASKS = ["allowance", "enqueue_rules", "kind_breaker", "lifecycle", "limit_tally
          "policy", "session"]
 SQL = ["batch_claim", "batch_end", "batch_leases", "claim", "insert", "leases", "limits", "record",
        "settle", "task_admin_move", "task_change", "worker_registry", "writer"]
-LUA = ["allowance", "bury", "changes", "claiming", "clear", "enlist", "exchange", "gone", "head",
-       "held", "insert", "look", "move", "new_tasks", "orphans", "reclaim", "record", "records",
-       "renew", "retire", "step", "tasks", "transactions"]
+LUA = ["after_end", "allowance", "bury", "changes", "claiming", "clear", "dependents", "enlist",
+       "exchange", "gone", "head", "held", "insert", "look", "move", "new_tasks", "orphans",
+       "reclaim", "record", "records", "renew", "retire", "step", "tasks", "transactions"]
 
 PARTS = [
     ([f"src/recovery/{name}.cpp" for name in RECOVERY],

@@ -194,7 +194,7 @@ void tell_of_decided(const Exchange& exchange, const Sent& sent, Exchanged& exch
 constexpr std::int64_t to_decide_again = 3;
 
 /// Those that are to be decided again are refused until then.
-Exchanged read_exchanged(const Value& answer, Sent& sent, Claims& claims) {
+Exchanged read_exchanged(const Reply& answer, Sent& sent, Claims& claims) {
   expect_valid(answer, {});
   const auto& order = sent.order;
   Exchanged exchanged;
@@ -212,7 +212,7 @@ Exchanged read_exchanged(const Value& answer, Sent& sent, Claims& claims) {
     read_claimed(answer[3], i, exchanged.claimed, claims);
   auto now = wall_time(answer[6].number());
   if (!sent.follow_ups.empty()) read_created(answer[4], sent, now, exchanged);
-  for (auto& one : read_told(answer[5], now)) exchanged.also.push_back(std::move(one));
+  sent.dependents = read_dependents(answer, answer[5], now);
   return exchanged;
 }
 
@@ -234,32 +234,49 @@ Exchanged RedisTaskStore::send(const Exchange& exchange, Arguments& arguments, S
 Exchanged RedisTaskStore::exchange(const Exchange& exchange) {
   Sent sent;
   auto exchanged = exchange_once(exchange, sent);
-  if (sent.again.empty()) return exchanged;
-  const auto number = sent.claim_number;
   try {
-    settle_again(exchange, std::move(sent.again), exchanged);
+    settle_again(exchange, sent, exchanged);
+    end_dependents_of(exchange, sent, exchanged);
   } catch (const StoreError&) {
-    if (exchange.claim) remember_unanswered(exchange.claim->worker, {number});
+    if (exchange.claim) remember_unanswered(exchange.claim->worker, sent.claim_numbers);
     throw;
   }
   return exchanged;
 }
 
-void RedisTaskStore::settle_again(const Exchange& exchange, std::vector<std::size_t> again,
-                                  Exchanged& exchanged) {
+void RedisTaskStore::settle_again(const Exchange& exchange, Sent& sent, Exchanged& exchanged) {
+  auto again = std::move(sent.again);
   for (int round = 0; !again.empty(); ++round) {
     if (round == most_decisions)
       throw StoreError{"tasks change too quickly to be settled; try again"};
     Exchange rest;
     for (auto place : again) rest.settle.push_back(exchange.settle[place]);
-    Sent sent;
-    auto more = exchange_once(rest, sent);
+    Sent next;
+    auto more = exchange_once(rest, next);
     std::vector<std::size_t> left;
-    for (auto place : sent.again) left.push_back(again[place]);
+    for (auto place : next.again) left.push_back(again[place]);
     for (std::size_t i = 0; i < again.size(); ++i) exchanged.settled[again[i]] = more.settled[i];
     std::ranges::move(more.also, std::back_inserter(exchanged.also));
     again = std::move(left);
+    sent.dependents = std::move(next.dependents);
   }
+}
+
+void RedisTaskStore::end_dependents_of(const Exchange& exchange, Sent& sent, Exchanged& exchanged) {
+  auto changed = end_dependents(store_, std::move(sent.dependents), dependents_of_a_step);
+  const bool any_ready = std::ranges::any_of(
+      changed, [](const auto& one) { return one.transition.to == TaskState::pending; });
+  std::ranges::move(changed, std::back_inserter(exchanged.also));
+  if (!exchange.claim || exchanged.buried || !any_ready) return;
+  auto claim = *exchange.claim;
+  claim.limit -= static_cast<int>(exchanged.claimed.size());
+  claim.max_suspects -=
+      static_cast<int>(std::ranges::count(exchanged.claimed, true, &Claimed::suspect));
+  if (claim.limit <= 0) return;
+  Sent next;
+  auto more = exchange_once({.settle = {}, .claim = claim}, next);
+  exchanged.buried = more.buried;
+  std::ranges::move(more.claimed, std::back_inserter(exchanged.claimed));
 }
 
 void RedisTaskStore::remember_unanswered(WorkerId worker, const std::vector<std::string>& numbers) {
@@ -285,12 +302,12 @@ Exchanged RedisTaskStore::exchange_once(const Exchange& exchange, Sent& sent) {
     if (auto found = unanswered_.extract(claim.worker)) unanswered = std::move(found.mapped());
   }
   add(arguments, claim, number, unanswered);
-  sent.claim_number = number;
+  sent.claim_numbers = unanswered;
+  sent.claim_numbers.push_back(number);
   try {
     return send(exchange, arguments, sent);
   } catch (const StoreError&) {
-    unanswered.push_back(number);
-    remember_unanswered(claim.worker, unanswered);
+    remember_unanswered(claim.worker, sent.claim_numbers);
     throw;
   }
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engines/redis/dependents.hpp"
 #include "engines/redis/task_record.hpp"
 #include "engines/redis/task_store.hpp"
 
@@ -124,7 +125,9 @@ std::vector<bool> RedisTaskStore::reclaim_some(std::span<const Verdict> verdicts
         lifecycle::by_recovery);
   }
   auto answer = store_.run(reclaim_points, scripts::reclaim, arguments);
-  for (std::size_t i = 0; i < places.size(); ++i) done[places[i]] = answer[i].number() == 1;
+  for (std::size_t i = 0; i < places.size(); ++i) done[places[i]] = answer[0][i].number() == 1;
+  const auto now = wall_time(answer[2].number());
+  end_dependents(store_, read_dependents(answer, answer[1], now), dependents_of_a_step);
   return done;
 }
 

@@ -25,6 +25,7 @@ namespace scripts {
 
 extern const Script adopt;
 extern const Script adopt_transactions;
+extern const Script after_end;
 extern const Script apply_schedules;
 extern const Script beat;
 extern const Script begin_result;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engines/redis/dependents.hpp"
 #include "engines/redis/fresh_list.hpp"
 #include "engines/redis/range.hpp"
 #include "engines/redis/task_change.hpp"
@@ -150,8 +151,10 @@ std::vector<TaskId> RedisTaskAdmin::move_once(std::span<const TaskId> ids, const
     ++moved;
     if (change.to != change.before.state) tell.push_back(told(kind, change));
   }
+  std::ranges::move(
+      end_dependents(store_, read_dependents(answer, answer[1], looked.now), all_dependents),
+      std::back_inserter(tell));
   if (!move.on_change) return again;
-  for (auto& one : read_told(answer[1], looked.now)) tell.push_back(std::move(one));
   for (const auto& one : tell) move.on_change(one.id, one.kind, one.transition);
   return again;
 }

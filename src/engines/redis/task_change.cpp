@@ -43,19 +43,24 @@ Looked look_at(Store& store, std::span<const TaskId> ids) {
   for (const auto& id : ids) arguments.add(id.text());
   auto answer = store.run(scripts::look, arguments);
   Looked looked{wall_time(answer[0].number())};
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    auto values = answer[1][i];
-    auto text = parse_row(values[0]);
-    auto& task = looked.tasks.emplace_back();
-    if (text) task = {read_row(ids[i], *text, values), parse_lane(text->lane).kind};
-  }
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    looked.tasks.push_back(read_looked(ids[i], answer[1][i]));
   return looked;
 }
 
-void add(Arguments& arguments, const TaskChange& change, std::string_view actor) {
-  const auto& before = change.before;
+std::optional<Looked::Task> read_looked(TaskId id, const Value& values) {
+  const auto text = parse_row(values[0]);
+  if (!text) return {};
+  return Looked::Task{read_row(id, *text, values), parse_lane(text->lane).kind};
+}
+
+void add(Arguments& arguments, const TaskRow& before) {
   arguments.add(before.state).add(before.token.value).add(before.attempt);
   arguments.add(before.cancel_requested).add(before.waits);
+}
+
+void add(Arguments& arguments, const TaskChange& change, std::string_view actor) {
+  add(arguments, change.before);
   arguments.add(change.to).add(change.new_token).add(change.attempt).add(change.crashes);
   arguments.add(change.recovered).add(change.suspect).add(change.cancel_requested);
   arguments.add(change.forget_progress);
@@ -64,28 +69,12 @@ void add(Arguments& arguments, const TaskChange& change, std::string_view actor)
   add(arguments, change.result);
   add(arguments, change.error);
   add(arguments, change.cause);
-  arguments.add(change.history ? history_text(*change.history) : "").add(actor);
+  arguments.add(change.history ? history_text(*change.history) : "");
+  arguments.add(lifecycle::reaches_dependents(change.to) ? actor : "");
 }
 
 TaskChanged told(const std::string& kind, const TaskChange& change) {
   return {change.before.id, kind, change.history.value().transition};
-}
-
-std::vector<TaskChanged> read_told(const Value& told, WallTime now) {
-  std::vector<TaskChanged> changes;
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    auto one = told[i];
-    Transition step{static_cast<TaskState>(one[2].number()),
-                    static_cast<TaskState>(one[3].number()),
-                    one[4].string(),
-                    one[5].string(),
-                    Token{one[6].number()},
-                    static_cast<int>(one[7].number()),
-                    now};
-    changes.push_back({TaskId::parse(one[0].text()).value_or(TaskId{}),
-                       parse_lane(one[1].text()).kind, std::move(step)});
-  }
-  return changes;
 }
 
 }  // namespace holdfast::redis

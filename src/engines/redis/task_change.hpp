@@ -23,15 +23,17 @@ struct Looked {
   std::vector<std::optional<Task>> tasks{};  ///< in the order of the ids; nothing: not there
 };
 Looked look_at(Store& store, std::span<const TaskId> ids);
+/// What row_of in records.lua says of a task.
+std::optional<Looked::Task> read_looked(TaskId id, const Value& values);
 
 /// A change as scripts take it, without the id of the task. `actor`: who cancels what waits for the
-/// task, if this cancels it.
+/// task, if this does.
 void add(Arguments& arguments, const TaskChange& change, std::string_view actor);
+/// What a task must be still where nothing of it is to change.
+void add(Arguments& arguments, const TaskRow& before);
 
 /// What listeners are told of a change that has a history.
 TaskChanged told(const std::string& kind, const TaskChange& change);
-/// What scripts tell of tasks that waited for others.
-std::vector<TaskChanged> read_told(const Value& told, WallTime now);
 
 /// How often a step is decided again whose tasks have changed since they were read. Each time,
 /// another process made progress.

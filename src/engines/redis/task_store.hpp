@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "engines/redis/claims.hpp"
+#include "engines/redis/dependents.hpp"
 #include "engines/redis/store.hpp"
 #include "engines/redis/task_change.hpp"
 #include "tasks/task_store.hpp"
@@ -27,7 +28,9 @@ struct Sent {
   std::map<std::size_t, Decided> decided{};  ///< by place in the exchange
   /// Places of those whose task has changed since they were decided.
   std::vector<std::size_t> again{};
-  std::string claim_number{};
+  /// Of the claim, and of earlier ones whose tasks come with its answer.
+  std::vector<std::string> claim_numbers{};
+  Dependents dependents{};
 };
 
 class RedisTaskStore final : public TaskStore {
@@ -54,7 +57,9 @@ class RedisTaskStore final : public TaskStore {
   Exchanged exchange_once(const Exchange& exchange, Sent& sent);
   Exchanged send(const Exchange& exchange, Arguments& arguments, Sent& sent);
   /// Until none of those at these places has changed since it was decided.
-  void settle_again(const Exchange& exchange, std::vector<std::size_t> again, Exchanged& exchanged);
+  void settle_again(const Exchange& exchange, Sent& sent, Exchanged& exchanged);
+  /// Runs or cancels what waited, and claims of that as much as there is room for.
+  void end_dependents_of(const Exchange& exchange, Sent& sent, Exchanged& exchanged);
   void remember_unanswered(WorkerId worker, const std::vector<std::string>& numbers);
   std::vector<bool> reclaim_some(std::span<const Verdict> verdicts, const ReportHead& report);
 

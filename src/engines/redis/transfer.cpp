@@ -6,6 +6,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "engines/redis/dependents.hpp"
 #include "engines/redis/task_record.hpp"
 
 namespace holdfast::redis {
@@ -141,6 +142,7 @@ std::vector<Adopted> RedisTaskTransfer::adopt(std::span<const Parcel> parcels) {
 }
 
 std::int64_t RedisTaskTransfer::forget(std::span<const TaskId> ids) {
+  end_dependents(store_, find_dependents(store_), all_dependents);
   auto arguments = store_.arguments();
   arguments.add(ids.size());
   for (const auto& id : ids) arguments.add(id.text());

@@ -5,16 +5,20 @@
 -- stop (1, 0), waits for others (1, 0), as they were; then state, new token (1, 0), attempt,
 -- crashes, one recovery more (1, 0), suspect (1, 0), asked to stop (1, 0), forget progress (1, 0),
 -- not before ('': as it was), finished at ('': it is not), of result, error and cause each: is set
--- (1, 0) and what to ('': removed); entry of the history ('': none); who cancels what waits for it.
+-- (1, 0) and what to ('': removed); entry of the history ('': none); who cancels what waits for it,
+-- if this does ('': it does not matter to those who wait).
 local function take_yes() return take() == '1' end
 local function take_text()
   local set, text = take_yes(), take()
   return set and { text = text ~= '' and text }
 end
+local function take_before()
+  return { state = take(), token = take(), attempt = take(), stops = take_yes(),
+    waits = take_yes() }
+end
 local function take_change()
   return {
-    before = { state = take(), token = take(), attempt = take(), stops = take_yes(),
-      waits = take_yes() },
+    before = take_before(),
     to = take(), new_token = take_yes(), attempt = take(), crashes = take(),
     recovered = take_yes(), suspect = take_yes(), stops = take_yes(), forget = take_yes(),
     run_at = take(), finished = take(), result = take_text(), error = take_text(),
@@ -27,15 +31,22 @@ local function is_long(result)
   return #result > LONGEST_RESULT or string.find(result, '\31', 1, true)
 end
 
+-- Those who wait for a cancelled task must hear of it before it begins again.
+local function is_unheard(id)
+  return call('EXISTS', P .. 'cascade') == 1 and call('EXISTS', P .. 'after:' .. id) == 1
+end
+
 -- What a change needs to know of a task beyond its record: asked to stop, unique key, others wait
 -- for it, recoveries. Nothing if it is not the task any more that the change was decided for.
-local function as_decided(c, id, r)
+-- `ended`: tasks that it waits for no longer.
+local function as_decided(c, id, r, ended)
   local b = c.before
   if r.state ~= b.state or r.token ~= b.token or r.attempt ~= b.attempt then return nil end
   local more = unusual(id, r, 'x', 'uk', 'd', 'v')
   if (more[1] and true or false) ~= b.stops then return nil end
   if (r.state == BLOCKED or finished[r.state] or r.state == HELD)
-    and (call('EXISTS', P .. 'waits:' .. id) == 1) ~= b.waits then return nil end
+    and waits_for_more(id, ended or {}) ~= b.waits then return nil end
+  if r.state == CANCELLED and more[3] and is_unheard(id) then return nil end
   -- Its key may be another's by now.
   if finished[r.state] and not finished[c.to] and more[2]
     and call('HEXISTS', P .. 'unique', more[2]) == 1 then return nil end
@@ -62,7 +73,7 @@ local function enter_state(c, id, r, more, new)
   elseif to == HELD then
     put('on_hold', id, now_text)
   else
-    end_task(id, to, not finished[r.state] and more[2], more[3], c.actor)
+    end_task(id, to, not finished[r.state] and more[2], c.actor ~= '' and more[3] and c.actor)
   end
   count(lane, r.state, -1)
   count(lane, to, 1)
@@ -89,7 +100,8 @@ local function apply_change(c, id, r, more)
   if c.run_at ~= '' then new.run_at = c.run_at end
   -- One that waited in the list of its lane is still there, and comes back by another way: by its
   -- token it is known that the list is not it.
-  local comes_back = r.token == '0' and r.state ~= RUNNING and (c.to == PENDING or c.to == BLOCKED)
+  local comes_back = r.token == '0' and r.state ~= RUNNING and r.state ~= BLOCKED
+    and (c.to == PENDING or c.to == BLOCKED)
   if c.new_token or comes_back then new.token = next_token() end
   if c.to ~= r.state then
     leave_state(id, r)

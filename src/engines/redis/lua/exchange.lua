@@ -10,7 +10,7 @@
 --       worker ('' to claim nothing), limit, most suspects, lease, number of queues, these (none:
 --       all), number of kinds, these, number of this claim, count of earlier claims of this worker
 --       whose answers were lost, their numbers
--- Result: {'ok', settled, buried, claimed, follow-ups, told, now}: settled has those that were not
+-- Result: {'ok', settled, buried, claimed, follow-ups, dependents, now}: settled has those that were not
 --         simply accepted: place among all settlements as they are in ARGV (from 0), and 1
 --         (repeated), 2 (refused) or 3 (the task is still claimed, but not what the change was
 --         decided for);
@@ -18,7 +18,7 @@
 --         their record if all of them have the same ('' if not), and a list of id, body;
 --         follow-ups has those of accepted settlements that are not simply new and pending: place
 --         among all follow-ups (from 0), id, state ('' if it was there already);
---         told has what else became of tasks (see tasks.lua);
+--         dependents has those that are to hear of ends (see dependents.lua);
 --         or {'exists' | 'unknown' | 'cancelled', id} about a follow-up, then nothing was done
 local groups, others, plain_ones, births = {}, {}, 0, 0
 for i = 1, take_number() do
@@ -74,11 +74,6 @@ if births > 0 and doubtful then
   if wrong then return { wrong, id } end
 end
 
-if call('EXISTS', P .. 'cascade') == 1 then
-  continue_cascade()
-  for _, group in ipairs(groups) do group.texts = nil end
-end
-
 local refused, ended_any, woken, settled = 0, false, false, {}
 -- The task of a settlement, if it is still claimed by who settles it; else what to answer.
 local function claimed_by(one)
@@ -105,7 +100,7 @@ local function complete(one)
     call('HSET', key, 'w', one.result)
     new.result, new.more = '', '+'
   end
-  end_task(one.id, COMPLETED, more[1], more[2], '')
+  end_task(one.id, COMPLETED, more[1], more[2] and '')
   change(one.id, r, new)
   release(r.worker, r.number, { one.id })
   count(r.lane, RUNNING, -1)
@@ -209,17 +204,15 @@ if #born > 0 then
   other_births = among_follow_ups(write_tasks(born))
   woken = true
 end
-local releases = #cascade > 0
-work_off_cascade()
 flush()
 if refused > 0 then call('HINCRBY', P .. 'totals', 'refused', refused) end
 -- Where something is limited, an end may be what others wait for.
-if woken or releases or (ended_any and call('EXISTS', P .. 'limits') == 1) then
+if woken or (ended_any and call('EXISTS', P .. 'limits') == 1) then
   announce('work')
 end
 
 local function reply(buried, claimed)
-  return { 'ok', settled, buried, claimed, other_births, told, now_text }
+  return { 'ok', settled, buried, claimed, other_births, dependents(), now_text }
 end
 local worker = take()
 if worker == '' then return reply(0, {}) end

@@ -3,7 +3,6 @@
 -- ARGV: number of ids, these
 -- Result: how many of them were held or finished, and are gone. One that has completed stays as long
 --         as not all who wait for it have heard of it.
-if call('EXISTS', P .. 'cascade') == 1 then continue_cascade() end
 local gone = 0
 for _ = 1, take_number() do
   local id = take()

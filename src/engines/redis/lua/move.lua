@@ -1,8 +1,8 @@
 -- Moves tasks at an operator's word.
 --
 -- ARGV: number of changes; of each: id, the change (see changes.lua)
--- Result: {done, told}: done has of each change 1, or 0 if its task is not what it was decided for;
---         told has what became of tasks that waited for others (see tasks.lua)
+-- Result: {done, dependents}: done has of each change 1, or 0 if its task is not what it was decided
+--         for; dependents has those that are to hear of ends (see dependents.lua)
 local done, ready, stopped = {}, false, false
 for i = 1, take_number() do
   local id, c = take(), take_change()
@@ -15,8 +15,7 @@ for i = 1, take_number() do
     ready = ready or c.to == PENDING or (r.state == RUNNING and c.to ~= RUNNING)
   end
 end
-work_off_cascade()
 flush()
 if stopped then announce('control') end
 if ready then announce('work') end
-return { done, told }
+return { done, dependents() }

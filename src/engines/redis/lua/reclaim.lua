@@ -2,7 +2,8 @@
 --
 -- ARGV: report (see report.lua), number of changes; of each: expired (1, 0), end of the lease for
 --       who decided, reason, id, the change (see changes.lua)
--- Result: of each 1, or 0 if it no longer is an orphan of that claim
+-- Result: {answers, dependents, now}: of each 1, or 0 if it no longer is an orphan of that claim;
+--         dependents has those that are to hear of ends (see dependents.lua)
 local begin_report = take_report()
 
 local function is_orphan(id, worker, expired, lease_end)
@@ -28,7 +29,6 @@ for i = 1, take_number() do
     answers[i] = 1
   end
 end
-continue_cascade()
 flush()
 if any then announce('work') end
-return answers
+return { answers, dependents(), now_text }

@@ -92,6 +92,19 @@ local function has_unusual(id, r)
   if r.more == '' then change(id, r, { more = '+' }) end
 end
 
+-- A task as far as its next change depends on it (see lifecycle.hpp): its record, crashes, suspect,
+-- asked to stop (each nil where it is not so), and unless it runs whether it waits for others and
+-- whether another unfinished task has its key (1, 0). `waits`: where the first is known.
+local function row_of(id, r, waits)
+  local more = unusual(id, r, 'y', 'u', 'x', 'uk')
+  local row = { known[id], more[1] or false, more[2] or false, more[3] or false }
+  if r.state == RUNNING then return row end
+  if waits == nil then waits = call('EXISTS', P .. 'waits:' .. id) == 1 end
+  local holder = more[4] and call('HGET', P .. 'unique', more[4])
+  push(row, waits and 1 or 0, holder and holder ~= id and 1 or 0)
+  return row
+end
+
 -- Tasks that were ready when they were inserted, and are nothing unusual, are in a list of their
 -- lane: '=' and an order, then id and body of each that was inserted with it (no body if that is
 -- long or many wait). Taking the first ones off a list costs little. One that leaves that state

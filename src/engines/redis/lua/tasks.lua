@@ -21,6 +21,18 @@ local function count(lane, state, by)
   end
   of_state[lane] = (of_state[lane] or 0) + by
 end
+-- Ends of tasks that others wait for; see dependents.lua.
+local ends = {}
+local function tell_dependents(what, id, actor) ends[#ends + 1] = { what, id, actor } end
+local function write_ends()
+  for _, one in ipairs(ends) do
+    if call('EXISTS', P .. 'after:' .. one[2]) == 1 then
+      call('RPUSH', P .. 'cascade', table.concat(one, '\31'))
+    end
+  end
+  ends = {}
+end
+
 -- Completed tasks are in the order of their ends: '=' and a time, then those that ended then. Who
 -- leaves that state leaves a trace here, which `prune` passes over.
 local completed = {}
@@ -32,6 +44,7 @@ end
 local function flush()
   write_completed(completed, now_text)
   completed = {}
+  write_ends()
   write_records()
   write_releases()
   for key, members in pairs(index) do
@@ -84,89 +97,16 @@ local function drop_pending(id, lane)
   drop('later:' .. lane, id)
 end
 
-local function add_history(id, from, to, actor, reason, token, attempt, claimed, worker)
-  call('RPUSH', P .. 'h:' .. id, table.concat({ from, to, actor, token, attempt, claimed or '',
-    worker or '', now_text, reason }, '\31'))
-end
-
--- What is left to be done about tasks that wait for one which came to its end. A script does a
--- bounded part of it; the rest is in a list that every later exchange and recovery goes on with.
-local cascade, budget = {}, 500
--- What becomes of tasks beside those that a script is about, for those who listen: id, lane, from,
--- to, actor, reason, token, attempt.
-local told = {}
-local function tell(...) told[#told + 1] = { ... } end
-local EVERYTHING_COMPLETED = 'Everything it waited for has completed.'
-local function release_one(id, on)
-  call('SREM', P .. 'waits:' .. id, on)
-  if call('EXISTS', P .. 'waits:' .. id) == 1 then return end
-  local r = task_of(id)
-  if not r or r.state ~= BLOCKED then return end
-  change(id, r, { state = PENDING })
-  drop('blocked', id)
-  index_pending(id, r.lane, r.order, tonumber(r.run_at), unusual(id, r, 'u')[1])
-  count(r.lane, BLOCKED, -1)
-  count(r.lane, PENDING, 1)
-  add_history(id, BLOCKED, PENDING, 'system/dependency', EVERYTHING_COMPLETED, 0, 0)
-  tell(id, r.lane, BLOCKED, PENDING, 'system/dependency', EVERYTHING_COMPLETED, '0', '0')
-end
-local function cancel_one(id, on, actor)
-  call('SREM', P .. 'waits:' .. id, on)
-  local r = task_of(id)
-  if not r or r.state ~= BLOCKED then return end
-  local lane, reason = r.lane, 'waited for ' .. on .. ', which was cancelled'
-  local more = unusual(id, r, 'uk', 'd')
-  call('HSET', P .. 't:' .. id, 'e', reason)
-  change(id, r, { state = CANCELLED, more = '+', finished = now_text })
-  drop('blocked', id)
-  put('done:' .. CANCELLED, id, now_text)
-  count(lane, BLOCKED, -1)
-  count(lane, CANCELLED, 1)
-  if more[1] then call('HDEL', P .. 'unique', more[1]) end
-  add_history(id, BLOCKED, CANCELLED, actor, reason, 0, 0)
-  tell(id, lane, BLOCKED, CANCELLED, actor, reason, '0', '0')
-  if more[2] then cascade[#cascade + 1] = { 'cancel', id, actor } end
-end
-local function work_off_cascade()
-  local at = 1
-  while cascade[at] and budget > 0 do
-    local what, on, actor = unpack(cascade[at])
-    local some = call('SPOP', P .. 'after:' .. on, budget)
-    budget = budget - #some
-    for _, id in ipairs(some) do
-      if what == 'release' then release_one(id, on) else cancel_one(id, on, actor) end
-    end
-    if budget > 0 then at = at + 1 end
-  end
-  for rest = at, #cascade do
-    call('RPUSH', P .. 'cascade', table.concat(cascade[rest], '\31'))
-  end
-  cascade = {}
-end
-local function continue_cascade()
-  for _ = 1, 20 do
-    local entry = call('LPOP', P .. 'cascade')
-    if not entry then break end
-    local what, on, actor = string.match(entry, '^([^\31]*)\31([^\31]*)\31(.*)$')
-    cascade[#cascade + 1] = { what, on, actor }
-  end
-  work_off_cascade()
-end
-
--- A task has come to an end: its key is free, and what waits for it hears of it.
-local function end_task(id, state, unique_key, has_dependents, actor)
+-- A task has come to an end: its key is free, and what waits for it is to hear of it. `actor`: who
+-- cancels that, if this does; nothing if it does not matter to those who wait.
+local function end_task(id, state, unique_key, actor)
   if state == COMPLETED then
     completed[#completed + 1] = id
   else
     put('done:' .. state, id, now_text)
   end
   if unique_key then call('HDEL', P .. 'unique', unique_key) end
-  if not has_dependents then return end
-  if state == COMPLETED then
-    cascade[#cascade + 1] = { 'release', id, '' }
-  elseif state == CANCELLED then
-    cascade[#cascade + 1] = { 'cancel', id, actor }
-  end
+  if actor then tell_dependents(state == COMPLETED and 'release' or 'cancel', id, actor) end
 end
 
 -- Whoever waits for news of this store hears it; nobody need.
