@@ -7,6 +7,7 @@
 #include "cli/task_text.hpp"
 #include "cli/tx_text.hpp"
 #include "documents/transaction_timeline.hpp"
+#include "recovery/actors.hpp"
 #include "recovery/time_text.hpp"
 
 namespace holdfast::cli {
@@ -60,7 +61,7 @@ void print_sheet(const Context& context, const TransactionSight& sight) {
 /// Why it was taken back from its last worker, from the history of its task.
 void print_last_recovery(const Context& context, const std::vector<Transition>& history) {
   const auto last =
-      std::ranges::find(history.rbegin(), history.rend(), "system/recovery", &Transition::actor);
+      std::ranges::find(history.rbegin(), history.rend(), actors::recovery, &Transition::actor);
   if (last == history.rend()) return;
   context.say(fmt::format("{:<12} {} ({}): {}", "recovery", iso8601(last->at),
                           age_text(last->at, wall_now()), last->reason));

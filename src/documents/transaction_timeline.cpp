@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "recovery/actors.hpp"
 #include "recovery/time_text.hpp"
 #include "recovery/transaction_notes.hpp"
 #include "results/store_part.hpp"
@@ -13,7 +14,6 @@ namespace holdfast {
 
 namespace {
 
-constexpr std::string_view by_recovery = "system/recovery";
 constexpr std::string_view abandoned = "abandoned: ";
 /// More would hide the moves.
 constexpr std::ptrdiff_t most_parts = 100;
@@ -71,11 +71,11 @@ std::vector<TimelineEntry> timeline_of(const TransactionSight& sight) {
   for (const auto& move : moves) add_move(timeline, move);
   bool taken_back = false;
   for (const auto& step : sight.transitions) {
-    if (step.actor == by_recovery)
+    if (step.actor == actors::recovery)
       timeline.push_back({step.at, named(TransactionNote::recovering), step.reason});
     if (step.to == TaskState::running && std::exchange(taken_back, false))
       timeline.push_back({step.at, named(TransactionNote::recovered), state_at(moves, step.at)});
-    taken_back = taken_back || step.actor == by_recovery;
+    taken_back = taken_back || step.actor == actors::recovery;
     if (step.to == TaskState::completed)
       timeline.push_back({step.at, named(TransactionNote::completed), {}});
     if (step.to == TaskState::cancelled)

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <holdfast/inspector.hpp>
 
+#include "recovery/actors.hpp"
+
 namespace holdfast::http {
 
 namespace {
@@ -20,7 +22,7 @@ bool is_released(const Transition& step) {
   const bool rested = step.from == TaskState::held || step.from == TaskState::failed ||
                       step.from == TaskState::cancelled;
   const bool goes_on = step.to == TaskState::pending || step.to == TaskState::blocked;
-  return rested && goes_on && !step.actor.starts_with("system/");
+  return rested && goes_on && !step.actor.starts_with(actors::system);
 }
 
 /// Whoever puts the request back after the claim `token` has decided that it is sent again.

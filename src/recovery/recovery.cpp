@@ -12,6 +12,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "recovery/actors.hpp"
 #include "recovery/child_lock.hpp"
 #include "recovery/decide.hpp"
 #include "recovery/expiry_gate.hpp"
@@ -32,7 +33,6 @@ constexpr std::chrono::milliseconds between_tries{100};
 constexpr Millis left_to_others_for{30'000};
 /// What may be taken back and cannot be is not looked at more often.
 constexpr Millis least_pause{250};
-constexpr std::string_view recovery_actor = "system/recovery";
 
 Recovery::Random machine_random() {
   return [dice = std::mt19937_64{std::random_device{}()}]() mutable {
@@ -266,7 +266,7 @@ class Recovery::Run {
   void announce(const Orphan& orphan, const Verdict& verdict) {
     wrote_ = true;
     if (!recovery_.events_.heard()) return;
-    Transition step{TaskState::running,     verdict.to,         std::string{recovery_actor},
+    Transition step{TaskState::running,     verdict.to,         std::string{actors::recovery},
                     verdict.reason,         orphan.lease.token, verdict.attempt,
                     recovery_.clock_.wall()};
     recovery_.events_.emit(TaskChanged{orphan.lease.id, orphan.kind, std::move(step), orphan.name});

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "recovery/actors.hpp"
 #include "results/leave_queue.hpp"
 #include "results/rounds.hpp"
 #include "results/tally.hpp"
@@ -56,7 +57,7 @@ bool remove_queue(Broker& broker, const std::string& queue, const TransactionRec
 }  // namespace
 
 CleanUp clean_up(const Engine& engine, Broker& broker, BlobStore& blobs) {
-  TransactionInspector inspector{engine, "system/clean-up"};
+  TransactionInspector inspector{engine, std::string{actors::clean_up}};
   CleanUp done;
   std::string trouble;
   blobs.remove_unfinished(until_abandoned);

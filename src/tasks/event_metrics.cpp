@@ -3,6 +3,7 @@
 
 #include <holdfast/metrics.hpp>
 
+#include "recovery/actors.hpp"
 #include "recovery/transaction_notes.hpp"
 #include "tasks/engine_parts.hpp"
 
@@ -32,7 +33,7 @@ class EventCounts {
       claimed_.add();
     else
       transitions(step.from, step.to).add();
-    if (step.actor == "system/recovery") orphans(to_string(step.to)).add();
+    if (step.actor == actors::recovery) orphans(to_string(step.to)).add();
   }
   void operator()(const RecoveryStarted&) {}
   void operator()(const RecoveryCompleted& event) {

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "recovery/actors.hpp"
+#include "tasks/lifecycle.hpp"
+
 namespace holdfast {
 
 namespace {
@@ -95,8 +98,8 @@ class Life {
     Transition released;
     released.from = TaskState::blocked;
     released.to = TaskState::pending;
-    released.actor = "system/dependency";
-    released.reason = "The last task that it waited for completed.";
+    released.actor = actors::dependency;
+    released.reason = lifecycle::everything_completed;
     released.attempt = steps_.back().attempt;
     released.at = std::max(at, steps_.back().at);
     add(std::move(released));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "recovery/actors.hpp"
 #include "tasks/transitions.hpp"
 
 namespace holdfast {
@@ -120,7 +121,7 @@ TaskChange reclaim(const TaskRow& row, const Verdict& verdict, WallTime now) {
   if (verdict.to == TaskState::pending) change.run_at = due_after(verdict.delay, now);
   if (is_finished(verdict.to)) change.error = set(verdict.reason);
   change.cause = set_or_clear(verdict.cause);
-  record(change, by_recovery, verdict.reason, now);
+  record(change, actors::recovery, verdict.reason, now);
   return change;
 }
 
@@ -172,7 +173,7 @@ std::optional<TaskChange> after_end(std::span<const EndedTask> ended, const Task
   const bool reached = std::ranges::any_of(ended, reaches_dependents, &EndedTask::state);
   if (!reached || row.waits) return {};
   auto change = change_to(TaskState::pending, row, now);
-  record(change, by_dependency, "Everything it waited for has completed.", now);
+  record(change, actors::dependency, everything_completed, now);
   return change;
 }
 

@@ -90,6 +90,8 @@ std::optional<TaskChange> move(const TaskRow& row, const TaskAdmin::Move& move, 
 /// operator to retry it.
 bool reaches_dependents(TaskState end);
 
+inline constexpr std::string_view everything_completed = "Everything it waited for has completed.";
+
 /// What these ends do to a task that waited for them. `row.waits` says whether it waits for more.
 /// Nothing where it still waits, or does not wait at all.
 std::optional<TaskChange> after_end(std::span<const EndedTask> ended, const TaskRow& row,
@@ -98,10 +100,6 @@ std::optional<TaskChange> after_end(std::span<const EndedTask> ended, const Task
 /// An unfinished task waits for an operator from now on, because of what was found or done to its
 /// store. A worker that has it is refused.
 TaskChange hold(const TaskRow& row, std::string_view actor, const std::string& cause, WallTime now);
-
-/// The actor that cancels what waited for a task that was settled or recovered.
-inline constexpr std::string_view by_dependency = "system/dependency";
-inline constexpr std::string_view by_recovery = "system/recovery";
 
 }  // namespace lifecycle
 

@@ -4,6 +4,7 @@
 
 #include <holdfast/error.hpp>
 
+#include "recovery/actors.hpp"
 #include "tasks/schedule_plan.hpp"
 
 namespace holdfast {
@@ -46,7 +47,7 @@ Scheduler::Round Scheduler::run_once() {
 }
 
 void Scheduler::tell(const Schedule& schedule, const Inserted& task, WallTime now) {
-  Transition step{{}, task.state, "system/schedule", {}, {}, 0, now};
+  Transition step{{}, task.state, std::string{actors::schedule}, {}, {}, 0, now};
   parts_.events().emit(TaskChanged{task.id, schedule.task.kind, std::move(step)});
   parts_.events().emit(ScheduleFired{schedule.name, task.id});
 }

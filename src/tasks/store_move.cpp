@@ -6,6 +6,7 @@
 #include <holdfast/error.hpp>
 #include <holdfast/inspector.hpp>
 
+#include "recovery/actors.hpp"
 #include "tasks/perform_exchange.hpp"
 
 namespace holdfast {
@@ -77,7 +78,8 @@ MoveResult StoreMove::run() {
   }
   take_schedules();
   take_limits();
-  for (const auto& queue : note_.paused) to_.admin().set_paused(queue, true, std::string{mover});
+  for (const auto& queue : note_.paused)
+    to_.admin().set_paused(queue, true, std::string{actors::move});
   check_counts();
   forget_taken();
   open_gates();
@@ -103,7 +105,7 @@ void StoreMove::drain() {
           "{} tasks in {} are still running; the move goes on when it is run again, with more "
           "patience if need be",
           left, from_.name())};
-    Inspector{from_engine_, std::string{mover}}.recover();
+    Inspector{from_engine_, std::string{actors::move}}.recover();
     if (left > 0) from_.tasks().wait_for_work(look_again);
   }
 }
@@ -119,7 +121,7 @@ void StoreMove::mark(const std::vector<TaskId>& ids) {
   TaskAdmin::Move move;
   move.to = TaskState::held;
   move.from = {TaskState::pending, TaskState::blocked};
-  move.actor = mover;
+  move.actor = actors::move;
   move.reason = being_moved_to(note_.to);
   from_.admin().move(filter, move);
 }
@@ -180,7 +182,7 @@ void StoreMove::forget_copies(const std::vector<TaskId>& ids) {
   TaskAdmin::Move move;
   move.to = TaskState::held;
   move.from = {TaskState::blocked};
-  move.actor = mover;
+  move.actor = actors::move;
   move.reason = "came to its end in " + from_.name();
   to_.admin().move(filter, move);
   to_.transfer().forget(ids);
@@ -201,7 +203,7 @@ void StoreMove::prepare(Parcel& parcel, TaskId gate) const {
   task.state = TaskState::pending;
   task.cause.clear();
   task.waits_for.push_back(gate);
-  Transition step{TaskState::held, TaskState::blocked, std::string{mover},
+  Transition step{TaskState::held, TaskState::blocked, std::string{actors::move},
                   "was moved here from " + from_.name()};
   step.token = task.token;
   step.attempt = task.attempt;
@@ -346,7 +348,7 @@ void StoreMove::open_gates() {
           "something in {} keeps the moved tasks from starting, such as a limit or a paused queue "
           "'holdfast-move'; remove it and run the move again",
           to_.name())};
-    Inspector{to_engine_, std::string{mover}}.recover();
+    Inspector{to_engine_, std::string{actors::move}}.recover();
     to_.tasks().wait_for_work(look_again);
   }
   to_.workers().retire(worker->id());
@@ -364,7 +366,7 @@ bool StoreMove::open_some_gates(WorkerId worker) {
   again.to = TaskState::pending;
   again.from = {TaskState::held, TaskState::failed};
   again.fresh_attempts = true;
-  again.actor = mover;
+  again.actor = actors::move;
   again.reason = "who was to open it died";
   to_.admin().move({.kind = gate_kind(note_)}, again);
   Exchange exchange;

@@ -11,9 +11,6 @@
 
 namespace holdfast {
 
-/// Whose moves these are, in histories.
-inline constexpr std::string_view mover = "system/move";
-
 struct MoveOptions {
   bool finished = false;    ///< completed and cancelled tasks, too
   Millis patience{60'000};  ///< for running tasks to end

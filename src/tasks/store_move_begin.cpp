@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <holdfast/error.hpp>
 
+#include "recovery/actors.hpp"
 #include "tasks/store_move.hpp"
 
 namespace holdfast {
@@ -38,7 +39,7 @@ void StoreMove::reopen(const MoveNote& left) {
         fmt::format("{} is being moved to {}; run that to its end first", to_.name(), left.to)};
   for (const auto& queue : to_.admin().paused())
     if (std::ranges::count(left.paused, queue) == 0)
-      to_.admin().set_paused(queue, false, std::string{mover});
+      to_.admin().set_paused(queue, false, std::string{actors::move});
   to_.transfer().set_note({});
 }
 
@@ -60,7 +61,7 @@ void StoreMove::heed_objection() {
 void StoreMove::undo() {
   for (const auto& queue : from_.admin().paused())
     if (std::ranges::count(note_.paused, queue) == 0)
-      from_.admin().set_paused(queue, false, std::string{mover});
+      from_.admin().set_paused(queue, false, std::string{actors::move});
   from_.transfer().set_note({});
 }
 
@@ -72,7 +73,7 @@ void StoreMove::close() {
 /// What is being enqueued may be in a queue that was not there before.
 void StoreMove::pause_queues() {
   for (const auto& queue : from_.admin().queues())
-    if (!queue.paused) from_.admin().set_paused(queue.queue, true, std::string{mover});
+    if (!queue.paused) from_.admin().set_paused(queue.queue, true, std::string{actors::move});
 }
 
 }  // namespace holdfast

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "recovery/actors.hpp"
 #include "tasks/recovery_of.hpp"
 #include "transactions/runner_state.hpp"
 
@@ -15,7 +16,7 @@ bool came_from_recovery(const std::vector<Transition>& history) {
   auto claim =
       std::ranges::find(history.rbegin(), history.rend(), TaskState::running, &Transition::to);
   return claim != history.rend() && std::next(claim) != history.rend() &&
-         std::next(claim)->actor == "system/recovery";
+         std::next(claim)->actor == actors::recovery;
 }
 
 }  // namespace

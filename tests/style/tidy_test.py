@@ -8,6 +8,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import code_rules
+import decision_rules
 import layout_rules
 import text_rules
 from tree import Tree
@@ -56,6 +57,22 @@ BAD = [
      {"src/a/b.cpp": "namespace {\nconstexpr int most = 1;\nint f(int a) { return a; }\n}\n",
       "src/a/c.cpp": "namespace {\nstruct most {};\ntemplate <int i>\nint f(int a) {}\n}\n"},
      [("src/a/c.cpp", 1), ("src/a/c.cpp", 1)]),
+    (decision_rules.state_numbers,
+     {"src/engines/a/b.cpp": 'auto a = "WHERE t.state = 1";\nauto b = "state + 0 <> 2"\n'
+                             '    " AND state IN (0, 5)";\nauto c = "state BETWEEN 2 AND 4";\n',
+      "src/engines/a/c.lua": "if r.state == '0' then\nlocal a = { ['3'] = 1 }\n"
+                             "if string.find('346', r.state, 1, true) then\n"},
+     [("src/engines/a/b.cpp", 1), ("src/engines/a/b.cpp", 2), ("src/engines/a/b.cpp", 3),
+      ("src/engines/a/b.cpp", 4), ("src/engines/a/c.lua", 1), ("src/engines/a/c.lua", 2),
+      ("src/engines/a/c.lua", 3)]),
+    (decision_rules.reasons,
+     {"src/tasks/lifecycle.cpp": 'auto a = "waited for {}, which was "\n    "cancelled";\n',
+      "src/engines/a/b.cpp": '\nauto a = "it ended, which was"\n    " cancelled";\n',
+      "src/engines/a/c.lua": "local a = 'x, which was cancelled'\n"},
+     [("src/engines/a/b.cpp", 2), ("src/engines/a/c.lua", 1)]),
+    (decision_rules.actors,
+     {"src/a.cpp": 'auto a = "system/recovery";\n', "src/b.lua": "\nlocal a = 'system/x'\n"},
+     [("src/a.cpp", 1), ("src/b.lua", 2)]),
     (code_rules.long_functions, {"a.cpp": "\n" + function_of(71)}, [("a.cpp", 2)]),
     (code_rules.long_functions,
      {"a.cpp": function_of(71, "A::A(int b) : b_{b}, c_{\"}\"} {")}, [("a.cpp", 1)]),
@@ -115,6 +132,16 @@ GOOD = [
     (text_rules.quoted_code, {"docs/a.md": "```cpp\n  int a;\n```\n```\nint b;\n```\n",
                               "examples/a.cpp": "{\n  int a;\n}\n"}),
     (text_rules.dead_links, {"docs/a.md": "[b](../b.md#c), [d](https://x.org/e)\n", "b.md": "\n"}),
+    (decision_rules.state_numbers,
+     {"src/engines/a/b.cpp": 'auto a = "WHERE state = {running} AND state IN {finished}";\n'
+                             "for (int state = 0;;) {}\n",
+      "src/engines/a/c.lua": "if r.state == PENDING and r.token == '0' then\n",
+      "src/engines/a/d.sql": "CREATE INDEX i ON t (a) WHERE state = 0;\n"}),
+    (decision_rules.reasons,
+     {"src/tasks/lifecycle.cpp": 'auto a = "waited for {}, which was cancelled";\n',
+      "src/engines/a/b.cpp": '// it waited for one, which was cancelled\nauto a = "was it";\n'}),
+    (decision_rules.actors, {"src/recovery/actors.hpp": 'auto a = "system/recovery";\n',
+                             "src/a.cpp": '#include "engines/filesystem/sweep.hpp"\n'}),
     (code_rules.long_functions, {"a.cpp": function_of(70)}),
     (code_rules.long_functions, {"a.cpp": function_of(90, "namespace a {")}),
     (code_rules.long_functions, {"a.cpp": function_of(90, "template <class A = B<int()>>\n"
@@ -164,7 +191,7 @@ class Rules(unittest.TestCase):
 
     def test_each_was_shown_something_bad(self):
         shown = {rule for rule, _, _ in BAD}
-        rules = set(text_rules.RULES + code_rules.RULES + layout_rules.RULES)
+        rules = set(text_rules.RULES + code_rules.RULES + decision_rules.RULES + layout_rules.RULES)
         self.assertEqual({rule.__name__ for rule in rules - shown}, set())
 
 

@@ -45,7 +45,7 @@ Known look(Connection& db, std::span<const Parcel> parcels) {
   while (states.next()) known.waited_for[states.task_id(0)] = states.state(1);
   auto taken = db.run(
       "SELECT unique_key FROM hf.tasks WHERE unique_key = ANY($1) AND unique_key IS NOT NULL"
-      " AND state IN (0, 1, 5, 6)",
+      " AND state IN {unfinished}",
       keys);
   while (taken.next()) known.keys.insert(taken.text(0));
   return known;

@@ -14,9 +14,11 @@ struct Rule {
   const char* what;
 };
 constexpr Rule rules[] = {
-    {"SELECT id FROM hf.tasks WHERE state = 1 AND (owner IS NULL OR lease_until IS NULL) LIMIT 100",
+    {"SELECT id FROM hf.tasks WHERE state = {running} AND (owner IS NULL OR lease_until IS NULL) "
+     "LIMIT 100",
      "is running without an owner or a lease"},
-    {"SELECT id FROM hf.tasks t WHERE state IN (5, 6) AND state = 5 AND NOT EXISTS (SELECT 1 FROM"
+    {"SELECT id FROM hf.tasks t WHERE state IN ({blocked}, {held}) AND state = {blocked} AND NOT "
+     "EXISTS (SELECT 1 FROM"
      " hf.blocks b WHERE b.task = t.id) LIMIT 100",
      "is blocked, but waits for nothing"},
     {"SELECT DISTINCT b.on_task FROM hf.blocks b LEFT JOIN hf.tasks t ON t.id = b.on_task"
@@ -70,7 +72,7 @@ IntegrityResult check_integrity(Store& store, bool full, std::stop_token stop) {
     });
     // Reading every row makes the server check the checksum of every page.
     auto rows = db.run(full ? "SELECT count(*) FROM hf.tasks t WHERE length(t::text) > 0"
-                            : "SELECT count(*) FROM hf.tasks WHERE state IN (0, 1, 5, 6)");
+                            : "SELECT count(*) FROM hf.tasks WHERE state IN {unfinished}");
     if (rows.next()) result.rows_checked = rows.integer(0);
   });
   // Nothing else depends on them, and the tasks say what they should be.

@@ -20,7 +20,7 @@ namespace {
   " LIMIT o.most "
 
 #define HOLDFAST_TAKE(which)                                                                       \
-  "UPDATE hf.tasks t SET state = 1, token = greatest(t.token + 1, {micros}), owner = $8,"          \
+  "UPDATE hf.tasks t SET state = {running}, token = greatest(t.token + 1, {micros}), owner = $8,"  \
   " lease_until = {steady} + $9, claimed_at = {wall}, attempt = t.attempt + 1"                     \
   " FROM (SELECT ctid FROM hf.tasks WHERE " which                                                  \
   " AND priority = $1 AND queue = $2"                                                              \
@@ -164,11 +164,11 @@ void Claiming::share_out(Connection& db, std::vector<Stream>& streams, Room room
       " $7::bigint[], $8::bigint[], $9::bigint[], $11::bigint[]) WITH ORDINALITY AS"
       " o(queue, kind, keyed, key, suspect, first, last, most, seq, n) CROSS JOIN LATERAL"
       " ((SELECT" HOLDFAST_AGE
-      "FROM hf.tasks t WHERE o.key IS NULL AND t.state = 0"
+      "FROM hf.tasks t WHERE o.key IS NULL AND t.state = {pending}"
       " AND t.keyed = o.keyed AND" HOLDFAST_OF_STREAM
       ") UNION ALL"
       " (SELECT" HOLDFAST_AGE
-      "FROM hf.tasks t WHERE t.state < 1 AND t.keyed"
+      "FROM hf.tasks t WHERE t.state < {running} AND t.keyed"
       " AND t.limit_key = o.key AND" HOLDFAST_OF_STREAM ")) c ORDER BY c.since, c.seq LIMIT $10",
       streams.front().group->priority, queues.value(), kinds.value(), keyed.value(), keys.value(),
       suspect.value(), from.value(), to.value(), limits.value(), enough, first.value());
@@ -187,13 +187,13 @@ void Claiming::share_out(Connection& db, std::vector<Stream>& streams, Room room
 void Claiming::queue_stream(Connection& db, const Stream& stream) const {
   const auto& group = *stream.group;
   if (group.key.empty()) {
-    db.queue(HOLDFAST_TAKE("state = 0 AND keyed = $10"), group.priority, group.queue, group.kind,
-             stream.suspect, stream.from, stream.to, stream.limit, request_.worker, request_.lease,
-             group.keyed, stream.first);
-  } else {
-    db.queue(HOLDFAST_TAKE("state < 1 AND keyed AND limit_key = $10"), group.priority, group.queue,
+    db.queue(HOLDFAST_TAKE("state = {pending} AND keyed = $10"), group.priority, group.queue,
              group.kind, stream.suspect, stream.from, stream.to, stream.limit, request_.worker,
-             request_.lease, group.key, stream.first);
+             request_.lease, group.keyed, stream.first);
+  } else {
+    db.queue(HOLDFAST_TAKE("state < {running} AND keyed AND limit_key = $10"), group.priority,
+             group.queue, group.kind, stream.suspect, stream.from, stream.to, stream.limit,
+             request_.worker, request_.lease, group.key, stream.first);
   }
 }
 

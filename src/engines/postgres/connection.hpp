@@ -26,8 +26,9 @@ namespace holdfast::postgres {
 ///     {steady}     is the same clock, for leases
 ///     {micros}     is now in microseconds, from which tokens are made
 ///
-/// Each is read once a statement, and so that an index can be used. A test that brings a clock of
-/// its own has it in settings of its sessions, which no statement of anybody else looks at.
+/// and states as state_numbers.hpp says. Each time is read once a statement, and so that an index
+/// can be used. A test that brings a clock of its own has it in settings of its sessions, which no
+/// statement of anybody else looks at.
 class Dialect {
  public:
   Dialect(const Address& address, const Clock& clock);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "engines/postgres/connection.hpp"
+#include "tasks/state_numbers.hpp"
 
 namespace holdfast::postgres {
 
@@ -27,7 +28,7 @@ Dialect::Dialect(const Address& address, const Clock& clock)
     : address_{address}, manual_{&clock == &system_clock() ? nullptr : &clock} {}
 
 std::string Dialect::expand(std::string_view sql) const {
-  std::string text{sql};
+  auto text = with_state_numbers(sql);
   replace_all(text, "hf.", fmt::format("\"{}\".", address_.schema));
   replace_all(text, "alya.", fmt::format("\"{}\".", address_.batches()));
   replace_all(text, "{wall}", manual_ ? manual_wall : server_wall);

@@ -186,7 +186,7 @@ class Inserting {
     if (keys.empty()) return owners;
     auto rows = db_.run(
         "SELECT unique_key, id FROM hf.tasks WHERE unique_key = ANY($1) AND unique_key IS NOT NULL"
-        " AND state IN (0, 1, 5, 6)",
+        " AND state IN {unfinished}",
         keys);
     while (rows.next()) owners[rows.text(0)] = rows.task_id(1);
     return owners;

@@ -2,6 +2,7 @@
 #include "engines/postgres/report_entries.hpp"
 #include "engines/postgres/statements.hpp"
 #include "engines/postgres/task_store.hpp"
+#include "recovery/actors.hpp"
 #include "recovery/backoff.hpp"
 
 namespace holdfast::postgres {
@@ -84,7 +85,7 @@ class Reclaiming {
         "SELECT" HOLDFAST_FOUND_TASK
         ", s.n FROM unnest($1::uuid[], $2::bigint[], $3::boolean[], $4::bigint[])"
         " WITH ORDINALITY AS s(id, token, cancel, until, n) JOIN hf.tasks t ON t.id = s.id"
-        " AND t.token = s.token AND t.state + 0 = 1 AND t.cancel_requested = s.cancel"
+        " AND t.token = s.token AND t.state + 0 = {running} AND t.cancel_requested = s.cancel"
         " LEFT JOIN hf.workers w ON w.id = t.owner WHERE" HOLDFAST_STILL_ORPHANED(
             "t", "s.until") "ORDER BY t.id FOR UPDATE OF t SKIP LOCKED",
         ids.value(), tokens.value(), cancel.value(), ends.value());
@@ -99,7 +100,7 @@ class Reclaiming {
                   .max_attempts = task.max_attempts,
                   .worker = task.row.worker,
                   .reason = verdict.reason});
-    ended_.push_back({verdict.lease.id, change.to, lifecycle::by_recovery});
+    ended_.push_back({verdict.lease.id, change.to, actors::recovery});
   }
 
   Connection& db_;
@@ -123,7 +124,7 @@ std::vector<Orphan> PostgresTaskStore::orphans(int limit, std::span<const Worker
     auto rows = db.run(
         "SELECT" HOLDFAST_ORPHAN_COLUMNS("t")
         ", t.id, t.max_attempts, t.cancel_requested, t.backoff, t.kind FROM hf.tasks t"
-        " LEFT JOIN hf.workers w ON w.id = t.owner WHERE t.state = 1"
+        " LEFT JOIN hf.workers w ON w.id = t.owner WHERE t.state = {running}"
         " AND (w.id = ANY($1) OR" HOLDFAST_ORPHANED("t") ") LIMIT $2",
         as_if_buried, limit);
     while (rows.next()) found.push_back(read_task(rows));

@@ -109,7 +109,8 @@ void queue_allowance(Connection& db) {
   // In the order of an index, so that it is read and what is dead in it is marked on the way.
   db.queue(
       "SELECT r.queue, r.kind, r.limit_key, count(*) FROM (SELECT queue, kind, limit_key FROM"
-      " hf.tasks WHERE state = 1 AND EXISTS (SELECT 1 FROM hf.limits WHERE max_running IS NOT NULL)"
+      " hf.tasks WHERE state = {running} AND EXISTS (SELECT 1 FROM hf.limits WHERE max_running IS "
+      "NOT NULL)"
       " ORDER BY owner) r GROUP BY r.queue, r.kind, r.limit_key");
 }
 
@@ -187,7 +188,7 @@ std::vector<LimitStatus> PostgresLimitStore::list() {
     const auto now = known.now;
     LimitTally tally{std::move(known.limits)};
     auto running = db.run(
-        "SELECT queue, kind, limit_key, count(*) FROM hf.tasks WHERE state = 1"
+        "SELECT queue, kind, limit_key, count(*) FROM hf.tasks WHERE state = {running}"
         " GROUP BY queue, kind, limit_key");
     while (running.next()) {
       auto queue = running.text(0), kind = running.text(1), key = running.text(2);

@@ -17,10 +17,10 @@ namespace {
 #define HOLDFAST_FIRST " priority, queue, kind, keyed, suspect, run_at, seq "
 #define HOLDFAST_GROUPS                                                                  \
   "WITH RECURSIVE g AS ((SELECT" HOLDFAST_FIRST                                          \
-  "FROM hf.tasks WHERE state = 0 ORDER BY" HOLDFAST_FIRST                                \
+  "FROM hf.tasks WHERE state = {pending} ORDER BY" HOLDFAST_FIRST                        \
   "LIMIT 1) UNION ALL"                                                                   \
   " SELECT n.* FROM g CROSS JOIN LATERAL (SELECT" HOLDFAST_FIRST                         \
-  "FROM hf.tasks t WHERE t.state = 0"                                                    \
+  "FROM hf.tasks t WHERE t.state = {pending}"                                            \
   " AND (t.priority, t.queue, t.kind, t.keyed) > (g.priority, g.queue, g.kind, g.keyed)" \
   " ORDER BY" HOLDFAST_FIRST "LIMIT 1) n) "
 
@@ -37,12 +37,13 @@ namespace {
 #define HOLDFAST_KEYS_ARE_LIMITED " EXISTS (SELECT 1 FROM hf.limits WHERE scope = 2) "
 
 /// The tasks of a group in the index that has those of all keys together.
-#define HOLDFAST_OF_GROUP                                                               \
-  " t.state = 0 AND t.priority = o.priority AND t.queue = o.queue AND t.kind = o.kind " \
+#define HOLDFAST_OF_GROUP                                                                       \
+  " t.state = {pending} AND t.priority = o.priority AND t.queue = o.queue AND t.kind = o.kind " \
   "AND t.keyed = o.keyed "
 /// The same in the index that has them by key; see schema_2.sql.
-#define HOLDFAST_KEYED                                                                       \
-  " t.state < 1 AND t.keyed AND t.priority = o.priority AND t.queue = o.queue AND t.kind = " \
+#define HOLDFAST_KEYED                                                                             \
+  " t.state < {running} AND t.keyed AND t.priority = o.priority AND t.queue = o.queue AND t.kind " \
+  "= "                                                                                             \
   "o.kind "
 #define HOLDFAST_OF_KEY HOLDFAST_KEYED "AND t.limit_key = k.limit_key "
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engines/postgres/statements.hpp"
+#include "recovery/actors.hpp"
 
 namespace holdfast::postgres {
 
@@ -38,7 +39,7 @@ void Settling::queue_plain(Connection& db) const {
     attempts.add(one.attempt);
   }
   db.queue(
-      "UPDATE hf.tasks t SET state = 2, finished_at = {wall}, result = s.result,"
+      "UPDATE hf.tasks t SET state = {completed}, finished_at = {wall}, result = s.result,"
       " attempt = s.attempt, suspect = false, cancel_requested = false, lease_until = NULL"
       " FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[])"
       " AS s(place, id, token, result, attempt) WHERE" HOLDFAST_TOKEN_GUARD
@@ -75,7 +76,7 @@ void Settling::finish(Connection& db, std::span<Rows> results) {
 void Settling::accept(std::size_t place, TaskState now, WallTime at) {
   const auto& one = settlements_[place];
   settled[place] = Settled::accepted;
-  ended_.push_back({one.lease.id, now, lifecycle::by_dependency});
+  ended_.push_back({one.lease.id, now, actors::dependency});
   follow_ups_.insert(follow_ups_.end(), one.follow_ups.begin(), one.follow_ups.end());
   now_ = at;
 }
@@ -137,7 +138,7 @@ void Settling::tell_the_others(Connection& db) {
   }
   auto rows = db.run(
       "SELECT s.place FROM unnest($1::bigint[], $2::uuid[], $3::bigint[]) AS s(place, id, token)"
-      " JOIN hf.tasks t ON t.id = s.id AND t.token = s.token AND t.state <> 1",
+      " JOIN hf.tasks t ON t.id = s.id AND t.token = s.token AND t.state <> {running}",
       places.value(), ids.value(), tokens.value());
   while (rows.next()) settled[static_cast<std::size_t>(rows.integer(0))] = Settled::repeated;
   count_refused(db, std::ranges::count(settled, Settled::refused));

@@ -17,7 +17,7 @@
 #ifdef HOLDFAST_ABLATE_TOKEN_GUARD
 #define HOLDFAST_TOKEN_GUARD " t.id = s.id AND s.token > 0 "
 #else
-#define HOLDFAST_TOKEN_GUARD " t.id = s.id AND t.token = s.token AND t.state + 0 = 1 "
+#define HOLDFAST_TOKEN_GUARD " t.id = s.id AND t.token = s.token AND t.state + 0 = {running} "
 #endif
 
 /// The steps of the store, each inside a transaction that the caller has begun.

@@ -63,7 +63,7 @@ class Moving {
     if (keys.empty()) return taken;
     auto found = db_.run(
         "SELECT unique_key FROM hf.tasks WHERE unique_key = ANY($1) AND unique_key IS NOT NULL"
-        " AND state IN (0, 1, 5, 6)",
+        " AND state IN {unfinished}",
         keys);
     while (found.next()) taken.insert(found.text(0));
     return taken;

@@ -16,7 +16,7 @@ constexpr const char* prune_lock =
 /// What others still wait for is kept: a dead letter that is redriven releases them.
 #define HOLDFAST_NOT_WAITED_FOR                                                                    \
   " NOT EXISTS (SELECT 1 FROM hf.blocks b JOIN hf.tasks d ON d.id = b.task WHERE b.on_task = t.id" \
-  " AND d.state IN (5, 6)) "
+  " AND d.state IN ({blocked}, {held})) "
 
 std::vector<TaskId> read_ids(Rows rows) {
   std::vector<TaskId> ids;
@@ -26,13 +26,13 @@ std::vector<TaskId> read_ids(Rows rows) {
 
 std::vector<TaskId> too_old(Connection& db, const Settings::Retention& retention, int limit) {
   return read_ids(
-      db.run("(SELECT t.id FROM hf.tasks t WHERE t.state IN (2, 3, 4) AND t.state = 2"
+      db.run("(SELECT t.id FROM hf.tasks t WHERE t.state IN {finished} AND t.state = {completed}"
              " AND t.finished_at < {wall} - $1 AND" HOLDFAST_NOT_WAITED_FOR
              "ORDER BY t.finished_at LIMIT $3) UNION ALL"
-             " (SELECT t.id FROM hf.tasks t WHERE t.state IN (2, 3, 4) AND t.state = 4"
+             " (SELECT t.id FROM hf.tasks t WHERE t.state IN {finished} AND t.state = {cancelled}"
              " AND t.finished_at < {wall} - $1 AND" HOLDFAST_NOT_WAITED_FOR
              "ORDER BY t.finished_at LIMIT $3) UNION ALL"
-             " (SELECT t.id FROM hf.tasks t WHERE t.state IN (2, 3, 4) AND t.state = 3"
+             " (SELECT t.id FROM hf.tasks t WHERE t.state IN {finished} AND t.state = {failed}"
              " AND t.finished_at < {wall} - $2 AND" HOLDFAST_NOT_WAITED_FOR
              "ORDER BY t.finished_at LIMIT $3) LIMIT $3",
              std::chrono::duration_cast<Millis>(retention.completed),
@@ -41,12 +41,12 @@ std::vector<TaskId> too_old(Connection& db, const Settings::Retention& retention
 
 /// Dead letters go last, because somebody may still want to redrive them.
 std::vector<TaskId> oldest(Connection& db, std::int64_t limit) {
-  return read_ids(
-      db.run("SELECT o.id FROM unnest(ARRAY[2, 3, 4]) AS s(state) CROSS JOIN LATERAL (SELECT t.id,"
-             " t.finished_at FROM hf.tasks t WHERE t.state IN (2, 3, 4) AND t.state = s.state"
-             " AND" HOLDFAST_NOT_WAITED_FOR
-             "ORDER BY t.finished_at LIMIT $1) o ORDER BY s.state = 3, o.finished_at LIMIT $1",
-             limit));
+  return read_ids(db.run(
+      "SELECT o.id FROM unnest(ARRAY[2, 3, 4]) AS s(state) CROSS JOIN LATERAL (SELECT t.id,"
+      " t.finished_at FROM hf.tasks t WHERE t.state IN {finished} AND t.state = s.state"
+      " AND" HOLDFAST_NOT_WAITED_FOR
+      "ORDER BY t.finished_at LIMIT $1) o ORDER BY s.state = {failed}, o.finished_at LIMIT $1",
+      limit));
 }
 
 std::int64_t first_number(Connection& db, const char* sql) {
@@ -96,7 +96,8 @@ std::int64_t remove_tasks(Connection& db, const std::vector<TaskId>& ids) {
   };
   for (const char* sql : statements) db.queue(sql, ids);
   auto removed = db.run(
-      "DELETE FROM hf.tasks WHERE id = ANY($1) AND state IN (2, 3, 4, 6) RETURNING queue, state",
+      "DELETE FROM hf.tasks WHERE id = ANY($1) AND state IN ({completed}, {failed}, {cancelled}, "
+      "{held}) RETURNING queue, state",
       ids);
   while (removed.next()) db.counts().add(removed.text(0), removed.state(1), -1);
   return removed.count();

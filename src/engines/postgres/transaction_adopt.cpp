@@ -49,8 +49,8 @@ void queue_parcel(Connection& db, const TransactionParcel& parcel) {
 void PostgresTransactionStore::adopt(std::span<const TransactionParcel> parcels) {
   store_.writer.write(move_points, [&](Connection& db) {
     for (const auto& parcel : parcels) {
-      auto waits =
-          db.run("SELECT 1 FROM hf.tasks WHERE id = $1 AND state <> 1 FOR UPDATE", parcel.id);
+      auto waits = db.run("SELECT 1 FROM hf.tasks WHERE id = $1 AND state <> {running} FOR UPDATE",
+                          parcel.id);
       if (waits.next()) queue_parcel(db, parcel);
     }
   });

@@ -107,7 +107,7 @@ bool PostgresTransactionStore::put_back(TaskId id, Step step) {
   return store_.writer.write(step_points, [&](Connection& db) {
     auto rows = db.run(
         "SELECT x.state, t.token FROM hf.tasks t JOIN hf.transactions x ON x.task = t.id"
-        " WHERE t.id = $1 AND t.state IN (3, 4, 6) FOR UPDATE OF t",
+        " WHERE t.id = $1 AND t.state IN ({failed}, {cancelled}, {held}) FOR UPDATE OF t",
         id);
     if (!rows.next()) return false;
     step.lease = {id, Token{rows.integer(1)}};

@@ -109,7 +109,8 @@ std::int64_t PostgresTaskTransfer::forget(std::span<const TaskId> ids) {
   return store_.writer.write(move_points, [&](Connection& db) {
     std::vector<TaskId> gone;
     auto rows = db.run(
-        "SELECT id FROM hf.tasks WHERE id = ANY($1) AND state IN (2, 3, 4, 6) ORDER BY id"
+        "SELECT id FROM hf.tasks WHERE id = ANY($1) AND state IN ({completed}, {failed}, "
+        "{cancelled}, {held}) ORDER BY id"
         " FOR UPDATE",
         ids);
     while (rows.next()) gone.push_back(rows.task_id(0));

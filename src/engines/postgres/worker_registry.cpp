@@ -153,7 +153,7 @@ bool PostgresWorkerRegistry::clear(WorkerId worker) {
         auto row = db.run(
             "UPDATE hf.workers SET cleared_at = {wall}, holding = '{}' WHERE id = $1"
             " AND died_at IS NOT NULL AND cleared_at IS NULL AND NOT EXISTS"
-            " (SELECT 1 FROM hf.tasks WHERE state = 1 AND owner = $1) AND NOT EXISTS"
+            " (SELECT 1 FROM hf.tasks WHERE state = {running} AND owner = $1) AND NOT EXISTS"
             " (SELECT 1 FROM hf.batch_claims WHERE owner = $1)",
             worker);
         queue_forgetting(db);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "recovery/actors.hpp"
+
 namespace holdfast::redis {
 
 namespace {
@@ -39,9 +41,12 @@ std::vector<TaskChanged> tell(Store& store, Dependents& dependents) {
 Dependents read_dependents(const Reply& answer, const Value& list, WallTime now) {
   constexpr std::size_t values_an_end = 3;
   std::vector<EndedTask> ends;
-  for (std::size_t i = 0; i + values_an_end <= list[0].size(); i += values_an_end)
+  for (std::size_t i = 0; i + values_an_end <= list[0].size(); i += values_an_end) {
+    const auto actor = list[0][i + 2].text();
     ends.push_back({TaskId::parse(list[0][i].text()).value_or(TaskId{}),
-                    static_cast<TaskState>(list[0][i + 1].number()), list[0][i + 2].text()});
+                    static_cast<TaskState>(list[0][i + 1].number()),
+                    actor.empty() ? actors::dependency : actor});
+  }
   Dependents dependents{.answer = answer, .now = now};
   for (std::size_t i = 0; i < list[1].size(); ++i) {
     const auto one = list[1][i];

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "engines/redis/task_store.hpp"
+#include "recovery/actors.hpp"
 
 namespace holdfast::redis {
 
@@ -57,7 +58,7 @@ class Settling {
     const auto groups = groups_of_others();
     arguments.add(groups.size());
     for (const auto& group : groups) {
-      add(arguments, decided_.at(group.front()).change, lifecycle::by_dependency);
+      add(arguments, decided_.at(group.front()).change, actors::dependency);
       arguments.add(settlements_[group.front()].follow_ups.size()).add(group.size());
       for (auto place : group) arguments.add(settlements_[place].lease.id.text());
       order.insert(order.end(), group.begin(), group.end());

@@ -3,6 +3,7 @@
 #include "engines/redis/dependents.hpp"
 #include "engines/redis/task_record.hpp"
 #include "engines/redis/task_store.hpp"
+#include "recovery/actors.hpp"
 
 namespace holdfast::redis {
 
@@ -122,7 +123,7 @@ std::vector<bool> RedisTaskStore::reclaim_some(std::span<const Verdict> verdicts
     arguments.add(verdict.expired).add(verdict.lease_until).add(verdict.reason);
     arguments.add(verdict.lease.id.text());
     add(arguments, lifecycle::reclaim(looked.tasks[place]->row, verdict, looked.now),
-        lifecycle::by_recovery);
+        actors::recovery);
   }
   auto answer = store_.run(reclaim_points, scripts::reclaim, arguments);
   for (std::size_t i = 0; i < places.size(); ++i) done[places[i]] = answer[0][i].number() == 1;

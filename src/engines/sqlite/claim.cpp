@@ -7,6 +7,7 @@
 #include "engines/sqlite/limits.hpp"
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/task_change.hpp"
+#include "recovery/actors.hpp"
 
 namespace holdfast::sqlite {
 
@@ -48,7 +49,7 @@ std::map<int, std::vector<Lane>> open_lanes(Connection& db, const ClaimRequest& 
   std::map<std::int64_t, std::optional<Lane>> known;
   auto next = db.use(
       "SELECT priority, lane FROM holdfast_tasks INDEXED BY holdfast_ready"
-      " WHERE state = 0 AND (priority, lane) >= (?, ?) ORDER BY priority, lane LIMIT 1");
+      " WHERE state = {pending} AND (priority, lane) >= (?, ?) ORDER BY priority, lane LIMIT 1");
   std::int64_t priority = 0, lane = 0;
   while (next.bind(priority, lane).step()) {
     priority = next.integer(0);
@@ -73,14 +74,14 @@ struct Candidate {
 
 /// Which rows of a lane to look at. Each is found in the index alone, already in the order of age.
 constexpr const char* ready_rows =
-    "SELECT run_at, seq FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+    "SELECT run_at, seq FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = {pending}"
     " AND priority = ? AND lane = ? AND suspect = 0 AND run_at = 0 ORDER BY seq LIMIT ?";
 constexpr const char* due_rows =
-    "SELECT run_at, seq FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+    "SELECT run_at, seq FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = {pending}"
     " AND priority = ? AND lane = ? AND suspect = 0 AND run_at > 0 AND run_at <= ?4"
     " ORDER BY run_at, seq LIMIT ?3";
 constexpr const char* suspect_rows =
-    "SELECT run_at, seq FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+    "SELECT run_at, seq FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = {pending}"
     " AND priority = ? AND lane = ? AND suspect = 1 AND run_at <= ?4 ORDER BY run_at, seq LIMIT ?3";
 
 /// When those became ready that were so from the beginning. Needed only to tell who is older where
@@ -126,9 +127,10 @@ std::vector<Candidate> candidates(Connection& db, int priority, const std::vecto
 }
 
 const RowList take_sql{
-    "UPDATE holdfast_tasks SET state = 1, token = max(token + 1, ?1), owner = ?2,"
+    "UPDATE holdfast_tasks SET state = {running}, token = max(token + 1, ?1), owner = ?2,"
     " lease_until = ?3, claimed_at = ?4, attempt = attempt + 1,"
-    " row_sum = holdfast_take(?6, " HOLDFAST_CHECKED ") WHERE lane = ?5 AND state = 0 AND seq IN (",
+    " row_sum = holdfast_take(?6, " HOLDFAST_CHECKED
+    ") WHERE lane = ?5 AND state = {pending} AND seq IN (",
     ")"};
 
 /// What is about to be claimed: tasks of one lane, by the worker of the row `owner`.
@@ -196,13 +198,19 @@ void compare_effects(Connection& db, CheckedRow& row) {
 void hold_damaged(Connection& db, const DamagedRow& row, WallTime now) {
   constexpr std::string_view cause = "damaged";
   db.use(
-        "UPDATE holdfast_tasks SET state = 6, cause = ?, error = ?, attempt = attempt - 1,"
+        "UPDATE holdfast_tasks SET state = {held}, cause = ?, error = ?, attempt = attempt - 1,"
         " owner = NULL, lease_until = NULL, claimed_at = NULL WHERE seq = ?")
       .bind(cause, row.what, row.seq)
       .run();
   seal(db, row.seq);
   add_history(db, row.seq,
-              {{TaskState::pending, TaskState::held, "system/integrity", row.what, {}, 0, now}});
+              {{TaskState::pending,
+                TaskState::held,
+                std::string{actors::integrity},
+                row.what,
+                {},
+                0,
+                now}});
 }
 
 /// Claims up to `RowList::longest` tasks of one lane. Those that are not what they were when they
@@ -294,7 +302,7 @@ std::optional<WallTime> earliest_due(Connection& db, const ClaimRequest& request
       if (limits && limits->room(lane.names(), 1) == 0) not_before = limits->room_at(lane.names());
       if (!not_before) continue;
       auto query = db.use(
-          "SELECT run_at FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+          "SELECT run_at FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = {pending}"
           " AND priority = ? AND lane = ? AND suspect = ? ORDER BY run_at LIMIT 1");
       for (bool suspect : {false, true}) {
         if (query.bind(priority, lane.id, suspect).step()) {

@@ -10,6 +10,7 @@
 #include "engines/sqlite/processes.hpp"
 #include "engines/sqlite/row_sum.hpp"
 #include "engines/sqlite/store_path.hpp"
+#include "tasks/state_numbers.hpp"
 
 namespace holdfast::sqlite {
 
@@ -258,7 +259,8 @@ Statement Connection::use(std::string_view sql) {
   auto& cached = statements_[sql.data()];
   if (!cached) {
     sqlite3_stmt* prepared = nullptr;
-    int code = sqlite3_prepare_v3(db_, sql.data(), static_cast<int>(sql.size()),
+    const auto text = with_state_numbers(sql);
+    int code = sqlite3_prepare_v3(db_, text.data(), static_cast<int>(text.size()),
                                   SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
     if (code != SQLITE_OK) throw_sqlite_error(db_, code, "preparing a statement");
     cached.reset(prepared);
@@ -267,7 +269,7 @@ Statement Connection::use(std::string_view sql) {
 }
 
 void Connection::execute(const std::string& sql) {
-  int code = sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr);
+  int code = sqlite3_exec(db_, with_state_numbers(sql).c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) throw_sqlite_error(db_, code, "running a statement");
 }
 
@@ -280,8 +282,9 @@ std::int64_t Connection::number(std::string_view sql) {
 }
 
 Connection::Once::Once(Connection& db, const std::string& sql) {
+  const auto text = with_state_numbers(sql);
   int code =
-      sqlite3_prepare_v2(db.handle(), sql.c_str(), static_cast<int>(sql.size()), &raw_, nullptr);
+      sqlite3_prepare_v2(db.handle(), text.c_str(), static_cast<int>(text.size()), &raw_, nullptr);
   if (code != SQLITE_OK) throw_sqlite_error(db.handle(), code, "preparing a search");
   statement_.emplace(db.handle(), raw_);
 }

@@ -115,7 +115,8 @@ class Connection {
   ~Connection();
 
   /// A statement with this text, prepared on first use. The text must be a constant: it is known
-  /// again by where it is, because hashing it would cost as much as finding a row.
+  /// again by where it is, because hashing it would cost as much as finding a row. It names states
+  /// as state_numbers.hpp says.
   Statement use(std::string_view sql);
   /// The same for text that is built at run time (searches): prepared each time, not cached.
   class Once;

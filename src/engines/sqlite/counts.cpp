@@ -10,12 +10,16 @@ namespace {
 
 /// What the tasks say, from the indexes, whose entries are narrow: rows have payloads.
 #define HOLDFAST_COUNTED                                                                        \
-  " (SELECT lane, 0 AS state, count(*) AS tasks FROM holdfast_tasks INDEXED BY holdfast_ready"  \
-  " WHERE state = 0 GROUP BY lane UNION ALL SELECT lane, 1, count(*) FROM holdfast_tasks"       \
-  " INDEXED BY holdfast_running WHERE state = 1 GROUP BY lane UNION ALL SELECT lane, state,"    \
-  " count(*) FROM holdfast_tasks INDEXED BY holdfast_finished WHERE state BETWEEN 2 AND 4"      \
+  " (SELECT lane, {pending} AS state, count(*) AS tasks FROM holdfast_tasks INDEXED BY "        \
+  "holdfast_ready"                                                                              \
+  " WHERE state = {pending} GROUP BY lane UNION ALL SELECT lane, {running}, count(*) FROM "     \
+  "holdfast_tasks"                                                                              \
+  " INDEXED BY holdfast_running WHERE state = {running} GROUP BY lane UNION ALL SELECT lane, "  \
+  "state,"                                                                                      \
+  " count(*) FROM holdfast_tasks INDEXED BY holdfast_finished WHERE state BETWEEN {completed} " \
+  "AND {cancelled}"                                                                             \
   " GROUP BY lane, state UNION ALL SELECT lane, state, count(*) FROM holdfast_tasks INDEXED BY" \
-  " holdfast_waiting WHERE state IN (5, 6) GROUP BY lane, state) "
+  " holdfast_waiting WHERE state IN ({blocked}, {held}) GROUP BY lane, state) "
 
 }  // namespace
 

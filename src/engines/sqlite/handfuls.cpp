@@ -20,8 +20,8 @@ const std::string insert_sql =
     repeated("(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)", tasks_in_handful);
 
 const RowList settle_sql{
-    "UPDATE holdfast_tasks SET state = 2, finished_at = ?2, result = NULL, suspect = 0,"
-    " cancel_requested = 0, lease_until = NULL, row_sum = holdfast_end(?3, seq, lane, 2)"
+    "UPDATE holdfast_tasks SET state = {completed}, finished_at = ?2, result = NULL, suspect = 0,"
+    " cancel_requested = 0, lease_until = NULL, row_sum = holdfast_end(?3, seq, lane, {completed})"
     " WHERE seq IN (",
     ")" HOLDFAST_TOKEN_GUARD_OF_MANY};
 

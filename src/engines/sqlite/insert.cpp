@@ -105,7 +105,7 @@ std::int64_t lane_of(Connection& db, const std::string& queue, const std::string
 
 std::optional<TaskId> unfinished_with_key(Connection& db, const std::string& key) {
   auto find =
-      db.use("SELECT id FROM holdfast_tasks WHERE unique_key = ? AND state IN (0, 1, 5, 6)");
+      db.use("SELECT id FROM holdfast_tasks WHERE unique_key = ? AND state IN {unfinished}");
   find.bind(key);
   if (!find.step()) return {};
   return find.task_id(0);

@@ -5,6 +5,7 @@
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/task_change.hpp"
 #include "engines/sqlite/task_store.hpp"
+#include "recovery/actors.hpp"
 
 namespace holdfast::sqlite {
 
@@ -24,9 +25,10 @@ Orphan read_task(const Statement& row) {
 /// The task, if it still is what the verdict was about.
 std::optional<FoundTask> find_orphan(Connection& db, const Verdict& verdict, Millis now,
                                      const std::string& domain) {
-  auto find = db.use("SELECT" HOLDFAST_FOUND_TASK
-                     " WHERE t.id = ?1 AND t.token = ?2 AND t.state = 1 AND t.cancel_requested = ?5"
-                     " AND" HOLDFAST_STILL_ORPHANED("t", "?6"));
+  auto find =
+      db.use("SELECT" HOLDFAST_FOUND_TASK
+             " WHERE t.id = ?1 AND t.token = ?2 AND t.state = {running} AND t.cancel_requested = ?5"
+             " AND" HOLDFAST_STILL_ORPHANED("t", "?6"));
   find.bind(verdict.lease.id, verdict.lease.token, now, domain, verdict.cancel_requested,
             end_believed(verdict));
   if (!find.step()) return {};
@@ -64,7 +66,8 @@ std::vector<Orphan> SqliteTaskStore::orphans(int limit, std::span<const WorkerId
              " FROM holdfast_tasks t INDEXED BY holdfast_running"
              " CROSS JOIN holdfast_lanes l ON l.lane = t.lane"
              " LEFT JOIN holdfast_workers w ON w.seq = t.owner"
-             " WHERE t.state = 1 AND (" HOLDFAST_PRESUMED_DEAD "OR" HOLDFAST_ORPHANED("t") ")");
+             " WHERE t.state = {running} AND (" HOLDFAST_PRESUMED_DEAD
+             "OR" HOLDFAST_ORPHANED("t") ")");
     query.bind(presumed, nullptr, store_.clock.steady(), store_.clock_domain);
     while (static_cast<int>(found.size()) < limit && query.step())
       found.push_back(read_task(query));
@@ -83,7 +86,7 @@ std::vector<bool> SqliteTaskStore::reclaim(std::span<const Verdict> verdicts,
       if (task) {
         auto change = lifecycle::reclaim(task->row, verdict, now);
         apply_change(db, *task, change, store_.token_floor());
-        end_dependents(db, task->seq, {task->row.id, change.to, lifecycle::by_recovery}, now);
+        end_dependents(db, task->seq, {task->row.id, change.to, actors::recovery}, now);
         entries.add({.id = verdict.lease.id,
                      .now = verdict.to,
                      .attempt = verdict.attempt,

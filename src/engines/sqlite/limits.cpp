@@ -40,7 +40,7 @@ template <class F>
 void each_running(Connection& db, F found) {
   std::map<std::int64_t, std::int64_t> counts;
   auto running =
-      db.use("SELECT lane FROM holdfast_tasks INDEXED BY holdfast_running WHERE state = 1");
+      db.use("SELECT lane FROM holdfast_tasks INDEXED BY holdfast_running WHERE state = {running}");
   while (running.step()) ++counts[running.integer(0)];
   auto lane = db.use("SELECT queue, kind, key FROM holdfast_lanes WHERE lane = ?");
   for (const auto& [id, count] : counts) {

@@ -16,6 +16,7 @@
 #include "engines/sqlite/store_path.hpp"
 #include "engines/sqlite/whole_file.hpp"
 #include "engines/sqlite/work_copy.hpp"
+#include "recovery/actors.hpp"
 #include "recovery/clock.hpp"
 #include "recovery/time_text.hpp"
 
@@ -76,10 +77,11 @@ void expect_sound(Connection& db, const std::string& backup) {
 /// Every task that is not finished may have gone on after the backup was made.
 std::int64_t hold_unfinished(Connection& db, const std::string& cause, WallTime now) {
   std::vector<std::int64_t> tasks;
-  auto query = db.use("SELECT seq FROM holdfast_tasks WHERE state IN (0, 1, 5)");
+  auto query =
+      db.use("SELECT seq FROM holdfast_tasks WHERE state IN ({pending}, {running}, {blocked})");
   while (query.step()) tasks.push_back(query.integer(0));
-  for (auto seq : tasks) hold_task(db, seq, "system/restore", cause, now);
-  return db.number("SELECT count(*) FROM holdfast_tasks WHERE state = 6");
+  for (auto seq : tasks) hold_task(db, seq, actors::restore, cause, now);
+  return db.number("SELECT count(*) FROM holdfast_tasks WHERE state = {held}");
 }
 
 /// Rows may have run since, too. Batches that have not ended wait until a person releases them.

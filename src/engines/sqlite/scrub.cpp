@@ -25,29 +25,35 @@ constexpr std::pair<const char*, std::string_view> indexes[] = {
      " (SELECT 1 FROM holdfast_tasks i INDEXED BY sqlite_autoindex_holdfast_tasks_1"
      "  WHERE i.id = t.id AND i.seq = t.seq)"},
     {"holdfast_ready",
-     "SELECT t.id FROM holdfast_tasks t NOT INDEXED WHERE t.seq BETWEEN ? AND ? AND t.state = 0"
-     " AND NOT EXISTS (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_ready WHERE i.state = 0"
+     "SELECT t.id FROM holdfast_tasks t NOT INDEXED WHERE t.seq BETWEEN ? AND ? AND t.state = "
+     "{pending}"
+     " AND NOT EXISTS (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_ready WHERE i.state = "
+     "{pending}"
      "  AND i.priority = t.priority AND i.lane = t.lane AND i.suspect = t.suspect"
      "  AND i.run_at = t.run_at AND i.seq = t.seq)"},
     {"holdfast_running",
-     "SELECT t.id FROM holdfast_tasks t NOT INDEXED WHERE t.seq BETWEEN ? AND ? AND t.state = 1"
-     " AND NOT EXISTS (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_running WHERE i.state = 1"
+     "SELECT t.id FROM holdfast_tasks t NOT INDEXED WHERE t.seq BETWEEN ? AND ? AND t.state = "
+     "{running}"
+     " AND NOT EXISTS (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_running WHERE i.state = "
+     "{running}"
      "  AND i.owner IS t.owner AND i.seq = t.seq)"},
     {"holdfast_finished",
      "SELECT t.id FROM holdfast_tasks t NOT INDEXED WHERE t.seq BETWEEN ? AND ?"
-     " AND t.state BETWEEN 2 AND 4 AND NOT EXISTS"
-     " (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_finished WHERE i.state BETWEEN 2 AND 4"
+     " AND t.state BETWEEN {completed} AND {cancelled} AND NOT EXISTS"
+     " (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_finished WHERE i.state BETWEEN "
+     "{completed} AND {cancelled}"
      "  AND i.state = t.state AND i.finished_at IS t.finished_at AND i.seq = t.seq)"},
     {"holdfast_waiting",
      "SELECT t.id FROM holdfast_tasks t NOT INDEXED WHERE t.seq BETWEEN ? AND ?"
-     " AND t.state IN (5, 6) AND NOT EXISTS"
-     " (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_waiting WHERE i.state IN (5, 6)"
+     " AND t.state IN ({blocked}, {held}) AND NOT EXISTS"
+     " (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_waiting WHERE i.state IN ({blocked}, "
+     "{held})"
      "  AND i.state = t.state AND i.seq = t.seq)"},
     {"holdfast_unique",
      "SELECT t.id FROM holdfast_tasks t NOT INDEXED WHERE t.seq BETWEEN ? AND ?"
-     " AND t.unique_key IS NOT NULL AND t.state IN (0, 1, 5, 6) AND NOT EXISTS"
+     " AND t.unique_key IS NOT NULL AND t.state IN {unfinished} AND NOT EXISTS"
      " (SELECT 1 FROM holdfast_tasks i INDEXED BY holdfast_unique WHERE i.unique_key IS NOT NULL"
-     "  AND i.state IN (0, 1, 5, 6) AND i.unique_key = t.unique_key AND i.seq = t.seq)"},
+     "  AND i.state IN {unfinished} AND i.unique_key = t.unique_key AND i.seq = t.seq)"},
 };
 
 }  // namespace

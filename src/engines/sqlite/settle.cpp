@@ -5,6 +5,7 @@
 #include "engines/sqlite/handfuls.hpp"
 #include "engines/sqlite/statements.hpp"
 #include "engines/sqlite/task_change.hpp"
+#include "recovery/actors.hpp"
 
 namespace holdfast::sqlite {
 
@@ -16,9 +17,9 @@ std::optional<std::int64_t> complete(Connection& db, const Settlement& settlemen
   if (!settlement.result.empty()) result = settlement.result;
   EndedRows ended;
   auto update = db.use(
-      "UPDATE holdfast_tasks SET state = 2, finished_at = ?3, result = ?4, attempt = ?5,"
+      "UPDATE holdfast_tasks SET state = {completed}, finished_at = ?3, result = ?4, attempt = ?5,"
       " suspect = 0, cancel_requested = 0, lease_until = NULL,"
-      " row_sum = holdfast_end(?6, seq, lane, 2) WHERE" HOLDFAST_TOKEN_GUARD);
+      " row_sum = holdfast_end(?6, seq, lane, {completed}) WHERE" HOLDFAST_TOKEN_GUARD);
   update.bind(settlement.lease.id, settlement.lease.token, now, result, settlement.attempt);
   update.bind_pointer(6, &ended, ended_rows_type);
   update.run();
@@ -38,7 +39,8 @@ std::optional<FoundTask> find_claimed(Connection& db, const Lease& lease) {
 /// The very same claim ended before: its token is still the task's, but it is not running. The
 /// reply to that settlement was lost.
 bool was_settled_before(Connection& db, const Lease& lease) {
-  auto find = db.use("SELECT 1 FROM holdfast_tasks WHERE id = ? AND token = ? AND state <> 1");
+  auto find =
+      db.use("SELECT 1 FROM holdfast_tasks WHERE id = ? AND token = ? AND state <> {running}");
   find.bind(lease.id, lease.token);
   return find.step();
 }
@@ -70,8 +72,8 @@ bool end_otherwise(Connection& db, const Settlement& settlement, WallTime now,
   apply_change(db, *task, change, 0);
   result.woke_others |= change.to == TaskState::pending;
   if (change.to != settlement.to) result.also.push_back(told(*task, change));
-  take_along(result, end_dependents(db, task->seq,
-                                    {task->row.id, change.to, lifecycle::by_dependency}, now));
+  take_along(result,
+             end_dependents(db, task->seq, {task->row.id, change.to, actors::dependency}, now));
   return true;
 }
 

@@ -14,9 +14,9 @@
 #define HOLDFAST_TOKEN_GUARD " id = ?1 AND ?2 > 0 "
 #define HOLDFAST_TOKEN_GUARD_OF_MANY " AND ?1 > 0 "
 #else
-#define HOLDFAST_TOKEN_GUARD " id = ?1 AND token = ?2 AND state = 1 "
+#define HOLDFAST_TOKEN_GUARD " id = ?1 AND token = ?2 AND state = {running} "
 /// The same, beside a list of tasks that were claimed together.
-#define HOLDFAST_TOKEN_GUARD_OF_MANY " AND token = ?1 AND state = 1 "
+#define HOLDFAST_TOKEN_GUARD_OF_MANY " AND token = ?1 AND state = {running} "
 #endif
 
 /// The steps of the store, each inside a transaction that the caller has begun.

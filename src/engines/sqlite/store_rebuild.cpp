@@ -10,6 +10,7 @@
 #include "engines/sqlite/schema.hpp"
 #include "engines/sqlite/store.hpp"
 #include "engines/sqlite/task_change.hpp"
+#include "recovery/actors.hpp"
 
 namespace holdfast::sqlite {
 
@@ -102,8 +103,9 @@ void StoreRebuild::take_task(const TaskRescue& rescue, const PageSalvage::Row& r
     rebuilt_.mended.push_back({Damage::Kind::row, task->what, task->id});
   if (task->fate != RescuedTask::Fate::held) return;
   rebuilt_.losses.push_back({Damage::Kind::row, task->what, task->id});
-  add_history(db_, task->seq,
-              {{task->from, TaskState::held, "system/repair", task->what, {}, 0, now_}});
+  add_history(
+      db_, task->seq,
+      {{task->from, TaskState::held, std::string{actors::repair}, task->what, {}, 0, now_}});
 }
 
 void StoreRebuild::take_lane(const PageSalvage::Row& row) {
@@ -160,7 +162,7 @@ void StoreRebuild::complete_meta() {
 }
 
 void StoreRebuild::hold(std::int64_t seq, const std::string& cause) {
-  const auto id = hold_task(db_, seq, "system/repair", cause, now_);
+  const auto id = hold_task(db_, seq, actors::repair, cause, now_);
   if (!id) return;
   rebuilt_.losses.push_back(
       {Damage::Kind::row, fmt::format("Task {} is held: {}", id->text(), cause), *id});

@@ -6,6 +6,7 @@
 
 #include "engines/sqlite/schedules.hpp"
 #include "engines/sqlite/store_rebuild.hpp"
+#include "recovery/actors.hpp"
 
 /// What ties tasks to each other and to their names, once all rows are in the new file.
 namespace holdfast::sqlite {
@@ -62,8 +63,8 @@ void StoreRebuild::settle_lanes() {
 void StoreRebuild::pause_all() {
   db_.use(
          "INSERT OR IGNORE INTO holdfast_paused (queue, actor, at)"
-         " SELECT DISTINCT queue, 'system/repair', ? FROM holdfast_lanes")
-      .bind(now_)
+         " SELECT DISTINCT queue, ?, ? FROM holdfast_lanes")
+      .bind(actors::repair, now_)
       .run();
   rebuilt_.losses.push_back(
       {Damage::Kind::file,
@@ -110,14 +111,14 @@ void StoreRebuild::settle_blocks(bool table_is_whole) {
   }
   db_.execute("DELETE FROM holdfast_blocks WHERE seq NOT IN (SELECT seq FROM holdfast_tasks)");
   std::string_view bereft =
-      "SELECT seq FROM holdfast_tasks t WHERE state = 5 AND (NOT EXISTS (SELECT 1 FROM"
+      "SELECT seq FROM holdfast_tasks t WHERE state = {blocked} AND (NOT EXISTS (SELECT 1 FROM"
       " holdfast_blocks b WHERE b.seq = t.seq) OR EXISTS (SELECT 1 FROM holdfast_blocks b"
       " WHERE b.seq = t.seq AND b.on_seq NOT IN (SELECT seq FROM holdfast_tasks)))";
   for (auto seq : numbers(db_, bereft))
     hold(seq, "The disk was damaged, and a task that it waits for is lost.");
   db_.execute("DELETE FROM holdfast_blocks WHERE on_seq NOT IN (SELECT seq FROM holdfast_tasks)");
   if (table_is_whole || index_is_whole) return;
-  for (auto seq : numbers(db_, "SELECT seq FROM holdfast_tasks WHERE state = 5"))
+  for (auto seq : numbers(db_, "SELECT seq FROM holdfast_tasks WHERE state = {blocked}"))
     hold(seq, "The disk was damaged where it says what this task waits for.");
 }
 
@@ -154,7 +155,9 @@ void StoreRebuild::name_the_lost(bool tasks_are_whole) {
 
 /// What a task did and recorded it must not do again.
 void StoreRebuild::hold_what_forgot_its_effects() {
-  std::string_view begun = "SELECT seq FROM holdfast_tasks WHERE state IN (0, 1, 5) AND token > 0";
+  std::string_view begun =
+      "SELECT seq FROM holdfast_tasks WHERE state IN ({pending}, {running}, {blocked}) AND token > "
+      "0";
   for (auto seq : numbers(db_, begun))
     hold(seq, "The disk was damaged where it says what earlier attempts have done already.");
 }

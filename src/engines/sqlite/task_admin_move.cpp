@@ -20,7 +20,7 @@ bool key_is_taken(Connection& db, const FoundTask& task) {
   if (task.unique_key.empty() || !is_finished(task.row.state)) return false;
   auto find = db.use(
       "SELECT 1 FROM holdfast_tasks WHERE unique_key = ? AND unique_key IS NOT NULL"
-      " AND state IN (0, 1, 5, 6)");
+      " AND state IN {unfinished}");
   return find.bind(task.unique_key).step();
 }
 

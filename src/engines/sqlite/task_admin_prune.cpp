@@ -34,9 +34,10 @@ std::vector<Old> oldest(Connection& db, TaskState state, WallTime before, std::i
   std::vector<Old> found;
   auto query = db.use(
       "SELECT t.finished_at, t.seq FROM holdfast_tasks t INDEXED BY holdfast_finished"
-      " WHERE t.state BETWEEN 2 AND 4 AND t.state = ? AND t.finished_at < ? AND NOT EXISTS"
+      " WHERE t.state BETWEEN {completed} AND {cancelled} AND t.state = ? AND t.finished_at < ? "
+      "AND NOT EXISTS"
       " (SELECT 1 FROM holdfast_blocks b JOIN holdfast_tasks d ON d.seq = b.seq"
-      " WHERE b.on_seq = t.seq AND d.state IN (5, 6)) ORDER BY t.finished_at LIMIT ?");
+      " WHERE b.on_seq = t.seq AND d.state IN ({blocked}, {held})) ORDER BY t.finished_at LIMIT ?");
   query.bind(state, before, limit);
   while (query.step()) found.push_back({query.time(0), query.integer(1)});
   return found;

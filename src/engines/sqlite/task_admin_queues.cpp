@@ -63,7 +63,7 @@ struct Group {
 std::optional<Group> next_group(Connection& db, Group last) {
   for (; last.priority <= lowest_priority; last = {last.priority + 1, -1}) {
     auto query = db.use(
-        "SELECT lane FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+        "SELECT lane FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = {pending}"
         " AND priority = ? AND lane >= ? ORDER BY lane LIMIT 1");
     if (query.bind(last.priority, last.lane + 1).step())
       return Group{last.priority, query.integer(0)};
@@ -74,7 +74,8 @@ std::optional<Group> next_group(Connection& db, Group last) {
 /// Since when the oldest of a group is ready.
 std::optional<WallTime> ready_since(Connection& db, const Group& group, bool suspects) {
   auto query = db.use(
-      "SELECT run_at, created_at FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = 0"
+      "SELECT run_at, created_at FROM holdfast_tasks INDEXED BY holdfast_ready WHERE state = "
+      "{pending}"
       " AND priority = ? AND lane = ? AND suspect = ? ORDER BY run_at, seq LIMIT 1");
   if (!query.bind(group.priority, group.lane, suspects).step()) return {};
   // The time is 0 if it was ready at once.

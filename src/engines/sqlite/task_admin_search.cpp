@@ -43,10 +43,10 @@ std::string state_clause(TaskState state) {
     case TaskState::completed:
     case TaskState::failed:
     case TaskState::cancelled:
-      return fmt::format("state BETWEEN 2 AND 4 AND state = {}", number);
+      return fmt::format("state BETWEEN {{completed}} AND {{cancelled}} AND state = {}", number);
     case TaskState::blocked:
     case TaskState::held:
-      return fmt::format("state IN (5, 6) AND state = {}", number);
+      return fmt::format("state IN ({{blocked}}, {{held}}) AND state = {}", number);
   }
   return "0";
 }

@@ -125,7 +125,7 @@ Stepped step_one(Connection& db, const Step& step, WallTime now) {
 void adopt_one(Connection& db, const TransactionParcel& parcel) {
   std::int64_t seq = 0;
   {
-    auto find = db.use("SELECT seq FROM holdfast_tasks WHERE id = ? AND state <> 1");
+    auto find = db.use("SELECT seq FROM holdfast_tasks WHERE id = ? AND state <> {running}");
     if (!find.bind(parcel.id).step()) return;
     seq = find.integer(0);
   }
@@ -252,7 +252,7 @@ bool SqliteTransactionStore::put_back(TaskId id, Step step) {
     {
       auto find = db.use(
           "SELECT t.seq, x.state, t.token FROM holdfast_tasks t JOIN holdfast_transactions x"
-          " ON x.task = t.seq WHERE t.id = ? AND t.state IN (3, 4, 6)");
+          " ON x.task = t.seq WHERE t.id = ? AND t.state IN ({failed}, {cancelled}, {held})");
       if (!find.bind(id).step()) return false;
       seq = find.integer(0);
       step.from = find.text(1);

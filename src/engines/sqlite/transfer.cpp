@@ -172,7 +172,9 @@ std::vector<Adopted> SqliteTaskTransfer::adopt(std::span<const Parcel> parcels) 
 std::int64_t SqliteTaskTransfer::forget(std::span<const TaskId> ids) {
   return store_.writer.write(move_points, [&](Connection& db) {
     std::vector<std::int64_t> seqs;
-    auto find = db.use("SELECT seq FROM holdfast_tasks WHERE id = ? AND state IN (2, 3, 4, 6)");
+    auto find = db.use(
+        "SELECT seq FROM holdfast_tasks WHERE id = ? AND state IN ({completed}, {failed}, "
+        "{cancelled}, {held})");
     for (const auto& id : ids) {
       if (find.bind(id).step()) seqs.push_back(find.integer(0));
       find.again();

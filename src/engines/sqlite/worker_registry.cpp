@@ -116,7 +116,8 @@ bool SqliteWorkerRegistry::clear(WorkerId worker) {
         db.use(
               "UPDATE holdfast_workers SET cleared_at = ?2, holding = '[]' WHERE id = ?1"
               " AND died_at IS NOT NULL AND cleared_at IS NULL AND NOT EXISTS"
-              " (SELECT 1 FROM holdfast_tasks WHERE state = 1 AND owner = holdfast_workers.seq)"
+              " (SELECT 1 FROM holdfast_tasks WHERE state = {running} AND owner = "
+              "holdfast_workers.seq)"
               " AND NOT EXISTS (SELECT 1 FROM holdfast_batch_claims WHERE owner IS NOT NULL"
               " AND owner = holdfast_workers.seq)")
             .bind(worker, store_.clock.wall())

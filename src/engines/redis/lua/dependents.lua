@@ -2,8 +2,8 @@
 -- them is decided by lifecycle.hpp and applied by after_end.lua. The ends are in a list from the
 -- step on that they are of, until all have heard of them: any process may continue it.
 --
--- Result: {ends, tasks}: of each end: its task, state, and who cancels what waits for it; of each
---         task: id, what row_of says of it but for these ends, places of its ends (from 0)
+-- Result: {ends, tasks}: of each end: its task, state, and who cancels what waits for it ('': that
+--         it waited); of each task: id, what row_of says of it but for these ends, places of its ends (from 0)
 local MOST_ENDS, MOST_DEPENDENTS = 500, 500
 
 -- Whether a task waits for others than these.

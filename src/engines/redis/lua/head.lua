@@ -6,6 +6,9 @@
 --          in tests: then the server's own clock is read.
 -- ARGV[3]  and so on belong to the script, which takes them in order.
 local call, ARGV = redis.call, ARGV
+-- The build puts in the numbers of enum TaskState.
+local PENDING, RUNNING, COMPLETED, FAILED, CANCELLED, BLOCKED, HELD =
+  @PENDING@, @RUNNING@, @COMPLETED@, @FAILED@, @CANCELLED@, @BLOCKED@, @HELD@
 local P = KEYS[1] .. ':'
 local taken = 0
 local function take()

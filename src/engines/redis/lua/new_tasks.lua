@@ -110,7 +110,7 @@ local function unfinished(after)
     local state = r and r.state
     if state ~= COMPLETED then waits[#waits + 1] = on end
     -- Only a settlement can end a task between the check and this: see exchange.lua.
-    if state == CANCELLED then tell_dependents('cancel', on, 'system/dependency') end
+    if state == CANCELLED then tell_dependents('cancel', on, '') end
   end
   return waits
 end

@@ -5,6 +5,7 @@
 local id, step = take(), take_step()
 local r = task_of(id)
 local from = call('HGET', P .. 'x:' .. id, 's')
-if not from or not r or not string.find('346', r.state, 1, true) then return 0 end
+local may_begin = { [FAILED] = true, [CANCELLED] = true, [HELD] = true }
+if not from or not r or not may_begin[r.state] then return 0 end
 carry_out(id, r.token, from, step)
 return 1

@@ -6,8 +6,6 @@
 --
 -- Tasks that were inserted, claimed and settled together have equal records, and to Lua equal texts
 -- are one: what was worked out for a text is found again for all others by looking it up.
-local PENDING, RUNNING, COMPLETED, FAILED, CANCELLED, BLOCKED, HELD =
-  '0', '1', '2', '3', '4', '5', '6'
 local finished = { [COMPLETED] = true, [FAILED] = true, [CANCELLED] = true }
 
 local RECORD = '^(%d)\31(%+?)\31(%d*)\31(%d*)\31(%-?%d*)\31(%d*)\31([^\31]*)\31(%d*)\31(%d*)' ..

@@ -13,7 +13,8 @@ local function take_report()
     call('HSET', report_key, 'at', digits(now))
   end
 end
-local names = { ['0'] = 'pending', ['3'] = 'failed', ['4'] = 'cancelled', ['6'] = 'held' }
+local names = { [PENDING] = 'pending', [FAILED] = 'failed', [CANCELLED] = 'cancelled',
+  [HELD] = 'held' }
 local function add_to_report(id, state, attempt, max, worker, reason, failure)
   local name = failure and 'not_taken' or names[state]
   call('HINCRBY', report_key, name, 1)
