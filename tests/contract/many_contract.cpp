@@ -57,6 +57,53 @@ TEST_P(TaskStoreContract, OneStaleSettlementAmongManyIsRefusedAlone) {
   }
 }
 
+/// Among them runs of the same, single ones, one that came too late, one that comes twice, and one
+/// that is to stop.
+TEST_P(TaskStoreContract, ManyEndsOfAllSortsBecomeWhatEachWasAskedFor) {
+  tasks().insert(many_tasks());
+  const auto worker = enlist();
+  const auto claimed = claim(worker, many);
+  ASSERT_EQ(claimed.size(), std::size_t{many});
+  const std::size_t stale = 3, twice = 5, stopped = 100, first_single = 120;
+  auto settlements = completions(claimed);
+  for (std::size_t i = 0; i < settlements.size(); ++i) {
+    auto& one = settlements[i];
+    one.to = i < 60 || i / 2 % 2 == 0 ? TaskState::failed : TaskState::pending;
+    one.reason = i < first_single ? "it broke" : std::to_string(i);
+    one.delay = Millis{60'000};
+  }
+  settlements[stale].lease.token.value -= 1;
+  settlements[stopped].to = TaskState::pending;
+  ask_to_stop(claimed[stopped].lease.id);
+  settlements.push_back(settlements[twice]);
+  const auto exchanged = tasks().exchange({.settle = settlements});
+  ASSERT_EQ(exchanged.settled.size(), settlements.size());
+  ASSERT_THAT(exchanged.also, testing::SizeIs(1)) << "the one that is cancelled instead";
+  EXPECT_EQ(exchanged.also[0].id, claimed[stopped].lease.id);
+  EXPECT_EQ(exchanged.settled.back(), Settled::repeated);
+  for (std::size_t i = 0; i < claimed.size(); ++i) {
+    const auto id = claimed[i].lease.id;
+    const auto task = record(id);
+    ASSERT_EQ(exchanged.settled[i], i == stale ? Settled::refused : Settled::accepted) << i;
+    ASSERT_EQ(task.state, i == stale     ? TaskState::running
+                          : i == stopped ? TaskState::cancelled
+                                         : settlements[i].to)
+        << i;
+    if (i == stale) continue;
+    ASSERT_EQ(task.error, settlements[i].reason) << i;
+    if (task.state == TaskState::pending) {
+      ASSERT_EQ(task.run_at, clock().wall() + Millis{60'000}) << i;
+    }
+    const auto history = engine().admin().recorded_history(id, {});
+    ASSERT_EQ(history.size(), i == stopped ? 2u : 1u) << i;
+    ASSERT_EQ(history.back().transition.reason, settlements[i].reason) << i;
+    ASSERT_EQ(history.back().transition.to, task.state) << i;
+    ASSERT_EQ(history.back().worker, worker) << i;
+  }
+  const auto checked = engine().check_integrity(true, {});
+  for (const auto& damage : checked.damage) ADD_FAILURE() << damage.what;
+}
+
 TEST_P(TaskStoreContract, OneOfManyThatOthersWaitForReleasesThem) {
   auto on = many_tasks();
   tasks().insert(on);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <unordered_set>
 
 #include "engines/postgres/statements.hpp"
 #include "recovery/actors.hpp"
@@ -8,8 +9,13 @@
 namespace holdfast::postgres {
 
 Settling::Settling(std::span<const Settlement> settlements) : settlements_{settlements} {
-  for (std::size_t i = 0; i < settlements_.size(); ++i)
-    (lifecycle::is_plain_end(settlements_[i]) ? plain_ : others_).push_back(i);
+  std::unordered_set<TaskId> named;
+  for (std::size_t i = 0; i < settlements_.size(); ++i) {
+    if (lifecycle::is_plain_end(settlements_[i]))
+      plain_.push_back(i);
+    else if (named.insert(settlements_[i].lease.id).second)  // the first of two decides
+      others_.push_back(i);
+  }
 }
 
 std::size_t Settling::results() const {
