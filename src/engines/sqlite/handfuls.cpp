@@ -17,7 +17,7 @@ std::string repeated(const char* row, std::size_t times) {
 const std::string insert_sql =
     "INSERT INTO holdfast_tasks (id, lane, state, priority, run_at, created_at, max_attempts,"
     " timeout, payload_sum, row_sum, payload) VALUES " +
-    repeated("(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)", tasks_in_handful);
+    repeated("(?, ?, {pending}, ?, ?, ?, ?, ?, ?, ?, ?)", tasks_in_handful);
 
 const RowList settle_sql{
     "UPDATE holdfast_tasks SET state = {completed}, finished_at = ?2, result = NULL, suspect = 0,"

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 
 #include "engines/sqlite/handfuls.hpp"
@@ -26,6 +27,23 @@ std::optional<std::int64_t> complete(Connection& db, const Settlement& settlemen
   if (ended.empty()) return {};
   db.counts().move(ended.front().lane, TaskState::running, TaskState::completed);
   return ended.front().seq;
+}
+
+const RowList claimed_sql{"SELECT" HOLDFAST_FOUND_TASK
+                          "WHERE t.seq IN (SELECT seq FROM holdfast_tasks WHERE seq IN (",
+                          ")" HOLDFAST_TOKEN_GUARD_OF_MANY ")"};
+
+/// Those that the claim with this token still has; at most `RowList::longest`.
+std::vector<FoundTask> find_claimed(Connection& db, Token token,
+                                    std::span<const std::int64_t> places) {
+  auto find = db.use(claimed_sql.text(places.size()));
+  find.bind(token);
+  int at = 2;
+  for (auto place : places) find.bind_from(at++, place);
+  std::vector<FoundTask> found;
+  found.reserve(places.size());
+  while (find.step()) found.push_back(read_found(find));
+  return found;
 }
 
 std::optional<FoundTask> find_claimed(Connection& db, const Lease& lease) {
@@ -64,16 +82,22 @@ bool end_plainly(Connection& db, const Settlement& settlement, WallTime now, Set
   return true;
 }
 
+/// What comes of a change that was written.
+void follow(Connection& db, const FoundTask& task, const TaskChange& change,
+            const Settlement& settlement, WallTime now, SettleResult& result) {
+  result.woke_others |= change.to == TaskState::pending;
+  if (change.to != settlement.to) result.also.push_back(told(task, change));
+  take_along(result,
+             end_dependents(db, task.seq, {task.row.id, change.to, actors::dependency}, now));
+}
+
 bool end_otherwise(Connection& db, const Settlement& settlement, WallTime now,
                    SettleResult& result) {
   const auto task = find_claimed(db, settlement.lease);
   if (!task) return false;
   const auto change = lifecycle::settle(task->row, settlement, now);
   apply_change(db, *task, change, 0);
-  result.woke_others |= change.to == TaskState::pending;
-  if (change.to != settlement.to) result.also.push_back(told(*task, change));
-  take_along(result,
-             end_dependents(db, task->seq, {task->row.id, change.to, actors::dependency}, now));
+  follow(db, *task, change, settlement, now, result);
   return true;
 }
 
@@ -113,6 +137,36 @@ std::vector<SettlementHandful> handfuls_of_one_token(std::vector<const Settlemen
   return handfuls;
 }
 
+/// Ends that need a decision, of tasks of one claim: read and written together where they change in
+/// the same way. Returns those whose tasks are still claimed.
+std::vector<const Settlement*> end_together(Connection& db, SettlementHandful settlements,
+                                            WallTime now, SettleResult& result) {
+  std::map<std::int64_t, const Settlement*> of_place;
+  std::vector<std::int64_t> places;
+  for (const auto* one : settlements) {
+    of_place.emplace(one->lease.place, one);
+    places.push_back(one->lease.place);
+  }
+  std::vector<const Settlement*> ended;
+  std::vector<TaskChange> changes;
+  auto tasks = find_claimed(db, settlements.front()->lease.token, places);
+  std::erase_if(tasks,
+                [&](const auto& task) { return task.row.id != of_place.at(task.seq)->lease.id; });
+  for (const auto& task : tasks) {
+    ended.push_back(of_place.at(task.seq));
+    changes.push_back(lifecycle::settle(task.row, *ended.back(), now));
+  }
+  for (std::size_t first = 0, end = 0; first < tasks.size(); first = end) {
+    while (end < tasks.size() && same_change(changes[first], changes[end])) ++end;
+    apply_change(db, std::span{tasks}.subspan(first, end - first), changes[first], 0);
+  }
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    follow(db, tasks[i], changes[i], *ended[i], now, result);
+    insert_follow_ups(db, *ended[i], now, result);
+  }
+  return ended;
+}
+
 }  // namespace
 
 SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlements, WallTime now) {
@@ -121,10 +175,14 @@ SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlement
   auto place = [&](const Settlement& one) -> Settled& {
     return result.settled[static_cast<std::size_t>(&one - settlements.data())];
   };
-  std::vector<const Settlement*> plain, rest;
+  std::vector<const Settlement*> plain, others, rest;
   bool nobody_waits = !anything_blocked(db);
-  for (const auto& one : settlements)
-    (nobody_waits && is_plain(one) ? plain : rest).push_back(&one);
+  for (const auto& one : settlements) {
+    if (nobody_waits && is_plain(one))
+      plain.push_back(&one);
+    else
+      (one.lease.place != 0 && !lifecycle::is_plain_end(one) ? others : rest).push_back(&one);
+  }
 
   for (auto handful : handfuls_of_one_token(plain)) {
     auto accepted = settle_handful(db, handful, now);
@@ -138,6 +196,14 @@ SettleResult settle_tasks(Connection& db, std::span<const Settlement> settlement
         accepted.erase(found);
       }
     }
+  }
+  for (auto handful : handfuls_of_one_token(others)) {
+    const auto ended = end_together(db, handful, now, result);
+    for (const auto* one : ended) place(*one) = Settled::accepted;
+    if (ended.size() == handful.size()) continue;
+    std::ranges::copy_if(handful, std::back_inserter(rest), [&](const auto* one) {
+      return std::ranges::find(ended, one) == ended.end();
+    });
   }
   for (const auto* one : rest) place(*one) = settle_one(db, *one, now, result);
   return result;

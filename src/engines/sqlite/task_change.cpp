@@ -5,12 +5,28 @@
 #include <span>
 #include <utility>
 
-#include "engines/sqlite/row_sum.hpp"
-#include "engines/sqlite/store.hpp"
+#include "engines/sqlite/handfuls.hpp"
 
 namespace holdfast::sqlite {
 
 namespace {
+
+/// The row sum is made of what the row becomes; see row_sum.hpp.
+const RowList change_sql{
+    "UPDATE holdfast_tasks SET state = ?1, token = ?2, attempt = ?3, crashes = ?4,"
+    " recoveries = recoveries + ?5, suspect = ?6, cancel_requested = ?7,"
+    " run_at = coalesce(?8, run_at), finished_at = ?9, result = iif(?10, ?11, result),"
+    " error = iif(?12, ?13, error), cause = iif(?14, ?15, cause),"
+    " lease_until = iif(?16, lease_until, NULL), row_sum = iif(?9 IS NULL, holdfast_row_sum(id,"
+    " lane, ?1, priority, coalesce(?8, run_at), ?2, ?3, recoveries + ?5, ?4, ?6, ?7, created_at,"
+    " max_attempts, timeout, payload_sum), 0) WHERE seq IN (",
+    ")"};
+
+const RowList history_sql{
+    "INSERT INTO holdfast_history (task, n, from_state, to_state, actor, reason, token, attempt,"
+    " claimed_at, worker, at) SELECT seq, (SELECT coalesce(max(n), 0) + 1 FROM holdfast_history"
+    " WHERE task = seq), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM holdfast_tasks WHERE seq IN (",
+    ")"};
 
 /// Takes a task from the list of those that wait for `on`.
 std::vector<std::int64_t> take_dependents(Connection& db, std::int64_t on) {
@@ -57,37 +73,38 @@ std::optional<FoundTask> find_task(Connection& db, TaskId id) {
   return read_found(find);
 }
 
-void add_history(Connection& db, std::int64_t seq, const RecordedTransition& entry) {
+void add_history(Connection& db, std::span<const std::int64_t> places,
+                 const RecordedTransition& entry) {
   const auto& step = entry.transition;
-  db.use(
-        "INSERT INTO holdfast_history (task, n, from_state, to_state, actor, reason, token,"
-        " attempt, claimed_at, worker, at) VALUES (?1, (SELECT coalesce(max(n), 0) + 1"
-        " FROM holdfast_history WHERE task = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
-      .bind(seq, step.from.value_or(TaskState::pending), step.to, step.actor, step.reason,
-            step.token, step.attempt, entry.claimed_at, entry.worker, step.at)
-      .run();
+  auto insert = db.use(history_sql.text(places.size()));
+  insert.bind(step.from.value_or(TaskState::pending), step.to, step.actor, step.reason, step.token,
+              step.attempt, entry.claimed_at, entry.worker, step.at);
+  int at = 10;
+  for (auto place : places) insert.bind_from(at++, place);
+  insert.run();
 }
 
-void apply_change(Connection& db, const FoundTask& task, const TaskChange& change,
+void apply_change(Connection& db, std::span<const FoundTask> tasks, const TaskChange& change,
                   std::int64_t token_floor) {
+  std::vector<std::int64_t> places;
+  for (const auto& task : tasks) places.push_back(task.seq);
   const auto token = change.before.token.value;
-  db.use(
-        "UPDATE holdfast_tasks SET state = ?2, token = ?3, attempt = ?4, crashes = ?5,"
-        " recoveries = recoveries + ?6, suspect = ?7, cancel_requested = ?8,"
-        " run_at = coalesce(?9, run_at), finished_at = ?10, result = iif(?11, ?12, result),"
-        " error = iif(?13, ?14, error), cause = iif(?15, ?16, cause),"
-        " lease_until = iif(?17, lease_until, NULL), row_sum = 0 WHERE seq = ?1")
-      .bind(task.seq, change.to, change.new_token ? std::max(token + 1, token_floor) : token,
-            change.attempt, change.crashes, change.recovered, change.suspect,
-            change.cancel_requested, change.run_at, change.finished_at, change.result.changed,
-            change.result.text, change.error.changed, change.error.text, change.cause.changed,
-            change.cause.text, change.to == TaskState::running)
-      .run();
-  if (!change.finished_at) seal(db, task.seq);
-  if (change.before.state != change.to) db.counts().move(task.lane, change.before.state, change.to);
-  if (change.forget_progress)
-    db.use("DELETE FROM holdfast_progress WHERE task = ?").bind(task.seq).run();
-  if (change.history) add_history(db, task.seq, *change.history);
+  auto update = db.use(change_sql.text(places.size()));
+  update.bind(change.to, change.new_token ? std::max(token + 1, token_floor) : token,
+              change.attempt, change.crashes, change.recovered, change.suspect,
+              change.cancel_requested, change.run_at, change.finished_at, change.result.changed,
+              change.result.text, change.error.changed, change.error.text, change.cause.changed,
+              change.cause.text, change.to == TaskState::running);
+  int at = 17;
+  for (auto place : places) update.bind_from(at++, place);
+  update.run();
+  for (const auto& task : tasks) {
+    if (change.before.state != change.to)
+      db.counts().move(task.lane, change.before.state, change.to);
+    if (change.forget_progress)
+      db.use("DELETE FROM holdfast_progress WHERE task = ?").bind(task.seq).run();
+  }
+  if (change.history) add_history(db, places, *change.history);
 }
 
 TaskChanged told(const FoundTask& task, const TaskChange& change) {

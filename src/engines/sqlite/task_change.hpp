@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,13 +34,21 @@ FoundTask read_found(const Statement& row);
 std::optional<FoundTask> find_task(Connection& db, std::int64_t seq);
 std::optional<FoundTask> find_task(Connection& db, TaskId id);
 
-/// Adds to a task's history.
-void add_history(Connection& db, std::int64_t seq, const RecordedTransition& entry);
+/// Adds the same to the histories of tasks; of at most `RowList::longest`.
+void add_history(Connection& db, std::span<const std::int64_t> places,
+                 const RecordedTransition& entry);
+inline void add_history(Connection& db, std::int64_t seq, const RecordedTransition& entry) {
+  add_history(db, std::span{&seq, 1}, entry);
+}
 
-/// Writes a change of a task that was read in the same transaction, with its history and the counts
-/// of its queue.
-void apply_change(Connection& db, const FoundTask& task, const TaskChange& change,
+/// Writes the same change of tasks that were read in the same transaction (see `same_change`), with
+/// their histories and the counts of their queues; at most `RowList::longest`.
+void apply_change(Connection& db, std::span<const FoundTask> tasks, const TaskChange& change,
                   std::int64_t token_floor);
+inline void apply_change(Connection& db, const FoundTask& task, const TaskChange& change,
+                         std::int64_t token_floor) {
+  apply_change(db, std::span{&task, 1}, change, token_floor);
+}
 /// What listeners are told of a change that has a history.
 TaskChanged told(const FoundTask& task, const TaskChange& change);
 
