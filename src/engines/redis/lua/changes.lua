@@ -61,34 +61,39 @@ local function leave_state(id, r)
   elseif state == HELD then drop('on_hold', id)
   elseif state ~= COMPLETED then drop('done:' .. state, id) end
 end
+-- Where a task of that state is listed, and its score there; nothing for those that are not.
+local function index_of(c, r, new)
+  if c.to == PENDING then
+    return index_of_pending(r.lane, r.order, tonumber(new.run_at or r.run_at), c.suspect)
+  end
+  local key = c.to == BLOCKED and 'blocked' or c.to == HELD and 'on_hold'
+    or c.to ~= COMPLETED and 'done:' .. c.to or nil
+  return key, now_text
+end
 local function enter_state(c, id, r, more, new)
   local to, lane = c.to, r.lane
   if finished[r.state] and not finished[to] and more[2] then
     call('HSET', P .. 'unique', more[2], id)
   end
-  if to == PENDING then
-    index_pending(id, lane, r.order, tonumber(new.run_at or r.run_at), c.suspect)
-  elseif to == BLOCKED then
-    put('blocked', id, now_text)
-  elseif to == HELD then
-    put('on_hold', id, now_text)
-  else
+  local key, score = index_of(c, r, new)
+  if key then put(key, id, score) end
+  if finished[to] then
     end_task(id, to, not finished[r.state] and more[2], c.actor ~= '' and more[3] and c.actor)
   end
   count(lane, r.state, -1)
   count(lane, to, 1)
 end
 
-local function apply_change(c, id, r, more)
-  local key, new = P .. 't:' .. id, { state = c.to, attempt = c.attempt, finished = c.finished }
-  local set, clear = {}, {}
+-- What a record becomes, and what of the rest is set and what removed.
+local function new_values(c, r, recoveries)
+  local new, set, clear = { state = c.to, attempt = c.attempt, finished = c.finished }, {}, {}
   local function field(name, value)
     if value then push(set, name, value) else push(clear, name) end
   end
   field('x', c.stops and 1)
   field('u', c.suspect and 1)
   field('y', c.crashes ~= '0' and c.crashes)
-  if c.recovered then field('v', tonumber(more[4] or 0) + 1) end
+  if c.recovered then field('v', recoveries + 1) end
   if c.error then field('e', c.error.text) end
   if c.cause then field('j', c.cause.text) end
   if c.result then
@@ -103,15 +108,55 @@ local function apply_change(c, id, r, more)
   local comes_back = r.token == '0' and r.state ~= RUNNING and r.state ~= BLOCKED
     and (c.to == PENDING or c.to == BLOCKED)
   if c.new_token or comes_back then new.token = next_token() end
+  if #set > 0 then new.more = '+' end
+  return new, set, clear
+end
+local function write_unusual(id, set, history)
+  if #set > 0 then call('HSET', P .. 't:' .. id, unpack(set)) end
+  if history ~= '' then call('RPUSH', P .. 'h:' .. id, history) end
+end
+
+local function apply_change(c, id, r, more)
+  local new, set, clear = new_values(c, r, tonumber(more[4] or 0))
   if c.to ~= r.state then
     leave_state(id, r)
     enter_state(c, id, r, more, new)
   end
-  if r.more ~= '' and #clear > 0 then call('HDEL', key, unpack(clear)) end
-  if #set > 0 then
-    call('HSET', key, unpack(set))
-    new.more = '+'
-  end
+  if r.more ~= '' and #clear > 0 then call('HDEL', P .. 't:' .. id, unpack(clear)) end
+  write_unusual(id, set, c.history)
   change(id, r, new)
-  if c.history ~= '' then call('RPUSH', P .. 'h:' .. id, c.history) end
+end
+
+-- The same change of running tasks of one record, about which nothing is unusual; false where that
+-- is not so. Written for many of them at a time, by `apply_alike`.
+local function alike_change(c, text)
+  local r, b = text and parse(text), c.before
+  local same = r and r.state == b.state and r.token == b.token and r.attempt == b.attempt
+  if not same or r.state ~= RUNNING or c.to == RUNNING then return false end
+  if r.more ~= '' or b.stops then return false end
+  local new, set = new_values(c, r, 0)
+  local key, score = index_of(c, r, new)
+  return { r = r, set = set, text = record_text(r, new), key = key, score = score,
+    history = c.history, to = c.to }
+end
+local function apply_alike(change, ids)
+  local records, listed, n = {}, {}, 0
+  for _, id in ipairs(ids) do
+    write_unusual(id, change.set, change.history)
+    records[n + 1], records[n + 2] = id, change.text
+    listed[n + 1], listed[n + 2] = change.score, id
+    n = n + 2
+    if known[id] then known[id] = change.text end
+  end
+  in_portions('HSET', P .. 'tasks', records)
+  if change.key then
+    in_portions('ZADD', P .. change.key, listed)
+  else
+    write_completed(ids, now_text)
+  end
+  local r = change.r
+  if #change.set > 0 then touch_claim(r) end
+  release(r.worker, r.number, ids)
+  count(r.lane, r.state, -#ids)
+  count(r.lane, change.to, #ids)
 end

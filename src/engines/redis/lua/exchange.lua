@@ -10,8 +10,8 @@
 --       worker ('' to claim nothing), limit, most suspects, lease, number of queues, these (none:
 --       all), number of kinds, these, number of this claim, count of earlier claims of this worker
 --       whose answers were lost, their numbers
--- Result: {'ok', settled, buried, claimed, follow-ups, dependents, now}: settled has those that were not
---         simply accepted: place among all settlements as they are in ARGV (from 0), and 1
+-- Result: {'ok', settled, buried, claimed, follow-ups, dependents, now}: settled has those that
+--         were not simply accepted: place among all settlements as they are in ARGV (from 0), and 1
 --         (repeated), 2 (refused) or 3 (the task is still claimed, but not what the change was
 --         decided for);
 --         claimed has runs of tasks: token, lane, attempt, suspect (1, 0), not before or order,
@@ -31,13 +31,12 @@ for i = 1, take_number() do
   births = births + ids * group.births
   groups[i] = group
 end
-for _ = 1, take_number() do
-  local c, births_of_each = take_change(), take_number()
-  for _ = 1, take_number() do
-    others[#others + 1] = { change = c, id = take(), token = c.before.token,
-      births = births_of_each, first_birth = births + 1 }
-    births = births + births_of_each
-  end
+for i = 1, take_number() do
+  local group = { change = take_change(), births = take_number(), first_birth = births + 1 }
+  local ids = take_number()
+  group.token, group.first, group.last = group.change.before.token, taken + 1, taken + ids
+  taken, births = group.last, births + ids * group.births
+  others[i] = group
 end
 
 -- Follow-ups come into being with the acceptance of their settlement only.
@@ -59,15 +58,12 @@ local function check_follow_ups()
       end
     end
   end
-  for _, one in ipairs(others) do
-    consider(known[one.id], one.token, one.first_birth, one.births)
+  for _, group in ipairs(others) do
+    for i, text in ipairs(group.births > 0 and read_records(ARGV, group.first, group.last) or {}) do
+      consider(text, group.token, group.first_birth + (i - 1) * group.births, group.births)
+    end
   end
   return check_tasks(expected)
-end
-do
-  local ids = {}
-  for i, one in ipairs(others) do ids[i] = one.id end
-  look_up(ids)
 end
 if births > 0 and doubtful then
   local wrong, id = check_follow_ups()
@@ -75,122 +71,163 @@ if births > 0 and doubtful then
 end
 
 local refused, ended_any, woken, settled = 0, false, false, {}
--- The task of a settlement, if it is still claimed by who settles it; else what to answer.
-local function claimed_by(one)
-  local r = task_of(one.id)
-  if r and r.state == RUNNING and r.token == one.token then return r end
-  if r and r.token == one.token then return nil, 1 end
-  refused = refused + 1
-  return nil, 2
-end
-local function take_over_births(one)
-  ended_any = true
-  bear(born, one.first_birth, one.births)
-  return 0
-end
--- A plain end of a task about which something is unusual.
-local function complete(one)
-  local r, how = claimed_by(one)
-  if not r then return how end
-  local key, more = P .. 't:' .. one.id, unusual(one.id, r, 'uk', 'd')
-  if r.more ~= '' then call('HDEL', key, 'x', 'w', 'u') end
-  local new = { state = COMPLETED, attempt = one.attempt, result = one.result,
-    finished = now_text }
-  if is_long(one.result) then
-    call('HSET', key, 'w', one.result)
-    new.result, new.more = '', '+'
-  end
-  end_task(one.id, COMPLETED, more[1], more[2] and '')
-  change(one.id, r, new)
-  release(r.worker, r.number, { one.id })
-  count(r.lane, RUNNING, -1)
-  count(r.lane, COMPLETED, 1)
-  return take_over_births(one)
-end
-local function settle(one)
-  local r, how = claimed_by(one)
-  if not r then return how end
-  local more = as_decided(one.change, one.id, r)
-  if not more then return 3 end
-  apply_change(one.change, one.id, r, more)
-  woken = woken or one.change.to == PENDING
-  return take_over_births(one)
-end
-local function answer(place, how)
-  if how == 0 then return end
-  settled[#settled + 1] = place
-  settled[#settled + 1] = how
-end
-
--- What a record becomes by a plain end, before its result and after it; false where that end is not
--- plain after all.
-local function plain_end(text, token, attempt)
-  if not text then return false end
-  local r = parse(text)
-  if r.state ~= RUNNING or r.token ~= token then return false end
-  if r.more ~= '' then return false end
-  local whole = record_text(r, { state = COMPLETED, attempt = attempt, finished = now_text,
-    result = '' })
-  local after = '\31' .. r.lane
-  return { worker = r.worker, number = r.number, lane = r.lane, ids = {}, n = 0, text = whole,
-    before = string.sub(whole, 1, #whole - #after), after = after }
-end
 -- What is read is written before the next is read: it still is in the processor's cache then.
 local A_HANDFUL = 200
-local function settle_some(group, first, last, ends)
-  local texts, text_before, same = group.texts, group.first - 1, group.same
-  if not texts and not same then
-    texts, text_before = read_records(ARGV, first, last), first - 1
+do -- settles; a script may have 200 names of its own at a time
+  -- The task of a settlement, if it is still claimed by who settles it; else what to answer.
+  local function claimed_by(one)
+    local r = task_of(one.id)
+    if r and r.state == RUNNING and r.token == one.token then return r end
+    if r and r.token == one.token then return nil, 1 end
+    refused = refused + 1
+    return nil, 2
   end
-  local token, attempt, births = group.token, group.attempt, group.births
-  local results = group.have_results and group.ids
-  local records, n, seen, plain = {}, 0, nil, nil
-  for at = first, last do
-    local id, text = ARGV[at], same or texts[at - text_before]
-    local result = results and ARGV[at + results] or ''
-    -- Mostly the same as before.
-    if text ~= seen then
-      seen, plain = text, ends[text]
-      if plain == nil then
-        plain = plain_end(text, token, attempt)
-        ends[text] = plain
+  local function take_over_births(one)
+    ended_any = true
+    bear(born, one.first_birth, one.births)
+    return 0
+  end
+  -- A plain end of a task about which something is unusual.
+  local function complete(one)
+    local r, how = claimed_by(one)
+    if not r then return how end
+    local key, more = P .. 't:' .. one.id, unusual(one.id, r, 'uk', 'd')
+    if r.more ~= '' then call('HDEL', key, 'x', 'w', 'u') end
+    local new = { state = COMPLETED, attempt = one.attempt, result = one.result,
+      finished = now_text }
+    if is_long(one.result) then
+      call('HSET', key, 'w', one.result)
+      new.result, new.more = '', '+'
+    end
+    end_task(one.id, COMPLETED, more[1], more[2] and '')
+    change(one.id, r, new)
+    release(r.worker, r.number, { one.id })
+    count(r.lane, RUNNING, -1)
+    count(r.lane, COMPLETED, 1)
+    return take_over_births(one)
+  end
+  local function settle(one)
+    local r, how = claimed_by(one)
+    if not r then return how end
+    local more = as_decided(one.change, one.id, r)
+    if not more then return 3 end
+    apply_change(one.change, one.id, r, more)
+    woken = woken or one.change.to == PENDING
+    return take_over_births(one)
+  end
+  local function answer(place, how)
+    if how == 0 then return end
+    settled[#settled + 1] = place
+    settled[#settled + 1] = how
+  end
+
+  -- What a record becomes by a plain end, before its result and after it; false where that end is
+  -- not plain after all.
+  local function plain_end(text, token, attempt)
+    if not text then return false end
+    local r = parse(text)
+    if r.state ~= RUNNING or r.token ~= token then return false end
+    if r.more ~= '' then return false end
+    local whole = record_text(r, { state = COMPLETED, attempt = attempt, finished = now_text,
+      result = '' })
+    local after = '\31' .. r.lane
+    return { worker = r.worker, number = r.number, lane = r.lane, ids = {}, n = 0, text = whole,
+      before = string.sub(whole, 1, #whole - #after), after = after }
+  end
+  local function settle_some(group, first, last, ends)
+    local texts, text_before, same = group.texts, group.first - 1, group.same
+    if not texts and not same then
+      texts, text_before = read_records(ARGV, first, last), first - 1
+    end
+    local token, attempt, births = group.token, group.attempt, group.births
+    local results = group.have_results and group.ids
+    local records, n, seen, plain = {}, 0, nil, nil
+    for at = first, last do
+      local id, text = ARGV[at], same or texts[at - text_before]
+      local result = results and ARGV[at + results] or ''
+      -- Mostly the same as before.
+      if text ~= seen then
+        seen, plain = text, ends[text]
+        if plain == nil then
+          plain = plain_end(text, token, attempt)
+          ends[text] = plain
+        end
+      end
+      if plain and (result == '' or not is_long(result)) then
+        local place = plain.n + 1
+        plain.n, plain.ids[place] = place, id
+        local becomes = result == '' and plain.text or plain.before .. result .. plain.after
+        records[n + 1], records[n + 2] = id, becomes
+        n = n + 2
+        if known[id] then known[id] = becomes end
+        if births > 0 then bear(born, group.first_birth + (at - group.first) * births, births) end
+      else
+        answer(group.place + at - group.first, complete({ id = id, token = token, result = result,
+          attempt = attempt, births = births,
+          first_birth = group.first_birth + (at - group.first) * births }))
       end
     end
-    if plain and (result == '' or not is_long(result)) then
-      local place = plain.n + 1
-      plain.n, plain.ids[place] = place, id
-      local becomes = result == '' and plain.text or plain.before .. result .. plain.after
-      records[n + 1], records[n + 2] = id, becomes
-      n = n + 2
-      if known[id] then known[id] = becomes end
-      if births > 0 then bear(born, group.first_birth + (at - group.first) * births, births) end
-    else
-      answer(group.place + at - group.first, complete({ id = id, token = token, result = result,
-        attempt = attempt, births = births,
-        first_birth = group.first_birth + (at - group.first) * births }))
+    in_portions('HSET', P .. 'tasks', records)
+  end
+  local function settle_group(group)
+    local ends = {}
+    if group.record ~= '' and is_as_said(group.record, group.left) then
+      group.same = group.record
+    end
+    for first = group.first, group.last, A_HANDFUL do
+      settle_some(group, first, math.min(first + A_HANDFUL - 1, group.last), ends)
+    end
+    for _, plain in pairs(ends) do
+      if plain then
+        write_completed(plain.ids, now_text)
+        release(plain.worker, plain.number, plain.ids)
+        count(plain.lane, RUNNING, -plain.n)
+        count(plain.lane, COMPLETED, plain.n)
+        ended_any = true
+      end
     end
   end
-  in_portions('HSET', P .. 'tasks', records)
-end
-local function settle_group(group)
-  local ends = {}
-  if group.record ~= '' and is_as_said(group.record, group.left) then group.same = group.record end
-  for first = group.first, group.last, A_HANDFUL do
-    settle_some(group, first, math.min(first + A_HANDFUL - 1, group.last), ends)
-  end
-  for _, plain in pairs(ends) do
-    if plain then
-      write_completed(plain.ids, now_text)
-      release(plain.worker, plain.number, plain.ids)
-      count(plain.lane, RUNNING, -plain.n)
-      count(plain.lane, COMPLETED, plain.n)
-      ended_any = true
-    end
-  end
-end
 
-for _, group in ipairs(groups) do settle_group(group) end
-for i, one in ipairs(others) do answer(plain_ones + i - 1, settle(one)) end
+  -- Ends that were decided. Most tasks of a group have the same record.
+  local function settle_others(group, place_before)
+    local c, births, ones = group.change, group.births, {}
+    for first = group.first, group.last, A_HANDFUL do
+      local last = math.min(first + A_HANDFUL - 1, group.last)
+      local texts, alike, changes_of = read_records(ARGV, first, last), {}, {}
+      for at = first, last do
+        local id, text = ARGV[at], texts[at - first + 1]
+        local one = changes_of[text]
+        if one == nil then
+          one = alike_change(c, text)
+          changes_of[text] = one
+          if one then alike[one] = {} end
+        end
+        local first_birth = group.first_birth + (at - group.first) * births
+        -- One that was named before and changed by that is not what was read.
+        if one and not changed[id] and not ones[id] then
+          ones[id] = true
+          push(alike[one], id)
+          take_over_births({ first_birth = first_birth, births = births })
+        else
+          ones[#ones + 1] = { id = id, token = group.token, change = c, births = births,
+            first_birth = first_birth, place = place_before + at }
+        end
+      end
+      for one, ids in pairs(alike) do
+        apply_alike(one, ids)
+        woken = woken or c.to == PENDING
+      end
+    end
+    for _, one in ipairs(ones) do answer(one.place, settle(one)) end
+  end
+
+  for _, group in ipairs(groups) do settle_group(group) end
+  local place_of_others = plain_ones
+  for _, group in ipairs(others) do
+    settle_others(group, place_of_others - group.first)
+    place_of_others = place_of_others + group.last - group.first + 1
+  end
+end
 -- Places in the list of what was born, as places among all follow-ups.
 local function among_follow_ups(others)
   if #others == 0 then return others end

@@ -78,18 +78,19 @@ end
 -- before age: the order of a task has both, and so has the score of one that is ready.
 local function queue_of(lane) return string.match(lane, '^[^\31]*') end
 local ONE_PRIORITY = 8796093022208
--- `run_at`: a number, 0 for at once
-local function index_pending(id, lane, order, run_at, suspect)
-  if run_at > now then
-    put('later:' .. lane, id, digits(run_at))
-  else
-    if run_at > 0 then
-      local priority = math.floor(tonumber(order) / ONE_PRIORITY)
-      order = digits(priority * ONE_PRIORITY + run_at)
-    end
-    put((suspect and 'alone:' or 'ready:') .. lane, id, order)
-  end
+-- The index of a pending task, and its score there. `run_at`: a number, 0 for at once
+local function index_of_pending(lane, order, run_at, suspect)
   lanes[lane] = true
+  if run_at > now then return 'later:' .. lane, digits(run_at) end
+  if run_at > 0 then
+    local priority = math.floor(tonumber(order) / ONE_PRIORITY)
+    order = digits(priority * ONE_PRIORITY + run_at)
+  end
+  return (suspect and 'alone:' or 'ready:') .. lane, order
+end
+local function index_pending(id, ...)
+  local key, score = index_of_pending(...)
+  put(key, id, score)
 end
 local function drop_pending(id, lane)
   drop('ready:' .. lane, id)
@@ -100,11 +101,7 @@ end
 -- A task has come to an end: its key is free, and what waits for it is to hear of it. `actor`: who
 -- cancels that, if this does; nothing if it does not matter to those who wait.
 local function end_task(id, state, unique_key, actor)
-  if state == COMPLETED then
-    completed[#completed + 1] = id
-  else
-    put('done:' .. state, id, now_text)
-  end
+  if state == COMPLETED then completed[#completed + 1] = id end
   if unique_key then call('HDEL', P .. 'unique', unique_key) end
   if actor then tell_dependents(state == COMPLETED and 'release' or 'cancel', id, actor) end
 end
