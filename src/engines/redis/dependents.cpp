@@ -19,8 +19,7 @@ std::vector<TaskChanged> tell(Store& store, Dependents& dependents) {
   for (const auto& [found, ended] : dependents.tasks) {
     arguments.add(found.row.id.text()).add(ended.size());
     for (const auto& end : ended) arguments.add(end.id.text());
-    const auto& change =
-        changes.emplace_back(lifecycle::after_end(ended, found.row, dependents.now));
+    const auto& change = changes.emplace_back(lifecycle::after_end(ended, found.row, when_written));
     arguments.add(change.has_value());
     if (change)
       add(arguments, *change, change->history.value().transition.actor);
@@ -31,14 +30,15 @@ std::vector<TaskChanged> tell(Store& store, Dependents& dependents) {
   std::vector<TaskChanged> all;
   for (std::size_t i = 0; i < changes.size(); ++i)
     if (changes[i] && answer[0][i].number() == 1)
-      all.push_back(told(dependents.tasks[i].found.kind, *changes[i]));
-  dependents = read_dependents(answer, answer[1], wall_time(answer[2].number()));
+      all.push_back(
+          told(dependents.tasks[i].found.kind, *changes[i], wall_time(answer[2].number())));
+  dependents = read_dependents(answer, answer[1]);
   return all;
 }
 
 }  // namespace
 
-Dependents read_dependents(const Reply& answer, const Value& list, WallTime now) {
+Dependents read_dependents(const Reply& answer, const Value& list) {
   constexpr std::size_t values_an_end = 3;
   std::vector<EndedTask> ends;
   for (std::size_t i = 0; i + values_an_end <= list[0].size(); i += values_an_end) {
@@ -47,7 +47,7 @@ Dependents read_dependents(const Reply& answer, const Value& list, WallTime now)
                     static_cast<TaskState>(list[0][i + 1].number()),
                     actor.empty() ? actors::dependency : actor});
   }
-  Dependents dependents{.answer = answer, .now = now};
+  Dependents dependents{.answer = answer};
   for (std::size_t i = 0; i < list[1].size(); ++i) {
     const auto one = list[1][i];
     auto found = read_looked(TaskId::parse(one[0].text()).value_or(TaskId{}), one[1]);
@@ -61,7 +61,7 @@ Dependents read_dependents(const Reply& answer, const Value& list, WallTime now)
 
 Dependents find_dependents(Store& store) {
   const auto answer = store.run(scripts::after_end, store.arguments().add(0));
-  return read_dependents(answer, answer[1], wall_time(answer[2].number()));
+  return read_dependents(answer, answer[1]);
 }
 
 std::vector<TaskChanged> end_dependents(Store& store, Dependents dependents, std::size_t most) {

@@ -13,15 +13,14 @@ namespace holdfast::redis {
 /// Tasks that wait for others which came to their ends, and have not heard of it yet.
 struct Dependents {
   struct Task {
-    Looked::Task found{};
+    LookedTask found{};
     std::vector<EndedTask> ended{};  ///< of those that it waits for; its row says whether for more
   };
   std::optional<Reply> answer{};  ///< has the names of actors
-  WallTime now{};                 ///< on the clock of the server
   std::vector<Task> tasks{};
 };
 /// `list`: a part of the `answer` of a script, see dependents.lua.
-Dependents read_dependents(const Reply& answer, const Value& list, WallTime now);
+Dependents read_dependents(const Reply& answer, const Value& list);
 /// Those that other steps have left.
 Dependents find_dependents(Store& store);
 

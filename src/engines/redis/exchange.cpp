@@ -43,7 +43,7 @@ class Settling {
                   one.follow_ups.size(), known.record, known.left};
       groups_[alike].push_back(i);
     }
-    if (!others_.empty()) decide(store);
+    if (!others_.empty()) decide(store, claims);
   }
 
   Sent add_to(Arguments& arguments) const {
@@ -80,23 +80,36 @@ class Settling {
   }
 
  private:
-  void decide(Store& store) {
+  /// What this process was told of a task need not be looked at: if it has changed, the script sees
+  /// that.
+  void decide(Store& store, Claims& claims) {
+    std::vector<std::size_t> unknown;
     std::vector<TaskId> ids;
-    for (auto place : others_) ids.push_back(settlements_[place].lease.id);
-    auto looked = look_at(store, ids);
-    for (std::size_t i = 0; i < others_.size(); ++i) {
-      const auto& one = settlements_[others_[i]];
-      const auto& task = looked.tasks[i];
-      const bool is_held =
-          task && task->row.state == TaskState::running && task->row.token == one.lease.token;
-      // Of one that is not held any more the script only sees which claim is meant.
-      const TaskRow row =
-          is_held
-              ? task->row
-              : TaskRow{.id = one.lease.id, .state = TaskState::running, .token = one.lease.token};
-      decided_.emplace(others_[i], Decided{task ? task->kind : std::string{},
-                                           lifecycle::settle(row, one, looked.now)});
+    for (auto place : others_) {
+      const auto& lease = settlements_[place].lease;
+      if (const auto record = claims.take(lease).record) {
+        decide_for(place, looked_from_record(lease.id, *record));
+      } else {
+        unknown.push_back(place);
+        ids.push_back(lease.id);
+      }
     }
+    if (unknown.empty()) return;
+    const auto looked = look_at(store, ids);
+    for (std::size_t i = 0; i < unknown.size(); ++i) decide_for(unknown[i], looked[i]);
+  }
+
+  void decide_for(std::size_t place, const std::optional<LookedTask>& task) {
+    const auto& one = settlements_[place];
+    const bool is_held =
+        task && task->row.state == TaskState::running && task->row.token == one.lease.token;
+    // Of one that is not held any more the script only sees which claim is meant.
+    const TaskRow row =
+        is_held
+            ? task->row
+            : TaskRow{.id = one.lease.id, .state = TaskState::running, .token = one.lease.token};
+    decided_.emplace(place, Decided{task ? task->kind : std::string{},
+                                    lifecycle::settle(row, one, when_written)});
   }
 
   /// What was claimed together and ends for the same reason mostly changes in the same way.
@@ -185,11 +198,12 @@ void read_created(const Value& others, const Sent& sent, WallTime now, Exchanged
 }
 
 /// What became otherwise than asked of those that were decided.
-void tell_of_decided(const Exchange& exchange, const Sent& sent, Exchanged& exchanged) {
+void tell_of_decided(const Exchange& exchange, const Sent& sent, WallTime now,
+                     Exchanged& exchanged) {
   for (const auto& [place, decided] : sent.decided)
     if (exchanged.settled[place] == Settled::accepted &&
         decided.change.to != exchange.settle[place].to)
-      exchanged.also.push_back(told(decided.kind, decided.change));
+      exchanged.also.push_back(told(decided.kind, decided.change, now));
 }
 
 constexpr std::int64_t to_decide_again = 3;
@@ -213,7 +227,7 @@ Exchanged read_exchanged(const Reply& answer, Sent& sent, Claims& claims) {
     read_claimed(answer[3], i, exchanged.claimed, claims);
   auto now = wall_time(answer[6].number());
   if (!sent.follow_ups.empty()) read_created(answer[4], sent, now, exchanged);
-  sent.dependents = read_dependents(answer, answer[5], now);
+  sent.dependents = read_dependents(answer, answer[5]);
   return exchanged;
 }
 
@@ -223,7 +237,7 @@ Exchanged RedisTaskStore::send(const Exchange& exchange, Arguments& arguments, S
   try {
     auto answer = store_.run(exchange_points, scripts::exchange, arguments);
     auto exchanged = read_exchanged(answer, sent, claims_);
-    tell_of_decided(exchange, sent, exchanged);
+    tell_of_decided(exchange, sent, wall_time(answer[6].number()), exchanged);
     claims_.settled(exchange.settle, exchanged.settled);
     return exchanged;
   } catch (const StoreError&) {

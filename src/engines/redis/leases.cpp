@@ -108,7 +108,7 @@ std::vector<bool> RedisTaskStore::reclaim_some(std::span<const Verdict> verdicts
   auto looked = look_at(store_, ids);
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    const auto& task = looked.tasks[i];
+    const auto& task = looked[i];
     if (task && task->row.state == TaskState::running &&
         task->row.token == verdicts[i].lease.token &&
         task->row.cancel_requested == verdicts[i].cancel_requested)
@@ -122,13 +122,11 @@ std::vector<bool> RedisTaskStore::reclaim_some(std::span<const Verdict> verdicts
     const auto& verdict = verdicts[place];
     arguments.add(verdict.expired).add(verdict.lease_until).add(verdict.reason);
     arguments.add(verdict.lease.id.text());
-    add(arguments, lifecycle::reclaim(looked.tasks[place]->row, verdict, looked.now),
-        actors::recovery);
+    add(arguments, lifecycle::reclaim(looked[place]->row, verdict, when_written), actors::recovery);
   }
   auto answer = store_.run(reclaim_points, scripts::reclaim, arguments);
   for (std::size_t i = 0; i < places.size(); ++i) done[places[i]] = answer[0][i].number() == 1;
-  const auto now = wall_time(answer[2].number());
-  end_dependents(store_, read_dependents(answer, answer[1], now), dependents_of_a_step);
+  end_dependents(store_, read_dependents(answer, answer[1]), dependents_of_a_step);
   return done;
 }
 

@@ -127,9 +127,9 @@ std::vector<TaskId> RedisTaskAdmin::move_once(std::span<const TaskId> ids, const
                                               std::int64_t& moved) {
   auto looked = look_at(store_, ids);
   std::vector<std::pair<std::string, TaskChange>> changes;
-  for (const auto& task : looked.tasks) {
+  for (const auto& task : looked) {
     if (!task) continue;
-    if (auto change = lifecycle::move(task->row, move, looked.now))
+    if (auto change = lifecycle::move(task->row, move, when_written))
       changes.emplace_back(task->kind, std::move(*change));
   }
   std::vector<TaskId> again;
@@ -149,11 +149,11 @@ std::vector<TaskId> RedisTaskAdmin::move_once(std::span<const TaskId> ids, const
       continue;
     }
     ++moved;
-    if (change.to != change.before.state) tell.push_back(told(kind, change));
+    if (change.to != change.before.state)
+      tell.push_back(told(kind, change, wall_time(answer[2].number())));
   }
-  std::ranges::move(
-      end_dependents(store_, read_dependents(answer, answer[1], looked.now), all_dependents),
-      std::back_inserter(tell));
+  std::ranges::move(end_dependents(store_, read_dependents(answer, answer[1]), all_dependents),
+                    std::back_inserter(tell));
   if (!move.on_change) return again;
   for (const auto& one : tell) move.on_change(one.id, one.kind, one.transition);
   return again;

@@ -89,9 +89,13 @@ void fetch_result(Store& store, TaskRecord& record, std::size_t longest) {
 
 std::optional<RowText> parse_row(const Value& text) {
   if (text.is_nil()) return {};
+  return parse_row(text.text());
+}
+
+RowText parse_row(std::string_view text) {
   // State, whether there is more, token, attempts, order, not before, worker, claimed at, number of
   // the claim, finished at, result, lane.
-  auto parts = split_into<12>(text.text());
+  auto parts = split_into<12>(text);
   auto order = parse_number(parts[4]), run_at = parse_number(parts[5]);
   RowText row;
   row.state = static_cast<TaskState>(parse_number(parts[0]));
@@ -170,13 +174,18 @@ RecordedTransition parse_history(std::string_view text) {
 }
 
 std::string history_text(const RecordedTransition& row) {
+  const auto [before, after] = history_around_time(row);
+  return fmt::format("{}{}{}", before, row.transition.at.time_since_epoch().count(), after);
+}
+
+std::pair<std::string, std::string> history_around_time(const RecordedTransition& row) {
   const auto& step = row.transition;
   auto claimed = row.claimed_at ? std::to_string(row.claimed_at->time_since_epoch().count()) : "";
-  return fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}{0}{7}{0}{8}{0}{9}", separator,
-                     static_cast<int>(step.from.value_or(TaskState::pending)),
-                     static_cast<int>(step.to), step.actor, step.token.value, step.attempt, claimed,
-                     row.worker ? row.worker->text() : "", step.at.time_since_epoch().count(),
-                     step.reason);
+  return {fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}{0}{7}{0}", separator,
+                      static_cast<int>(step.from.value_or(TaskState::pending)),
+                      static_cast<int>(step.to), step.actor, step.token.value, step.attempt,
+                      claimed, row.worker ? row.worker->text() : ""),
+          separator + step.reason};
 }
 
 LogLine parse_log(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engines/redis/store.hpp"
@@ -26,6 +27,7 @@ struct RowText {
 };
 /// Nothing for a task that is not there.
 std::optional<RowText> parse_row(const Value& text);
+RowText parse_row(std::string_view text);
 Command read_rows(const Store& store, std::span<const std::string> ids);
 
 /// The tasks that are in the store, in the order of their ids here. Of longer payloads and results
@@ -42,6 +44,8 @@ Command read_begin_of_body(const Store& store, const std::string& id,
 /// write.
 RecordedTransition parse_history(std::string_view text);
 std::string history_text(const RecordedTransition& row);
+/// The same without its time: what is before and what is after that.
+std::pair<std::string, std::string> history_around_time(const RecordedTransition& row);
 LogLine parse_log(std::string_view text);
 std::string log_text(const LogLine& line);
 

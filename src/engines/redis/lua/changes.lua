@@ -4,13 +4,23 @@
 -- A change among the arguments, which may be that of several tasks: state, token, attempt, asked to
 -- stop (1, 0), waits for others (1, 0), as they were; then state, new token (1, 0), attempt,
 -- crashes, one recovery more (1, 0), suspect (1, 0), asked to stop (1, 0), forget progress (1, 0),
--- not before ('': as it was), finished at ('': it is not), of result, error and cause each: is set
--- (1, 0) and what to ('': removed); entry of the history ('': none); who cancels what waits for it,
--- if this does ('': it does not matter to those who wait).
+-- not before ('': as it was, 0: at once, or so many milliseconds from now), finished now (1, 0), of
+-- result, error and cause each: is set (1, 0) and what to ('': removed); entry of the history
+-- before its time ('': none) and after it; who cancels what waits for it, if this does ('': it does
+-- not matter to those who wait).
 local function take_yes() return take() == '1' end
 local function take_text()
   local set, text = take_yes(), take()
   return set and { text = text ~= '' and text }
+end
+local function take_time()
+  local from_now = take()
+  if from_now == '' or from_now == '0' then return from_now end
+  return digits(now + from_now)
+end
+local function take_history()
+  local before, after = take(), take()
+  return before == '' and '' or before .. now_text .. after
 end
 local function take_before()
   return { state = take(), token = take(), attempt = take(), stops = take_yes(),
@@ -21,8 +31,9 @@ local function take_change()
     before = take_before(),
     to = take(), new_token = take_yes(), attempt = take(), crashes = take(),
     recovered = take_yes(), suspect = take_yes(), stops = take_yes(), forget = take_yes(),
-    run_at = take(), finished = take(), result = take_text(), error = take_text(),
-    cause = take_text(), history = take(), actor = take() }
+    run_at = take_time(), finished = take_yes() and now_text or '',
+    result = take_text(), error = take_text(), cause = take_text(),
+    history = take_history(), actor = take() }
 end
 
 -- What is longer has a place of its own: records are read by many who do not want it.

@@ -1,7 +1,7 @@
 -- Moves tasks at an operator's word.
 --
 -- ARGV: number of changes; of each: id, the change (see changes.lua)
--- Result: {done, dependents}: done has of each change 1, or 0 if its task is not what it was decided
+-- Result: {done, dependents, now}: done has of each change 1, or 0 if its task is not what it was decided
 --         for; dependents has those that are to hear of ends (see dependents.lua)
 local done, ready, stopped = {}, false, false
 for i = 1, take_number() do
@@ -18,4 +18,4 @@ end
 flush()
 if stopped then announce('control') end
 if ready then announce('work') end
-return { done, dependents() }
+return { done, dependents(), now_text }

@@ -2,7 +2,7 @@
 --
 -- ARGV: report (see report.lua), number of changes; of each: expired (1, 0), end of the lease for
 --       who decided, reason, id, the change (see changes.lua)
--- Result: {answers, dependents, now}: of each 1, or 0 if it no longer is an orphan of that claim;
+-- Result: {answers, dependents}: of each 1, or 0 if it no longer is an orphan of that claim;
 --         dependents has those that are to hear of ends (see dependents.lua)
 local begin_report = take_report()
 
@@ -31,4 +31,4 @@ for i = 1, take_number() do
 end
 flush()
 if any then announce('work') end
-return { answers, dependents(), now_text }
+return { answers, dependents() }
