@@ -286,4 +286,22 @@ TEST_P(TaskStoreContract, SettledTaskThatIsDueCanBeClaimedInTheSameStep) {
   EXPECT_EQ(answer.claimed[0].attempt, 2);
 }
 
+TEST_P(TaskStoreContract, AnEndThatComesTwiceInOneExchangeIsWrittenOnce) {
+  const auto worker = enlist();
+  for (auto to : {TaskState::completed, TaskState::failed, TaskState::pending}) {
+    const auto id = insert("a");
+    const auto lease = claim_one(worker).lease;
+    const Settlement end{.lease = lease,
+                         .to = to,
+                         .reason = to == TaskState::completed ? "" : "so",
+                         .attempt = 1,
+                         .delay = Millis{60'000}};
+    const auto exchanged = tasks().exchange({.settle = {end, end}});
+    EXPECT_THAT(exchanged.settled, testing::ElementsAre(Settled::accepted, Settled::repeated));
+    EXPECT_EQ(state(id), to);
+    EXPECT_EQ(engine().admin().recorded_history(id, {}).size(), to == TaskState::completed ? 0 : 1);
+    expect_true_counts();
+  }
+}
+
 }  // namespace holdfast::test

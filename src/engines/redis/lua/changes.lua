@@ -166,7 +166,6 @@ local function apply_alike(change, ids)
     write_completed(ids, now_text)
   end
   local r = change.r
-  if #change.set > 0 then touch_claim(r) end
   release(r.worker, r.number, ids)
   count(r.lane, r.state, -#ids)
   count(r.lane, change.to, #ids)

@@ -63,17 +63,13 @@ local function task_of(id)
   end
   return text and parse(text)
 end
-local touched = {}
-local function touch_claim(r)
-  local claim = r.worker .. ':' .. r.number
-  if not touched[claim] then call('SADD', P .. 'touched', claim) end
-  touched[claim] = true
-end
 local function change(id, r, new)
   local text = record_text(r, new)
   known[id], changed[id] = text, text
   if r.state == PENDING and r.token == '0' then disturb(r.lane) end
-  if r.state == RUNNING and r.more == '' and new.more == '+' then touch_claim(r) end
+  if r.state == RUNNING and r.more == '' and new.more == '+' then
+    call('SADD', P .. 'touched', r.worker .. ':' .. r.number)
+  end
 end
 local function write_records()
   local list, n = {}, 0
