@@ -4,7 +4,7 @@
 
 namespace holdfast::sqlite {
 
-/// The text of schema.sql, put in by the build.
+/// The text of schema_4.sql, put in by the build.
 extern const char* const schema_sql;
 /// No two versions have the same tables: so a number that does not fit to them by one bit is
 /// damaged.
