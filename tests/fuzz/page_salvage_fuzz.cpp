@@ -10,7 +10,7 @@ namespace {
 
 std::vector<TableShape> shapes() {
   Connection db{":memory:", Connection::Mode::read_write, holdfast::Durability::crash_safe};
-  db.execute(schema_sql);
+  make_tables(db);
   return our_tables(db);
 }
 

@@ -112,10 +112,11 @@ class Check {
       found({Damage::Kind::file, std::move(what)});
     });
     if (!schema_is_whole_ || !has_schema(db_)) return;
-    if (auto version = noted_version(db_); version != schema_version)
-      found({Damage::Kind::file,
-             fmt::format("The tables are of version {}, and are said to be of {}.", schema_version,
-                         version)});
+    const std::int64_t tables = version_of_tables(db_), noted = noted_version(db_);
+    if (noted != tables)
+      found(
+          {Damage::Kind::file,
+           fmt::format("The tables are of version {}, and are said to be of {}.", tables, noted)});
   }
 
   void rows() {

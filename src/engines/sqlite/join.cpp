@@ -47,7 +47,7 @@ void join(const std::string& path, const Settings& settings, Stay stay, Opened& 
   opened.connection =
       std::make_unique<Connection>(path, Connection::Mode::read_write, settings.durability);
   if (!has_schema(*opened.connection)) return;
-  refuse_other_schema(*opened.connection, path);
+  known_version(*opened.connection, path);
   bool asked = settings.recovery.integrity_check_on_startup && stay != Stay::brief;
   if (asked && !opened.lock->is_checked()) check_for_all(path, opened);
 }

@@ -104,7 +104,7 @@ class TaskPages {
 
   static TableShape shape_as_made() {
     Connection made{":memory:", Connection::Mode::read_write, Durability::crash_safe};
-    made.execute(schema_sql);
+    make_tables(made);
     return TableShape{made, "holdfast_tasks"};
   }
 

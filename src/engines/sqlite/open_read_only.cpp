@@ -20,7 +20,7 @@ std::unique_ptr<Connection> open_store(const std::string& path, Connection::Mode
                                        Durability durability) {
   auto db = std::make_unique<Connection>(path, mode, durability);
   if (!has_schema(*db)) throw StoreUnusable{fmt::format("{} is not a Holdfast store", path)};
-  refuse_other_schema(*db, path);
+  known_version(*db, path);
   return db;
 }
 

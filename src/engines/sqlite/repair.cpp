@@ -115,7 +115,7 @@ Repair rebuild(const std::string& copy, const std::string& fresh) {
   PageFile old{bytes.bytes()};
   Connection db{fresh, Connection::Mode::read_write, Durability::crash_safe};
   db.execute("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; BEGIN");
-  db.execute(schema_sql);
+  make_tables(db);
   auto rebuilt = StoreRebuild{old, db, now}.run();
   db.execute("COMMIT");
   PageSalvage tables{old};

@@ -66,7 +66,7 @@ void fetch(const std::string& backup, const std::string& fresh) {
 void expect_sound(Connection& db, const std::string& backup) {
   if (!has_schema(db))
     throw InvalidRequest{fmt::format("{} is not a backup: there is no store in it", backup)};
-  refuse_other_schema(db, backup);
+  known_version(db, backup);
   auto check = check_integrity(db, {.full = true});
   if (check.passed) return;
   throw StoreUnusable{

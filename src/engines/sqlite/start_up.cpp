@@ -240,7 +240,7 @@ class Ladder {
     if (start_up_.journal_mode.empty()) start_up_.journal_mode = "wal";
     if (!has_schema(db)) return refuse_without_schema();
     not_damage_ = noted_version(db) != schema_version;
-    refuse_other_schema(db, path_);
+    known_version(db, path_);
     not_damage_ = false;
     look_for_mark(db);
   }
