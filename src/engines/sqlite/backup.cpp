@@ -13,6 +13,7 @@
 #include <holdfast/sqlite.hpp>
 
 #include "engines/sqlite/check_integrity.hpp"
+#include "engines/sqlite/copy_store.hpp"
 #include "engines/sqlite/engine.hpp"
 #include "engines/sqlite/store.hpp"
 #include "engines/sqlite/whole_file.hpp"
@@ -103,8 +104,8 @@ void expect_free_name(const std::string& file, const Store& store, bool overwrit
 }
 
 /// False: somebody wants us to stop.
-bool copy_pages(const Store& store, const std::string& part, const BackupOptions& options) {
-  Connection from{store.path, Connection::Mode::read_only, Durability::crash_safe};
+bool copy_pages(const std::string& path, const std::string& part, const BackupOptions& options) {
+  Connection from{path, Connection::Mode::read_only, Durability::crash_safe};
   Connection to{part, Connection::Mode::read_write, Durability::crash_safe};
   to.execute("PRAGMA journal_mode=DELETE; PRAGMA synchronous=OFF");
   Moment moment{from};
@@ -119,17 +120,18 @@ bool copy_pages(const Store& store, const std::string& part, const BackupOptions
 }
 
 /// Checks the copy and makes a single file of it, which says when it was made.
-void complete(const std::string& part, const Store& store, BackupResult& result) {
+void complete(const std::string& part, const std::string& path, WallTime now,
+              BackupResult& result) {
   {
     Connection db{part, Connection::Mode::read_write, Durability::crash_safe};
     auto check = check_integrity(db, {});
     if (!check.passed) {
       throw StoreUnusable{fmt::format(
-          "{} is damaged, so a copy of it would be no backup: {}. Run 'holdfast doctor'",
-          store.path, check.damage.front().what)};
+          "{} is damaged, so a copy of it would be no backup: {}. Run 'holdfast doctor'", path,
+          check.damage.front().what)};
     }
     db.use("INSERT OR REPLACE INTO holdfast_meta (key, value) VALUES ('backup_at', ?)")
-        .bind(store.clock.wall())
+        .bind(now)
         .run();
     result.tasks = db.number("SELECT count(*) FROM holdfast_tasks");
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -157,23 +159,28 @@ class Unfinished {
 
 }  // namespace
 
-BackupResult backup(const Engine& engine, const std::string& file, const BackupOptions& options) {
+BackupResult copy_store(const std::string& path, const std::string& file, WallTime now,
+                        const BackupOptions& options) {
   auto began = std::chrono::steady_clock::now();
-  const auto& store = store_of(engine);
-  expect_free_name(file, store, options.overwrite);
   remove_parts_of_the_dead(file);
   auto part = part_name(file);
   Unfinished cleaning{part};
   BackupResult result;
-  result.completed = copy_pages(store, part, options);
+  result.completed = copy_pages(path, part, options);
   if (!result.completed) return result;
-  complete(part, store, result);
+  complete(part, path, now, result);
   kill_point(KillPoint::backup_before_rename);
   move_file(part, file);
   sync_folder_of(file);
   kill_point(KillPoint::backup_after_rename);
   result.duration = std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - began);
   return result;
+}
+
+BackupResult backup(const Engine& engine, const std::string& file, const BackupOptions& options) {
+  const auto& store = store_of(engine);
+  expect_free_name(file, store, options.overwrite);
+  return copy_store(store.path, file, store.clock.wall(), options);
 }
 
 }  // namespace holdfast::sqlite
