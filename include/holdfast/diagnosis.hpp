@@ -42,7 +42,8 @@ struct Diagnosis {
   std::int64_t wal_bytes = 0;
   int wal_frames = 0;  ///< with commits in them
   std::vector<KeptFile> evidence{};
-  std::vector<KeptFile> kept_aside{};  ///< damaged files that repaired ones took the place of
+  std::vector<KeptFile> kept_aside{};       ///< damaged files that repaired ones took the place of
+  std::vector<KeptFile> upgrade_backups{};  ///< made before the tables were upgraded
 
   std::int64_t disk_free = 0;
   std::int64_t disk_reserve = 0;  ///< below this new work is refused

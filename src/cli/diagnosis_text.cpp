@@ -78,6 +78,10 @@ void add_files(const Diagnosis& diagnosis, Line line) {
          list_of(diagnosis.kept_aside) +
              "; damaged, and replaced: 'holdfast queue recovery-report' says what that "
              "cost");
+  if (!diagnosis.upgrade_backups.empty())
+    line("before upgrades",
+         list_of(diagnosis.upgrade_backups) +
+             "; backups for the version before, to be removed when it is not needed again");
 }
 
 std::string processes_json(const std::vector<ProcessSighting>& processes) {
@@ -168,6 +172,7 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
       .text("file_system", diagnosis.file_system)
       .json("evidence", files_json(diagnosis.evidence))
       .json("kept_aside", files_json(diagnosis.kept_aside))
+      .json("upgrade_backups", files_json(diagnosis.upgrade_backups))
       .json("advice", json_array(diagnosis.advice))
       .str();
 }

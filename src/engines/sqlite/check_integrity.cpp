@@ -10,6 +10,7 @@
 
 #include "engines/sqlite/row_sum.hpp"
 #include "engines/sqlite/schema.hpp"
+#include "engines/sqlite/shown_as_current.hpp"
 #include "recovery/private_files.hpp"
 
 namespace holdfast::sqlite {
@@ -66,6 +67,7 @@ class Check {
     step([&] { schema(); });
     // Where a table is missing or has other columns, nobody can ask for what is in it.
     if (!has_schema(db_) || !schema_is_whole_) return;
+    ShownAsCurrent current{db_};
     // First, because it is quick: the rest may take longer than there is time.
     step([&] {
       find_wrong_counts(db_, [&](std::string what) {

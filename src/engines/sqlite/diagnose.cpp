@@ -18,6 +18,7 @@
 #include "engines/sqlite/open_read_only.hpp"
 #include "engines/sqlite/processes.hpp"
 #include "engines/sqlite/store_path.hpp"
+#include "engines/sqlite/upgrade.hpp"
 
 namespace holdfast::sqlite {
 
@@ -81,11 +82,15 @@ class Examination {
     if (disk.total > 0 && disk.free < disk.reserve())
       advise("the disk is almost full and new work is refused: free some space");
     auto folder = fs::absolute(path_).parent_path();
-    auto damaged = fs::path{path_}.filename().string() + ".damaged";
+    const auto name = fs::path{path_}.filename().string();
     std::error_code unknown;
-    for (const auto& entry : fs::directory_iterator{folder, unknown})
-      if (entry.path().filename().string().starts_with(damaged))
+    for (const auto& entry : fs::directory_iterator{folder, unknown}) {
+      const auto other = entry.path().filename().string();
+      if (other.starts_with(name + ".damaged"))
         found_.kept_aside.push_back({entry.path(), size_of(entry.path())});
+      if (other.starts_with(backup_name(name)) && other.find(".part-") == other.npos)
+        found_.upgrade_backups.push_back({entry.path(), size_of(entry.path())});
+    }
   }
 
   void look_at_processes() {

@@ -6,6 +6,7 @@
 #include "engines/sqlite/loss_note.hpp"
 #include "engines/sqlite/processes.hpp"
 #include "engines/sqlite/schema.hpp"
+#include "engines/sqlite/upgrade.hpp"
 
 namespace holdfast::sqlite {
 
@@ -17,13 +18,20 @@ void check_for_all(const std::string& path, Opened& opened) {
   auto found = check_integrity(*opened.connection, {.within = check_limit});
   if (found.passed) return opened.lock->note_checked(true);
   note_suspicion(opened.files, found.damage.front().what);
-  std::string others;
-  for (const auto& process : processes_with_open(opened.files.open_lock()))
-    others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", process.pid, process.command);
+  const auto others = names_of(processes_with_open(opened.files.open_lock()));
   throw StoreUnusable{
       fmt::format("{} is damaged: {} It can only be repaired by who is alone with it: end whatever "
                   "else has it open{}, then start again",
                   path, found.damage.front().what, others.empty() ? "" : ", process " + others)};
+}
+
+/// A command can show the store; who stays would keep the others from upgrading it.
+void leave_as_it_is(const std::string& why, Stay stay, Opened& opened) {
+  if (stay != Stay::brief) throw StoreUnusable{why};
+  opened.connection.reset();
+  opened.level = RunLevel::read_only;
+  opened.reason = why;
+  opened.trouble = trouble_of(why);
 }
 
 }  // namespace
@@ -47,7 +55,8 @@ void join(const std::string& path, const Settings& settings, Stay stay, Opened& 
   opened.connection =
       std::make_unique<Connection>(path, Connection::Mode::read_write, settings.durability);
   if (!has_schema(*opened.connection)) return;
-  known_version(*opened.connection, path);
+  if (auto version = known_version(*opened.connection, path); version < schema_version)
+    return leave_as_it_is(why_not_upgraded(path, opened.files, version), stay, opened);
   bool asked = settings.recovery.integrity_check_on_startup && stay != Stay::brief;
   if (asked && !opened.lock->is_checked()) check_for_all(path, opened);
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engines/sqlite/schema.hpp"
+#include "engines/sqlite/shown_as_current.hpp"
 
 namespace holdfast::sqlite {
 
@@ -20,7 +21,7 @@ std::unique_ptr<Connection> open_store(const std::string& path, Connection::Mode
                                        Durability durability) {
   auto db = std::make_unique<Connection>(path, mode, durability);
   if (!has_schema(*db)) throw StoreUnusable{fmt::format("{} is not a Holdfast store", path)};
-  known_version(*db, path);
+  if (known_version(*db, path) < schema_version) show_as_current(*db);
   return db;
 }
 

@@ -89,6 +89,13 @@ std::optional<int> sqlite_writer(const std::string& database) {
   return {};
 }
 
+std::string names_of(const std::vector<ProcessSighting>& processes) {
+  std::string names;
+  for (const auto& process : processes)
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", process.pid, process.command);
+  return names;
+}
+
 std::string kept_waiting(const std::string& lock, std::optional<int> holder,
                          std::chrono::milliseconds waited) {
   auto text = fmt::format("waited {} for {}", duration_text(waited), lock);

@@ -63,12 +63,13 @@ void fetch(const std::string& backup, const std::string& fresh) {
   copy_file(backup + "-wal", fresh + "-wal");
 }
 
-void expect_sound(Connection& db, const std::string& backup) {
+/// Returns the version of its tables.
+int expect_sound(Connection& db, const std::string& backup) {
   if (!has_schema(db))
     throw InvalidRequest{fmt::format("{} is not a backup: there is no store in it", backup)};
-  known_version(db, backup);
+  const auto version = known_version(db, backup);
   auto check = check_integrity(db, {.full = true});
-  if (check.passed) return;
+  if (check.passed) return version;
   throw StoreUnusable{
       fmt::format("the backup {} is damaged itself: {}. Use another one; nothing was changed",
                   backup, check.damage.front().what)};
@@ -104,7 +105,7 @@ void dismiss_workers(Connection& db, WallTime now) {
 RestoreResult make_ready(const std::string& fresh, const std::string& backup,
                          const Predecessor& before) {
   Connection db{fresh, Connection::Mode::read_write, Durability::crash_safe};
-  expect_sound(db, backup);
+  const auto version = expect_sound(db, backup);
   RestoreResult result;
   {
     auto made = db.use("SELECT value FROM holdfast_meta WHERE key = 'backup_at'");
@@ -115,6 +116,7 @@ RestoreResult make_ready(const std::string& fresh, const std::string& backup,
   auto cause = fmt::format("Restored from a backup{}: it may have run since.",
                            result.made_at ? " of " + iso8601(*result.made_at) : "");
   db.execute("BEGIN IMMEDIATE");
+  upgrade_tables(db, version);
   result.held = hold_unfinished(db, cause, now);
   db.counts().write(db);
   hold_batches(db);

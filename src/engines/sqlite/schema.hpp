@@ -45,8 +45,7 @@ bool has_unknown_parts(Connection& db);
 /// versions, if this program knows no such version.
 int known_version(Connection& db, const std::string& path);
 
-/// Creates the tables if they are not there, and takes those of an earlier version to this one.
-/// Only for a process that is alone with the store.
+/// Creates the tables if they are not there.
 void prepare_schema(Writer& writer, const std::string& path, WallTime now);
 
 /// How many columns a table of ours had when it was made; nothing: it is none of ours. Rows from

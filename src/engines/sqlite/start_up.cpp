@@ -24,6 +24,7 @@
 #include "engines/sqlite/replace_file.hpp"
 #include "engines/sqlite/schema.hpp"
 #include "engines/sqlite/store_path.hpp"
+#include "engines/sqlite/upgrade.hpp"
 #include "engines/sqlite/wal_check.hpp"
 #include "recovery/kill_point.hpp"
 #include "recovery/roster.hpp"
@@ -102,6 +103,8 @@ class Ladder {
     left.reset();
     connect_or_mend();
     check();
+    prepare_upgrade();
+    if (start_up_.level != RunLevel::normal) return;
     shorten_log();
     find_recovery_point();
   }
@@ -240,7 +243,7 @@ class Ladder {
     if (start_up_.journal_mode.empty()) start_up_.journal_mode = "wal";
     if (!has_schema(db)) return refuse_without_schema();
     not_damage_ = noted_version(db) != schema_version;
-    known_version(db, path_);
+    version_ = known_version(db, path_);
     not_damage_ = false;
     look_for_mark(db);
   }
@@ -272,6 +275,22 @@ class Ladder {
     const auto& found = start_up_.integrity;
     if (!found.passed) return mend(found.damage.front().what);
     if (found.completed) fs::remove(opened_.files.suspect());
+  }
+
+  void prepare_upgrade() {
+    if (version_ == schema_version) return;
+    try {
+      back_up_for_upgrade(path_, version_, clock_.wall());
+      opened_.upgrade_from = version_;
+    } catch (const StoreReadOnly& error) {
+      start_up_.level = RunLevel::read_only;
+      start_up_.reason = error.what();
+      opened_.connection.reset();
+    } catch (const StoreUnusable& error) {
+      if (mended_) throw;
+      mend(error.what());  // what was made anew is of this version
+      prepare_upgrade();
+    }
   }
 
   /// So that the next start has little to read, and what was lost is not found again.
@@ -312,7 +331,8 @@ class Ladder {
   bool new_;
   bool suspicious_;
   Millis began_;
-  bool not_damage_ = false;  ///< such as a later version: nothing to mend
+  int version_ = schema_version;  ///< of the tables, if there are any
+  bool not_damage_ = false;       ///< such as a later version: nothing to mend
   bool mended_ = false;
   bool checked_ = false;
   bool newly_lost_ = false;

@@ -36,6 +36,9 @@ struct Opened {
   /// Nobody has closed the store properly the last time, and we did not look what that did to it:
   /// somebody who does must still see it.
   bool keep_mark = false;
+  /// The tables are to be taken from this version to ours, before anybody else gets in; there is a
+  /// backup.
+  std::optional<int> upgrade_from{};
 };
 
 /// Opens the database. Who is the first to do so makes it ready before anybody else gets in: looks

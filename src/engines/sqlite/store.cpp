@@ -11,6 +11,7 @@
 #include "engines/sqlite/disk.hpp"
 #include "engines/sqlite/open_read_only.hpp"
 #include "engines/sqlite/schema.hpp"
+#include "engines/sqlite/upgrade.hpp"
 #include "recovery/roster.hpp"
 
 namespace holdfast::sqlite {
@@ -47,7 +48,8 @@ std::unique_ptr<Connection> open_as_it_is(const std::string& path, Durability du
 }
 
 Reader make_reader(const std::string& path, Writer& writer, const Settings& settings,
-                   const std::string& why_read_only, WallTime now) {
+                   const std::string& why_read_only, std::optional<int> upgrade_from,
+                   WallTime now) {
   // What is opened as it is may be a copy; that is made once.
   if (writer.is_read_only())
     return Reader{open_as_it_is(path, settings.durability, why_read_only), {}};
@@ -56,6 +58,7 @@ Reader make_reader(const std::string& path, Writer& writer, const Settings& sett
   };
   auto first = open();
   if (!has_schema(*first)) prepare_schema(writer, path, now);
+  if (upgrade_from) upgrade(writer, *upgrade_from);
   return Reader{std::move(first), open};
 }
 
@@ -99,7 +102,7 @@ Store::Store(const std::string& file, Opened opened, const Settings& settings, S
       clock{a_clock},
       clock_domain{holdfast::clock_domain()},
       writer(make_writer(file, opened, stay, clock_domain, events)),
-      reader{make_reader(file, writer, settings, why_read_only, clock.wall())},
+      reader{make_reader(file, writer, settings, why_read_only, opened.upgrade_from, clock.wall())},
       watch{files, events, level == RunLevel::normal} {
   if (level == RunLevel::normal) Ballast{files.ballast()}.take_on();
   if (level == RunLevel::normal && !std::filesystem::exists(files.made())) {
