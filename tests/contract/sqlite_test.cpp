@@ -26,6 +26,11 @@ class SqliteUnderTest final : public EngineUnderTest {
   ~SqliteUnderTest() override {
     sqlite::Connection db{store_.database(), sqlite::Connection::Mode::read_only, {}};
     sqlite::find_damaged_rows(db, [](const sqlite::DamagedRow& row) { ADD_FAILURE() << row.what; });
+    auto transactions = db.use("SELECT task, sum FROM holdfast_transactions");
+    while (transactions.step()) {
+      EXPECT_NE(transactions.integer(1), 0);
+      EXPECT_TRUE(sqlite::transaction_fits(db, transactions.integer(0)));
+    }
   }
 
   std::shared_ptr<EngineParts> open(const Settings& settings, const Clock& clock) override {

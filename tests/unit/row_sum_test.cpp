@@ -9,6 +9,7 @@
 
 #include "support/temp_store.hpp"
 #include "tasks/engine_parts.hpp"
+#include "transactions/transaction_store.hpp"
 
 namespace holdfast::sqlite {
 namespace {
@@ -128,6 +129,45 @@ TEST_F(RowSums, AnEffectThatIsDamagedIsNotGivenToAHandler) {
   damage("UPDATE holdfast_effects SET key = 'refund'");
   note.what = EffectNote{"refund", "17"};
   EXPECT_THROW(engine_.parts().tasks().record(std::span{&note, 1}), StoreDamaged);
+}
+
+class DamagedTransactions : public RowSums, public testing::WithParamInterface<Blow> {
+ protected:
+  /// A transaction that has made a step, and waits for its next one.
+  TaskId begin() {
+    auto id = add();
+    auto lease = claim().claimed.at(0).lease;
+    engine_.parts().transactions().step(
+        Step{.lease = lease, .from = "placed", .to = "paid", .data = R"({"cents":100})"});
+    Exchange back;
+    back.settle.push_back({.lease = lease, .to = TaskState::pending, .attempt = 1});
+    engine_.parts().tasks().exchange(back);
+    return id;
+  }
+};
+
+TEST_P(DamagedTransactions, AreKeptFromTheirNextStep) {
+  auto id = begin();
+  damage(std::string{"UPDATE holdfast_transactions SET "} + GetParam().sql);
+  auto answer = claim();
+  EXPECT_THAT(answer.claimed, IsEmpty());
+  ASSERT_EQ(answer.damaged.size(), 1u);
+  EXPECT_EQ(answer.damaged.front().task, id);
+  EXPECT_EQ(record(id).state, TaskState::held);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, DamagedTransactions,
+    testing::Values(Blow{"State", "state = 'shipped'"}, Blow{"Data", R"(data = '{"cents":900}')"},
+                    Blow{"Failures", "failures = 7"}, Blow{"Began", "began_at = 1"},
+                    Blow{"Entered", "entered_at = 1"}, Blow{"Progressed", "progressed_at = 1"},
+                    Blow{"Sum", "sum = sum + 1"}),
+    [](const auto& blow) { return std::string{blow.param.name}; });
+
+TEST_F(DamagedTransactions, ARowOfAnEarlierVersionHasNoSum) {
+  begin();
+  damage("UPDATE holdfast_transactions SET sum = 0");
+  EXPECT_EQ(claim().claimed.size(), 1u);
 }
 
 TEST_F(RowSums, DamageWaitsForAPerson) {

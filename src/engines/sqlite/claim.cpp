@@ -194,6 +194,14 @@ void compare_effects(Connection& db, CheckedRow& row) {
   }
 }
 
+/// So must be what a transaction goes on with.
+void compare_transaction(Connection& db, CheckedRow& row) {
+  if (transaction_fits(db, row.seq)) return;
+  row.damage = DamagedRow{
+      row.seq, row.numbers.id, false,
+      fmt::format("What transaction {} goes on with is damaged.", row.numbers.id.text())};
+}
+
 /// Damage is not for a handler: the task waits for a person, as if it had not been claimed.
 void hold_damaged(Connection& db, const DamagedRow& row, WallTime now) {
   constexpr std::string_view cause = "damaged";
@@ -232,6 +240,7 @@ void take_handful(Connection& db, const Taking& taking, std::span<const Candidat
     }
     bool claimed_before = row->numbers.token > 0;
     if (claimed_before && !row->damage) compare_effects(db, *row);
+    if (claimed_before && !row->damage) compare_transaction(db, *row);
     if (row->damage) {
       hold_damaged(db, *row->damage, taking.now.wall);
       db.counts().move(lane.id, TaskState::running, TaskState::held);

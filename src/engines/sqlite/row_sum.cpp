@@ -155,6 +155,18 @@ void find_damaged_lanes(Connection& db, const std::function<void(DamagedRow)>& f
   }
 }
 
+#define HOLDFAST_SUMMED_TRANSACTION                                        \
+  "SELECT state, data, failures, began_at, entered_at, progressed_at, sum" \
+  " FROM holdfast_transactions WHERE task = ?"
+
+constexpr std::int64_t no_transaction_sum = 0;
+
+std::int64_t sum_of_transaction(std::int64_t task, const Statement& row) {
+  const std::array numbers{task, row.integer(2), row.integer(3), row.integer(4), row.integer(5)};
+  auto sum = XXH3_64bits(numbers.data(), sizeof numbers);
+  return never_zero(sum_of(row.text(1), sum_of(row.text(0), sum)));
+}
+
 }  // namespace
 
 std::int64_t payload_sum(std::string_view payload, const std::optional<std::string_view>& tags,
@@ -200,6 +212,23 @@ void seal(Connection& db, std::int64_t seq) {
   db.use("UPDATE holdfast_tasks SET row_sum = holdfast_row_sum(" HOLDFAST_SUMMED ") WHERE seq = ?")
       .bind(seq)
       .run();
+}
+
+void seal_transaction(Connection& db, std::int64_t task) {
+  std::int64_t sum = no_transaction_sum;
+  {
+    auto row = db.use(HOLDFAST_SUMMED_TRANSACTION);
+    if (!row.bind(task).step()) return;
+    sum = sum_of_transaction(task, row);
+  }
+  db.use("UPDATE holdfast_transactions SET sum = ? WHERE task = ?").bind(sum, task).run();
+}
+
+bool transaction_fits(Connection& db, std::int64_t task) {
+  auto row = db.use(HOLDFAST_SUMMED_TRANSACTION);
+  if (!row.bind(task).step()) return true;
+  const auto sum = row.integer(6);
+  return sum == no_transaction_sum || sum == sum_of_transaction(task, row);
 }
 
 CheckedRow read_checked(const Statement& row) { return checked_row(row); }

@@ -16,7 +16,7 @@
 /// `payload_sum` is over what never changes and may be long. `row_sum` is over that and whatever
 /// decides what happens next. A finished task has the row sum 0, so that a state that was changed
 /// by damage is seen in both directions. A lane's sum is over its names, and an effect's over the
-/// task that it belongs to, its key and its value.
+/// task that it belongs to, its key and its value. A transaction's is over what it goes on with.
 namespace holdfast::sqlite {
 
 /// Whether that is the number of a state in which a task is over.
@@ -30,6 +30,12 @@ std::int64_t payload_sum(std::string_view payload, const std::optional<std::stri
 inline constexpr std::int64_t payload_known_to_be_damaged = 0;
 std::int64_t effect_sum(std::int64_t seq, std::string_view key, std::string_view value);
 std::int64_t lane_sum(std::string_view queue, std::string_view kind, std::string_view key = {});
+
+/// The row of a transaction was changed: makes its sum fit again.
+void seal_transaction(Connection& db, std::int64_t task);
+/// Whether that row, if there is one, has a sum that fits, or none: then an earlier version wrote
+/// it.
+bool transaction_fits(Connection& db, std::int64_t task);
 
 /// What `row_sum` is over, in the order of the columns below.
 struct SummedRow {

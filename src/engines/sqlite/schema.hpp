@@ -21,7 +21,7 @@ struct SchemaStep {
   std::string_view sql{};
 };
 constexpr int oldest_schema_version = 4;
-constexpr int schema_version = 4;
+constexpr int schema_version = 5;
 /// From the oldest to this version, without a gap.
 std::span<const SchemaStep> schema_steps();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engines/sqlite/broker_messages.hpp"
+#include "engines/sqlite/row_sum.hpp"
 #include "engines/sqlite/statements.hpp"
 
 namespace holdfast::sqlite {
@@ -38,8 +39,9 @@ class Stepping {
 
   Stepped run() {
     db_.use(
-           "INSERT OR IGNORE INTO holdfast_transactions VALUES (?1, ?2, '', 'null', '', 0, ?3, ?3,"
-           " ?3)")
+           "INSERT OR IGNORE INTO holdfast_transactions (task, state, reason, data, error,"
+           " failures, began_at, entered_at, progressed_at)"
+           " VALUES (?1, ?2, '', 'null', '', 0, ?3, ?3, ?3)")
         .bind(seq_, step_.from, now_)
         .run();
     if (step_.forget_ledger) db_.use("DELETE FROM holdfast_ledger WHERE task = ?").bind(seq_).run();
@@ -63,6 +65,7 @@ class Stepping {
       db_.use("UPDATE holdfast_transactions SET progressed_at = ? WHERE task = ?")
           .bind(now_, seq_)
           .run();
+    seal_transaction(db_, seq_);
     for (auto number : step_.sent)
       db_.use("DELETE FROM holdfast_outbox WHERE n = ? AND task = ?").bind(number, seq_).run();
     for (const auto& message : step_.send) put_out(db_, seq_, message);
@@ -134,10 +137,13 @@ void adopt_one(Connection& db, const TransactionParcel& parcel) {
         "DELETE FROM holdfast_moves WHERE task = ?"})
     db.use(remove).bind(seq).run();
   const auto& row = parcel.row;
-  db.use("INSERT OR REPLACE INTO holdfast_transactions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+  db.use(
+        "INSERT OR REPLACE INTO holdfast_transactions (task, state, reason, data, error, failures,"
+        " began_at, entered_at, progressed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(seq, row.state, row.reason, row.data, row.error, row.failures, row.began_at,
             row.entered_at, row.progressed_at)
       .run();
+  seal_transaction(db, seq);
   for (const auto& entry : parcel.ledger)
     db.use("INSERT INTO holdfast_ledger VALUES (?, ?, ?, ?)")
         .bind(seq, entry.series, entry.ordinal, entry.value)
