@@ -74,6 +74,26 @@ TEST_F(SchemaTest, ANumberThatIsWrongByOneBitIsNotBelieved) {
   EXPECT_THROW(known_version(db, "it"), StoreUnusable) << "a newer version has more";
 }
 
+TEST_F(SchemaTest, ANumberThatIsGoneIsWhatTheTablesSay) {
+  test::put_old_store(store_.database());
+  auto db = connect();
+  for (int lost : {0, 1, 5}) {
+    note_version(db, lost);
+    EXPECT_EQ(known_version(db, "it"), lost == schema_version ? lost : 4);
+    EXPECT_FALSE(check_integrity(db, {}).passed);
+  }
+  db.execute("DELETE FROM holdfast_meta WHERE key = 'schema_version'");
+  EXPECT_EQ(known_version(db, "it"), 4);
+}
+
+TEST_F(SchemaTest, AStoreFromBeforeTheOldestStepIsRefused) {
+  open(store_.address());
+  auto db = connect();
+  db.execute("DROP TABLE holdfast_metrics");
+  note_version(db, 3);
+  EXPECT_THROW(known_version(db, "it"), StoreUnusable);
+}
+
 TEST_F(SchemaTest, ATableThatIsNotAsItWasMadeIsFound) {
   open(store_.address());
   auto db = connect();

@@ -32,7 +32,8 @@ int known_version(Connection& db, const std::string& path) {
   if (noted == schema_version) return schema_version;
   // What a newer version added must not be taken for damage, and rebuilt without it.
   if (!has_unknown_parts(db))
-    if (auto version = version_of_tables(db); is_one_flip(noted, version)) return version;
+    if (auto version = version_of_tables(db); noted < schema_version || is_one_flip(noted, version))
+      return version;
   if (noted < oldest_schema_version)
     throw StoreUnusable{fmt::format(
         "{} was written by a Holdfast from before the first release (schema {}, this program knows "

@@ -40,9 +40,9 @@ int version_of_tables(Connection& db);
 /// Whether there is a table with a name of ours, or something about a table of ours, that no
 /// version known here has: as a newer one would have it.
 bool has_unknown_parts(Connection& db);
-/// The version that the store is of: the noted one, or where only a bit of that is wrong, the one
-/// that its tables have. (For the check to find.) Throws `StoreUnusable`, which names both
-/// versions, if this program knows no such version.
+/// The version that the store is of: the noted one, or the one that its tables have where that
+/// note is damaged. (For the check to find.) Throws `StoreUnusable`, which names both versions, if
+/// this program does not know the version.
 int known_version(Connection& db, const std::string& path);
 
 /// Creates the tables if they are not there.
