@@ -28,6 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (record && record->size() > 1'000'000) std::abort();
   });
   if (size <= 64)
-    mend_record({data, data + size}, [](const Record& record) { return record.size() == 3; });
+    mend_record({data, data + size}, tables.front(),
+                [](const Record& record) { return record.size() == 3; });
   return 0;
 }

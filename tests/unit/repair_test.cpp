@@ -11,6 +11,8 @@
 #include "engines/sqlite/connection.hpp"
 #include "engines/sqlite/mapped_file.hpp"
 #include "engines/sqlite/page_file.hpp"
+#include "engines/sqlite/schema.hpp"
+#include "support/old_store.hpp"
 #include "support/temp_store.hpp"
 #include "tasks/engine_parts.hpp"
 
@@ -222,6 +224,47 @@ TEST_F(RepairTest, KeepsWhatBelongsToTheUser) {
   EXPECT_EQ(db.number("SELECT count(*) FROM notes INDEXED BY by_text WHERE text = 'two'"), 1);
   EXPECT_EQ(db.number("PRAGMA user_version"), 42);
   EXPECT_EQ(db.number("SELECT count(*) FROM log"), 2) << "triggers do not run while copying";
+}
+
+/// A store whose rows are from an earlier version, and have fewer values.
+class RepairOfOldRows : public RepairTest, public testing::WithParamInterface<bool> {
+ protected:
+  void SetUp() override {
+    test::put_old_store(store_.database());
+    if (is_upgraded()) open(store_.address());
+    Connection db{store_.database(), Connection::Mode::read_write, Durability::crash_safe};
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    ASSERT_EQ(version_of_tables(db), is_upgraded() ? schema_version : 4);
+  }
+  static bool is_upgraded() { return GetParam(); }
+};
+
+TEST_P(RepairOfOldRows, FillsInWhatTheyDoNotHave) {
+  flip(leaf_of("holdfast_tasks").first_cell + 60, 4);
+  auto done = mend();
+  EXPECT_EQ(done.how, How::rebuilt);
+  EXPECT_THAT(done.losses, IsEmpty());
+  Connection db{store_.database(), Connection::Mode::read_only, Durability::crash_safe};
+  EXPECT_EQ(version_of_tables(db), schema_version);
+  EXPECT_EQ(noted_version(db), schema_version);
+  EXPECT_EQ(db.number("SELECT count(*) FROM holdfast_tasks"), 12);
+  EXPECT_EQ(db.number("SELECT count(*) FROM holdfast_transactions WHERE sum = 0"), 2);
+  EXPECT_EQ(db.number("SELECT count(*) FROM holdfast_moves"), 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, RepairOfOldRows, testing::Bool(), [](const auto& upgraded) {
+  return std::string{upgraded.param ? "Upgraded" : "AsTheyWere"};
+});
+
+TEST_F(RepairTest, AStoreThatIsDamagedIsMendedBeforeItIsUpgraded) {
+  test::put_old_store(store_.database());
+  Connection{store_.database(), Connection::Mode::read_write, Durability::crash_safe}.execute(
+      "PRAGMA wal_checkpoint(TRUNCATE)");
+  flip(leaf_of("holdfast_tasks").first_cell + 60, 4);
+  auto engine = open(store_.address());
+  EXPECT_EQ(engine.parts().run_level(), RunLevel::normal);
+  EXPECT_EQ(Inspector{engine}.count({}), 12);
+  EXPECT_TRUE(Inspector{engine}.check_integrity(true).passed);
 }
 
 TEST_F(RepairTest, SaysSoWhereNothingIsLeft) {

@@ -36,9 +36,9 @@ std::size_t bytes_of(std::uint64_t serial_type) {
   return serial_type < 12 ? fixed[serial_type] : static_cast<std::size_t>((serial_type - 12) / 2);
 }
 
-/// The first values of a record that goes on on another page; nothing if it has not so many
-/// columns.
-std::optional<Record> beginning_of_record(Bytes page, std::size_t at, std::size_t columns,
+/// The first values of a row that goes on on another page; nothing if it has not as many values as
+/// rows of the table have.
+std::optional<Record> beginning_of_record(Bytes page, std::size_t at, const TableShape& table,
                                           std::size_t wanted) {
   if (!read_varint(page, at) || !read_varint(page, at)) return {};
   auto header_at = at;
@@ -50,13 +50,13 @@ std::optional<Record> beginning_of_record(Bytes page, std::size_t at, std::size_
   while (at < values_at) {
     auto type_at = at;
     auto type = read_varint(page, at);
-    if (!type || ++seen > columns) return {};
+    if (!type || ++seen > table.columns().size()) return {};
     if (seen > wanted) continue;
     part.insert(part.end(), page.begin() + static_cast<std::ptrdiff_t>(type_at),
                 page.begin() + static_cast<std::ptrdiff_t>(at));
     end += bytes_of(*type);
   }
-  if (seen != columns || end > page.size() || part.size() > 127) return {};
+  if (!table.may_have(seen) || end > page.size() || part.size() > 127) return {};
   part[0] = static_cast<std::uint8_t>(part.size());
   part.insert(part.end(), page.begin() + static_cast<std::ptrdiff_t>(values_at),
               page.begin() + static_cast<std::ptrdiff_t>(end));
@@ -81,11 +81,9 @@ class TaskPages {
     if (!tree || tree->kind != TreePage::Kind::leaf_table) return;
     for (auto at : tree->cells) {
       auto cell = file.cell(2, *tree, at);
-      auto record = cell ? decode_record(cell->payload) : std::nullopt;
+      auto record = cell ? shape_.read(cell->payload) : std::nullopt;
       if (record && !shape_.fits(*record)) continue;
-      if (!record)
-        record =
-            beginning_of_record(page, at, shape_.columns().size(), shape_.place_of("token") + 1);
+      if (!record) record = beginning_of_record(page, at, shape_, shape_.place_of("token") + 1);
       if (record) note(*record, into);
     }
   }

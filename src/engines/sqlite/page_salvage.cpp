@@ -111,12 +111,11 @@ void PageSalvage::each_stray(TreeWalk& walk, const std::vector<TableShape>& tabl
     auto page = file_.tree_page(number);
     if (!page || !page->is_leaf()) continue;
     walk.read_stray(number, [&](std::int64_t rowid, const Blob& bytes) {
-      auto record = decode_record(bytes);
-      if (!record) return;
-      for (const auto& table : tables)
-        if (table.without_rowid() != page->is_table() && is_known_anywhere(table) &&
-            table.fits(*record))
-          on_row({table, rowid, bytes, found, walk.place(), this});
+      for (const auto& table : tables) {
+        if (table.without_rowid() == page->is_table() || !is_known_anywhere(table)) continue;
+        auto record = table.read(bytes);
+        if (record && table.fits(*record)) on_row({table, rowid, bytes, found, walk.place(), this});
+      }
     });
   }
 }

@@ -60,7 +60,7 @@ void StoreRebuild::take(const TaskRescue& rescue, const PageSalvage::Row& row) {
   if (row.table.name() == "holdfast_tasks") return take_task(rescue, row);
   if (row.table.name() == "holdfast_lanes") return take_lane(row);
   if (row.table.name() == "holdfast_counts") return;
-  auto record = decode_record(row.record);
+  auto record = row.table.read(row.record);
   if (!record || !row.table.fits(*record)) {
     ++unreadable_[row.table.name()];
     return;
@@ -116,9 +116,9 @@ void StoreRebuild::take_lane(const PageSalvage::Row& row) {
                     std::get<std::string>(record[row.table.place_of("kind")]),
                     std::get<std::string>(record[row.table.place_of("key")]));
   };
-  auto record = decode_record(row.record);
+  auto record = row.table.read(row.record);
   if (record && !fits(*record)) {
-    auto mended = mend_record(row.record, fits);
+    auto mended = mend_record(row.record, row.table, fits);
     if (mended)
       rebuilt_.mended.push_back(
           {Damage::Kind::row, fmt::format("The names of lane {} were put right.", row.rowid)});
@@ -174,7 +174,7 @@ bool rows_and_indexes_agree(const PageFile& file, Connection& db) {
   TaskRescue rescue{tasks.front(), TaskRescue::Witnesses{salvage}, {}};
   bool agree = true;
   salvage.each_row(tasks, [&](const PageSalvage::Row& row) {
-    auto record = decode_record(row.record);
+    auto record = row.table.read(row.record);
     agree =
         agree && record && tasks.front().fits(*record) && !rescue.contradiction(row.rowid, *record);
   });

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "engines/sqlite/schema.hpp"
+
 namespace holdfast::sqlite {
 
 namespace {
@@ -25,6 +27,16 @@ bool fits_column(const TableShape::Column& column, const SqlValue& value) {
   return true;
 }
 
+/// A default, as the list of columns has it.
+SqlValue value_of(Connection& db, const std::string& sql) {
+  Connection::Once value{db, "SELECT " + sql};
+  value->step();
+  if (value->is_null(0)) return std::monostate{};
+  if (value->is_integer(0)) return value->integer(0);
+  if (value->is_text(0)) return value->text(0);
+  return value->real(0);
+}
+
 }  // namespace
 
 TableShape::TableShape(Connection& db, const std::string& table) : name_{table} {
@@ -34,7 +46,7 @@ TableShape::TableShape(Connection& db, const std::string& table) : name_{table} 
     without_rowid_ = kind->step() && kind->integer(0) != 0;
   }
   Connection::Once query{
-      db, "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?) ORDER BY cid"};
+      db, "SELECT name, type, \"notnull\", pk, dflt_value FROM pragma_table_info(?) ORDER BY cid"};
   query->bind(table);
   int keys = 0;
   while (query->step()) {
@@ -42,8 +54,10 @@ TableShape::TableShape(Connection& db, const std::string& table) : name_{table} 
     column.is_rowid = query->integer(3) == 1 && column.type == "INTEGER" && !without_rowid_;
     keys += query->integer(3) > 0;
     column.optional = query->integer(2) == 0 && query->integer(3) == 0;
+    if (auto sql = query->text(4); !sql.empty()) column.otherwise = value_of(db, sql);
     columns_.push_back(std::move(column));
   }
+  fewest_ = first_columns_of(table).value_or(columns_.size());
   // Only where it is the whole key it is another name for the row's number.
   if (keys > 1) std::ranges::for_each(columns_, [](Column& one) { one.is_rowid = false; });
 }
@@ -53,6 +67,14 @@ std::size_t TableShape::place_of(std::string_view column) const {
   if (found == columns_.end())
     throw StoreError{fmt::format("table {} has no column {}", name_, column)};
   return static_cast<std::size_t>(found - columns_.begin());
+}
+
+std::optional<Record> TableShape::read(Bytes bytes) const {
+  auto record = decode_record(bytes);
+  if (!record || !may_have(record->size())) return {};
+  for (auto at = record->size(); at < columns_.size(); ++at)
+    record->push_back(columns_[at].otherwise);
+  return record;
 }
 
 bool TableShape::fits(const Record& record) const {

@@ -102,7 +102,7 @@ bool TaskRescue::fits(const Record& record) const {
 }
 
 std::optional<RescuedTask> TaskRescue::rescue(const PageSalvage::Row& row) const {
-  auto record = decode_record(row.record);
+  auto record = shape_.read(row.record);
   bool sound = record && fits(*record);
   if (sound && row.found == PageSalvage::Found::doubtful &&
       !is_finished_number(integer((*record)[at_.state]))) {
@@ -112,7 +112,7 @@ std::optional<RescuedTask> TaskRescue::rescue(const PageSalvage::Row& row) const
   }
   if (sound) return RescuedTask{Fate::sound, row.rowid, *record, id_of((*record)[at_.id])};
   if (auto mended = mend(row)) return mended;
-  if (!record || record->size() != shape_.columns().size()) return {};
+  if (!record) return {};
   auto finished = settle_finished(row.rowid, *record);
   return finished ? finished : hold_damaged(row.rowid, std::move(*record));
 }
@@ -121,10 +121,10 @@ std::optional<RescuedTask> TaskRescue::rescue(const PageSalvage::Row& row) const
 /// it says how long the record is.
 std::optional<RescuedTask> TaskRescue::mend(const PageSalvage::Row& row) const {
   auto seq = row.rowid;
-  auto mended = mend_record(row.record, [&](const Record& tried) { return fits(tried); });
+  auto mended = mend_record(row.record, shape_, [&](const Record& tried) { return fits(tried); });
   for (unsigned bit = 0; !mended && bit < PageSalvage::Row::bits_of_beginning; ++bit) {
     auto cell = row.with_flipped(bit);
-    auto tried = cell ? decode_record(cell->payload) : std::nullopt;
+    auto tried = cell ? shape_.read(cell->payload) : std::nullopt;
     // A finished task has no checksum that could prove it.
     if (!tried || !fits(*tried) || is_finished_number(integer((*tried)[at_.state]))) continue;
     seq = cell->rowid;
