@@ -226,6 +226,27 @@ TEST_F(RepairTest, KeepsWhatBelongsToTheUser) {
   EXPECT_EQ(db.number("SELECT count(*) FROM log"), 2) << "triggers do not run while copying";
 }
 
+TEST_F(RepairTest, KeepsMessages) {
+  {
+    Connection db{store_.database(), Connection::Mode::read_write, Durability::crash_safe};
+    db.execute(
+        "INSERT INTO holdfast_outbox (task, queue, id, headers, body)"
+        " VALUES (1, 'out', 'a', '{}', x'00ff61');"
+        "INSERT INTO holdfast_queues (name, created_at) VALUES ('in', 1);"
+        "INSERT INTO holdfast_messages (queue, id, headers, bytes, body, file, deliveries)"
+        " VALUES (1, 'b', '{}', 0, x'', NULL, 0), (1, 'c', '{}', 9, NULL, 'c', 1);"
+        "PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  flip(leaf_of("holdfast_tasks").first_cell + 60, 4);
+  auto done = mend();
+  EXPECT_EQ(done.how, How::rebuilt);
+  EXPECT_THAT(done.losses, IsEmpty());
+  Connection db{store_.database(), Connection::Mode::read_only, Durability::crash_safe};
+  EXPECT_EQ(db.number("SELECT count(*) FROM holdfast_outbox WHERE body = x'00ff61'"), 1);
+  EXPECT_EQ(db.number("SELECT count(*) FROM holdfast_messages WHERE body = x''"), 1);
+  EXPECT_EQ(db.number("SELECT count(*) FROM holdfast_messages WHERE body IS NULL"), 1);
+}
+
 /// A store whose rows are from an earlier version, and have fewer values.
 class RepairOfOldRows : public RepairTest, public testing::WithParamInterface<bool> {
  protected:

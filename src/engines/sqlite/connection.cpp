@@ -161,7 +161,9 @@ Statement& Statement::bind_pointer(int index, void* pointer, const char* type) {
 
 void Statement::bind_one(int index, std::nullptr_t) { sqlite3_bind_null(statement_, index); }
 void Statement::bind_one(int index, std::span<const std::uint8_t> blob) {
-  auto code = sqlite3_bind_blob64(statement_, index, blob.data(), blob.size_bytes(), SQLITE_STATIC);
+  // Without an address it would be NULL, and an empty span may have none.
+  const void* bytes = blob.empty() ? "" : static_cast<const void*>(blob.data());
+  auto code = sqlite3_bind_blob64(statement_, index, bytes, blob.size_bytes(), SQLITE_STATIC);
   if (code != SQLITE_OK) throw_sqlite_error(db_, code, "binding a blob");
 }
 

@@ -20,9 +20,9 @@ bool fits_column(const TableShape::Column& column, const SqlValue& value) {
   if (column.type == "REAL")
     return std::holds_alternative<double>(value) || std::holds_alternative<std::int64_t>(value);
   if (column.type == "BLOB") {
-    // The only blobs we keep are ids.
+    // All blobs that we keep are ids, but for the bodies of messages.
     auto blob = std::get_if<Blob>(&value);
-    return blob && blob->size() == id_bytes;
+    return blob && (blob->size() == id_bytes || column.name == "body");
   }
   return true;
 }
