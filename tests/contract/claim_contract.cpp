@@ -111,6 +111,32 @@ TEST_P(TaskStoreContract, ClaimKeepsToItsKindsAndQueues) {
   EXPECT_THAT(claimed_ids(only), ElementsAre(b_mail));
 }
 
+TEST_P(TaskStoreContract, KindThatAWorkerDoesNotKnowIsLeftForOthersUncharged) {
+  auto unknown = insert("new", {.priority = 1, .max_attempts = 1});
+  auto known = insert("a", {.priority = 5});
+  auto old_version = enlist(), new_version = enlist();
+  ClaimRequest knows_a{.worker = old_version, .kinds = {"a"}, .limit = 10};
+  ClaimRequest knows_both{.worker = new_version, .kinds = {"a", "new"}, .limit = 10};
+  EXPECT_THAT(claimed_ids(knows_a), ElementsAre(known));
+  EXPECT_THAT(claimed_ids(knows_a), IsEmpty());
+  auto task = record(unknown);
+  EXPECT_EQ(task.state, TaskState::pending);
+  EXPECT_EQ(task.attempt, 0);
+  EXPECT_EQ(task.token, Token{});
+  EXPECT_FALSE(task.claimed_at);
+  EXPECT_FALSE(task.worker);
+
+  // A worker of the new version gave it back; it still is not for the old one.
+  auto claimed = tasks().exchange({.claim = knows_both}).claimed;
+  ASSERT_EQ(claimed.size(), 1u);
+  EXPECT_EQ(claimed[0].lease.id, unknown);
+  EXPECT_EQ(claimed[0].attempt, 1);
+  settle({.lease = claimed[0].lease, .to = TaskState::pending, .attempt = 0});
+  EXPECT_THAT(claimed_ids(knows_a), IsEmpty());
+  EXPECT_EQ(record(unknown).attempt, 0);
+  EXPECT_THAT(claimed_ids(knows_both), ElementsAre(unknown));
+}
+
 TEST_P(TaskStoreContract, KindThatNobodyHandlesBlocksNobody) {
   std::vector<NewTask> strange(2'000, NewTask{"strange", "{}", {.priority = 1}});
   tasks().insert(strange);

@@ -182,6 +182,38 @@ TEST_F(UpgradeInUse, AStoreOfANewerVersionIsNotTouched) {
   EXPECT_THAT(others(), IsEmpty());
 }
 
+/// On a disk of 12 MB, in a mount namespace of its own, of which too little is left.
+constexpr const char* upgrade_without_room = R"sh(
+set -u
+mkdir "$1/disk"
+mount -t tmpfs -o size=12m tmpfs "$1/disk"
+cp "$1/work.db" "$1/disk/work.db"
+cd "$1/disk"
+head -c 11000000 /dev/zero >filler
+"$2" --json task list | wc -l
+"$2" --json tx list | wc -l
+"$2" task add mail; echo "added with $?"
+"$2" worker run --kind mail --exec true; echo "worked with $?"
+"$2" doctor; echo "looked with $?"
+cmp work.db "$1/work.db" && echo "not changed"
+ls work.db.schema-* 2>/dev/null
+rm filler
+"$2" task add mail >/dev/null && ls work.db.schema-*
+)sh";
+
+TEST_F(Upgrade, WithoutRoomForTheBackupItIsShownAndNotWritten) {
+  const auto done = run({"/usr/bin/unshare", "--mount", "--map-root-user", "/bin/sh", "-c",
+                         upgrade_without_room, "sh", store_.folder().string(), HOLDFAST_PROGRAM},
+                        {{"HOLDFAST_STORE", "sqlite:work.db"}});
+  EXPECT_THAT(done.out, testing::StartsWith(fmt::format("{}\n2\nadded with 3\n", old_tasks)));
+  EXPECT_THAT(done.out, HasSubstr("worked with 3"));
+  EXPECT_THAT(done.out, HasSubstr("looked with 3"));
+  EXPECT_THAT(done.out, HasSubstr("not changed"));
+  EXPECT_THAT(done.out, testing::EndsWith("\nwork.db.schema-4\n"));
+  EXPECT_THAT(done.err, HasSubstr("There is no room for the backup"));
+  EXPECT_THAT(done.err, HasSubstr("Free some space, then start again"));
+}
+
 class KilledUpgrade : public Upgrade, public testing::WithParamInterface<const char*> {
  protected:
   void kill() {
