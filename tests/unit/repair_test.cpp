@@ -15,6 +15,7 @@
 #include "support/old_store.hpp"
 #include "support/temp_store.hpp"
 #include "tasks/engine_parts.hpp"
+#include "transactions/transaction_store.hpp"
 
 namespace holdfast::sqlite {
 namespace {
@@ -245,6 +246,56 @@ TEST_F(RepairTest, KeepsMessages) {
   EXPECT_EQ(db.number("SELECT count(*) FROM holdfast_outbox WHERE body = x'00ff61'"), 1);
   EXPECT_EQ(db.number("SELECT count(*) FROM holdfast_messages WHERE body = x''"), 1);
   EXPECT_EQ(db.number("SELECT count(*) FROM holdfast_messages WHERE body IS NULL"), 1);
+}
+
+/// A transaction that waits for its next step, in a store that nobody has open.
+class RepairOfTransactions : public RepairTest {
+ protected:
+  void SetUp() override {
+    RepairTest::SetUp();
+    auto engine = open(store_.address());
+    auto worker = engine.parts().workers().enlist(WorkerProfile{{}, {"mail"}, 1, Millis{90'000}});
+    auto claimed = engine.parts().tasks().exchange(
+        {.claim = ClaimRequest{.worker = worker->id(), .kinds = {"mail"}, .limit = 1}});
+    auto lease = claimed.claimed.at(0).lease;
+    engine.parts().transactions().step(Step{
+        .lease = lease, .from = "placed", .to = "paid", .data = R"("the receipt of number one")"});
+    Exchange back;
+    back.settle.push_back({.lease = lease, .to = TaskState::pending, .attempt = 0});
+    engine.parts().tasks().exchange(back);
+    Connection db{store_.database(), Connection::Mode::read_write, Durability::crash_safe};
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  std::size_t place_of(std::string_view text) {
+    MappedFile bytes{store_.database()};
+    std::string_view all{reinterpret_cast<const char*>(bytes.bytes().data()), bytes.bytes().size()};
+    return all.find(text);
+  }
+  std::int64_t sound_rows() {
+    Connection db{store_.database(), Connection::Mode::read_only, Durability::crash_safe};
+    return db.number(
+        "SELECT count(*) FROM holdfast_transactions WHERE data = '\"the receipt of number one\"'");
+  }
+};
+
+TEST_F(RepairOfTransactions, TurnsBackOneBit) {
+  flip(place_of("receipt of number one"), 1);
+  auto done = mend();
+  EXPECT_EQ(done.how, How::rebuilt);
+  EXPECT_THAT(done.losses, IsEmpty());
+  EXPECT_THAT(done.mended, SizeIs(1));
+  EXPECT_EQ(sound_rows(), 1);
+  EXPECT_EQ(count(TaskState::pending), 200);
+}
+
+TEST_F(RepairOfTransactions, HoldsATransactionThatIsDamaged) {
+  write(place_of("receipt of number one"), "RECEIPT");
+  auto done = mend();
+  EXPECT_EQ(done.how, How::rebuilt);
+  ASSERT_THAT(done.losses, SizeIs(1));
+  EXPECT_EQ(done.losses[0].task, ids_[0]);
+  EXPECT_EQ(count(TaskState::held), 1);
+  EXPECT_EQ(mend().how, How::nothing);
 }
 
 /// A store whose rows are from an earlier version, and have fewer values.

@@ -149,11 +149,15 @@ class DamagedTransactions : public RowSums, public testing::WithParamInterface<B
 TEST_P(DamagedTransactions, AreKeptFromTheirNextStep) {
   auto id = begin();
   damage(std::string{"UPDATE holdfast_transactions SET "} + GetParam().sql);
+  EXPECT_THAT(damaged(), ElementsAre(id));
   auto answer = claim();
   EXPECT_THAT(answer.claimed, IsEmpty());
   ASSERT_EQ(answer.damaged.size(), 1u);
   EXPECT_EQ(answer.damaged.front().task, id);
   EXPECT_EQ(record(id).state, TaskState::held);
+  EXPECT_THAT(damaged(), IsEmpty()) << "a person was told";
+  Inspector{engine_}.retry({});
+  EXPECT_THAT(claim().claimed, IsEmpty()) << "nor when it is retried";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -167,6 +171,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(DamagedTransactions, ARowOfAnEarlierVersionHasNoSum) {
   begin();
   damage("UPDATE holdfast_transactions SET sum = 0");
+  EXPECT_THAT(damaged(), IsEmpty());
   EXPECT_EQ(claim().claimed.size(), 1u);
 }
 

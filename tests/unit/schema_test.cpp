@@ -5,6 +5,7 @@
 #include <holdfast/holdfast.hpp>
 
 #include "engines/sqlite/check_integrity.hpp"
+#include "engines/sqlite/open_read_only.hpp"
 #include "support/old_store.hpp"
 #include "support/temp_store.hpp"
 
@@ -60,6 +61,28 @@ TEST_F(SchemaTest, StoresThatEarlierVersionsMadeAreSound) {
   auto check = check_integrity(db, {.full = true});
   EXPECT_TRUE(check.passed) << check.damage.front().what;
   EXPECT_EQ(check.rows_checked, 12);
+}
+
+TEST_F(SchemaTest, AStoreOfAnEarlierVersionCanBeReadAsIfItWereOfThisOne) {
+  test::put_old_store(store_.database());
+  auto db = open_read_only(store_.database(), Durability::crash_safe);
+  auto rows = db->use("SELECT state, sum FROM holdfast_transactions ORDER BY task");
+  ASSERT_TRUE(rows.step());
+  EXPECT_EQ(rows.text(0), "paid");
+  EXPECT_EQ(rows.integer(1), 0);
+  EXPECT_TRUE(check_integrity(*db, {.full = true}).passed);
+  EXPECT_EQ(db->number("SELECT count(sum) FROM holdfast_transactions"), 2)
+      << "after a check as before it";
+  EXPECT_EQ(version_of_tables(*db), 4);
+}
+
+TEST_F(SchemaTest, ACheckLeavesNothingInItsWay) {
+  test::put_old_store(store_.database());
+  auto db = connect();
+  EXPECT_TRUE(check_integrity(db, {}).passed);
+  upgrade_tables(db, 4);
+  EXPECT_EQ(db.number("SELECT count(sum) FROM holdfast_transactions"), 2);
+  db.execute("UPDATE holdfast_transactions SET sum = 1");
 }
 
 TEST_F(SchemaTest, ANumberThatIsWrongByOneBitIsNotBelieved) {

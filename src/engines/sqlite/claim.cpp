@@ -197,9 +197,7 @@ void compare_effects(Connection& db, CheckedRow& row) {
 /// So must be what a transaction goes on with.
 void compare_transaction(Connection& db, CheckedRow& row) {
   if (transaction_fits(db, row.seq)) return;
-  row.damage = DamagedRow{
-      row.seq, row.numbers.id, false,
-      fmt::format("What transaction {} goes on with is damaged.", row.numbers.id.text())};
+  row.damage = damaged_transaction(row.seq, row.numbers.id);
 }
 
 /// Damage is not for a handler: the task waits for a person, as if it had not been claimed.

@@ -155,16 +155,46 @@ void find_damaged_lanes(Connection& db, const std::function<void(DamagedRow)>& f
   }
 }
 
-#define HOLDFAST_SUMMED_TRANSACTION                                        \
-  "SELECT state, data, failures, began_at, entered_at, progressed_at, sum" \
-  " FROM holdfast_transactions WHERE task = ?"
-
+#define HOLDFAST_SUMMED_TRANSACTION \
+  "task, x.state, data, failures, began_at, entered_at, progressed_at, sum"
 constexpr std::int64_t no_transaction_sum = 0;
 
-std::int64_t sum_of_transaction(std::int64_t task, const Statement& row) {
-  const std::array numbers{task, row.integer(2), row.integer(3), row.integer(4), row.integer(5)};
-  auto sum = XXH3_64bits(numbers.data(), sizeof numbers);
-  return never_zero(sum_of(row.text(1), sum_of(row.text(0), sum)));
+struct SummedTransaction {
+  std::array<std::int64_t, 5> numbers{};  ///< task, failures, began_at, entered_at, progressed_at
+  std::string state{};
+  std::string data{};
+  std::int64_t sum = no_transaction_sum;
+
+  explicit SummedTransaction(const Statement& row)
+      : numbers{row.integer(0), row.integer(3), row.integer(4), row.integer(5), row.integer(6)},
+        state{row.text(1)},
+        data{row.text(2)},
+        sum{row.integer(7)} {}
+
+  SummedTransaction(const TableShape& table, std::int64_t task, const Record& row) {
+    auto number = [&](const char* name) { return integer(row[table.place_of(name)]); };
+    auto text = [&](const char* name) { return std::get<std::string>(row[table.place_of(name)]); };
+    numbers = {task, number("failures"), number("began_at"), number("entered_at"),
+               number("progressed_at")};
+    state = text("state");
+    data = text("data");
+    sum = number("sum");
+  }
+
+  std::int64_t right_sum() const {
+    return never_zero(sum_of(data, sum_of(state, XXH3_64bits(numbers.data(), sizeof numbers))));
+  }
+  bool fits() const { return sum == no_transaction_sum || sum == right_sum(); }
+};
+
+/// What is held, or over, goes on with nothing.
+void find_damaged_transactions(Connection& db, const std::function<void(DamagedRow)>& found) {
+  auto rows = db.use("SELECT " HOLDFAST_SUMMED_TRANSACTION
+                     ", t.id FROM holdfast_transactions x JOIN holdfast_tasks t ON t.seq = x.task"
+                     " WHERE t.state IN (0, 1, 5)");
+  while (rows.step())
+    if (!SummedTransaction{rows}.fits())
+      found(damaged_transaction(rows.integer(0), rows.task_id(8)));
 }
 
 }  // namespace
@@ -214,27 +244,36 @@ void seal(Connection& db, std::int64_t seq) {
       .run();
 }
 
+DamagedRow damaged_transaction(std::int64_t task, TaskId id) {
+  return {task, id, false, fmt::format("What transaction {} goes on with is damaged.", id.text())};
+}
+
 void seal_transaction(Connection& db, std::int64_t task) {
   std::int64_t sum = no_transaction_sum;
   {
-    auto row = db.use(HOLDFAST_SUMMED_TRANSACTION);
+    auto row = db.use("SELECT " HOLDFAST_SUMMED_TRANSACTION
+                      " FROM holdfast_transactions x WHERE task = ?");
     if (!row.bind(task).step()) return;
-    sum = sum_of_transaction(task, row);
+    sum = SummedTransaction{row}.right_sum();
   }
   db.use("UPDATE holdfast_transactions SET sum = ? WHERE task = ?").bind(sum, task).run();
 }
 
 bool transaction_fits(Connection& db, std::int64_t task) {
-  auto row = db.use(HOLDFAST_SUMMED_TRANSACTION);
-  if (!row.bind(task).step()) return true;
-  const auto sum = row.integer(6);
-  return sum == no_transaction_sum || sum == sum_of_transaction(task, row);
+  auto row =
+      db.use("SELECT " HOLDFAST_SUMMED_TRANSACTION " FROM holdfast_transactions x WHERE task = ?");
+  return !row.bind(task).step() || SummedTransaction{row}.fits();
+}
+
+bool transaction_fits(const TableShape& table, std::int64_t task, const Record& row) {
+  return SummedTransaction{table, task, row}.fits();
 }
 
 CheckedRow read_checked(const Statement& row) { return checked_row(row); }
 
 std::int64_t find_damaged_rows(Connection& db, const std::function<void(DamagedRow)>& found) {
   find_damaged_lanes(db, found);
+  find_damaged_transactions(db, found);
   find_damaged_schedules(db, [&](std::string what) { found({.what = std::move(what)}); });
   std::int64_t rows = 0;
   auto tasks = db.use("SELECT " HOLDFAST_CHECKED " FROM holdfast_tasks NOT INDEXED");

@@ -9,6 +9,7 @@
 #include <holdfast/task.hpp>
 
 #include "engines/sqlite/connection.hpp"
+#include "engines/sqlite/table_shape.hpp"
 
 /// Checksums of unfinished tasks, so that damage on disk is seen before a handler gets the data.
 /// SQLite's own check sees a quarter of all flipped bits.
@@ -36,6 +37,8 @@ void seal_transaction(Connection& db, std::int64_t task);
 /// Whether that row, if there is one, has a sum that fits, or none: then an earlier version wrote
 /// it.
 bool transaction_fits(Connection& db, std::int64_t task);
+/// The same for a row of holdfast_transactions that was read from a page.
+bool transaction_fits(const TableShape& table, std::int64_t task, const Record& row);
 
 /// What `row_sum` is over, in the order of the columns below.
 struct SummedRow {
@@ -66,6 +69,9 @@ struct DamagedRow {
   bool payload = false;  ///< the payload is damaged; otherwise only the numbers beside it
   std::string what{};    ///< a sentence
 };
+
+/// The transaction of a task is.
+DamagedRow damaged_transaction(std::int64_t task, TaskId id);
 
 /// A row that was read and compared with its sums.
 struct CheckedRow {
@@ -101,8 +107,9 @@ struct EndedRow {
 using EndedRows = std::vector<EndedRow>;
 inline constexpr const char* ended_rows_type = "holdfast_ended_rows";
 
-/// Calls `found` for every task (and lane and schedule, with seq 0) that is damaged, reading the
-/// tables themselves and not their indexes; returns how many tasks were looked at.
+/// Calls `found` for every task (with its transaction; and lane and schedule, with seq 0) that is
+/// damaged, reading the tables themselves and not their indexes; returns how many tasks were looked
+/// at.
 std::int64_t find_damaged_rows(Connection& db, const std::function<void(DamagedRow)>& found);
 
 }  // namespace holdfast::sqlite

@@ -44,6 +44,7 @@ Rebuilt StoreRebuild::run() {
   };
   settle_lanes();
   settle_blocks(!partly("holdfast_blocks"));
+  hold_damaged_transactions();
   if (partly("holdfast_paused")) pause_all();
   settle_schedules(!partly("holdfast_schedules"), !partly("holdfast_limits"));
   take_number_of_last_task();
@@ -59,6 +60,7 @@ Rebuilt StoreRebuild::run() {
 void StoreRebuild::take(const TaskRescue& rescue, const PageSalvage::Row& row) {
   if (row.table.name() == "holdfast_tasks") return take_task(rescue, row);
   if (row.table.name() == "holdfast_lanes") return take_lane(row);
+  if (row.table.name() == "holdfast_transactions") return take_transaction(row);
   if (row.table.name() == "holdfast_counts") return;
   auto record = row.table.read(row.record);
   if (!record || !row.table.fits(*record)) {
@@ -126,6 +128,28 @@ void StoreRebuild::take_lane(const PageSalvage::Row& row) {
   }
   // What cannot be mended comes from the index, or is given a name that nobody has.
   if (record && fits(*record)) insert(row.table, row.rowid, *record);
+}
+
+void StoreRebuild::take_transaction(const PageSalvage::Row& row) {
+  auto fits = [&](const Record& record) {
+    return row.table.fits(record) && transaction_fits(row.table, row.rowid, record);
+  };
+  // Without a sum nothing proves which bit it was.
+  auto proven = [&](const Record& record) {
+    return fits(record) && integer(record[row.table.place_of("sum")]) != 0;
+  };
+  auto record = row.table.read(row.record);
+  if (!record || !fits(*record))
+    if (auto mended = mend_record(row.record, row.table, proven)) {
+      rebuilt_.mended.push_back(
+          {Damage::Kind::row, fmt::format("The row of transaction {} was put right.", row.rowid)});
+      record = std::move(mended);
+    }
+  if (record && row.table.fits(*record)) {
+    insert(row.table, row.rowid, *record);
+  } else {
+    ++unreadable_[row.table.name()];
+  }
 }
 
 void StoreRebuild::take_number_of_last_task() {

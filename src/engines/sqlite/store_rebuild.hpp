@@ -34,12 +34,14 @@ class StoreRebuild {
   void take(const TaskRescue& rescue, const PageSalvage::Row& row);
   void take_task(const TaskRescue& rescue, const PageSalvage::Row& row);
   void take_lane(const PageSalvage::Row& row);
+  void take_transaction(const PageSalvage::Row& row);
   bool insert(const TableShape& table, std::int64_t rowid, const Record& record);
   void take_number_of_last_task();
   void settle_lanes();
   void pause_all();
   void settle_schedules(bool schedules_are_whole, bool limits_are_whole);
   void settle_blocks(bool table_is_whole);
+  void hold_damaged_transactions();
   void name_the_lost(bool tasks_are_whole);
   void hold_what_forgot_its_effects();
   void name_what_else_is_lost(const std::set<std::string>& damaged);

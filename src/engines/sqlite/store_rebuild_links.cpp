@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/sqlite/row_sum.hpp"
 #include "engines/sqlite/schedules.hpp"
 #include "engines/sqlite/store_rebuild.hpp"
 #include "recovery/actors.hpp"
@@ -120,6 +121,14 @@ void StoreRebuild::settle_blocks(bool table_is_whole) {
   if (table_is_whole || index_is_whole) return;
   for (auto seq : numbers(db_, "SELECT seq FROM holdfast_tasks WHERE state = {blocked}"))
     hold(seq, "The disk was damaged where it says what this task waits for.");
+}
+
+/// It stays as it is, and so does its sum: the next claim of the task sees that too.
+void StoreRebuild::hold_damaged_transactions() {
+  for (auto seq : numbers(db_,
+                          "SELECT task FROM holdfast_transactions JOIN holdfast_tasks ON seq = task"
+                          " WHERE holdfast_tasks.state IN (0, 1, 5)"))
+    if (!transaction_fits(db_, seq)) hold(seq, "What it goes on with was damaged on disk.");
 }
 
 /// Tasks that an index or a history knows, and that no row was found for.

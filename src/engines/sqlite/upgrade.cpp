@@ -25,8 +25,8 @@ std::string has_tables_of(const std::string& path, int version) {
 
 [[noreturn]] void throw_no_room(const std::string& path, int version, const std::string& why) {
   throw StoreReadOnly{fmt::format(
-      "{}. There is no room for the backup that is made before they are upgraded ({}), so it is "
-      "opened read-only and was not changed. Free some space, then start again",
+      "{}. There is no room for the backup that the upgrade makes first ({}). The store is opened "
+      "read-only and was not changed. Free some space, then start again",
       has_tables_of(path, version), why)};
 }
 
@@ -77,9 +77,9 @@ void upgrade(Writer& writer, int version) {
 std::string why_not_upgraded(const std::string& path, const SideFiles& files, int version) {
   const auto others = names_of(processes_with_open(files.open_lock()));
   return fmt::format(
-      "{}. It is upgraded by a program that is alone with it: stop whatever else has it open{}, "
-      "then start again",
-      has_tables_of(path, version), others.empty() ? "" : ", process " + others);
+      "{}. The upgrade requires exclusive access: stop {}, then start again",
+      has_tables_of(path, version),
+      others.empty() ? "everything else that has the store open" : "process " + others);
 }
 
 }  // namespace holdfast::sqlite
