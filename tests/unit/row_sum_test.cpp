@@ -175,6 +175,15 @@ TEST_F(DamagedTransactions, ARowOfAnEarlierVersionHasNoSum) {
   EXPECT_EQ(claim().claimed.size(), 1u);
 }
 
+TEST_F(DamagedTransactions, OneThatCameFromAnotherStoreHasASum) {
+  auto id = begin();
+  damage("DELETE FROM holdfast_transactions");
+  TransactionParcel parcel{.id = id, .row = {.state = "paid", .data = "1"}};
+  engine_.parts().transactions().adopt(std::span{&parcel, 1});
+  damage("UPDATE holdfast_transactions SET data = '2'");
+  EXPECT_THAT(damaged(), ElementsAre(id));
+}
+
 TEST_F(RowSums, DamageWaitsForAPerson) {
   auto hit = add();
   damage(R"(UPDATE holdfast_tasks SET payload = '{"amount":900}')");
