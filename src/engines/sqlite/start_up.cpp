@@ -288,7 +288,7 @@ class Ladder {
       opened_.connection.reset();
     } catch (const StoreUnusable& error) {
       if (mended_) throw;
-      mend(error.what());  // what was made anew is of this version
+      mend(error.what());  // a store that was rebuilt is of this version
       prepare_upgrade();
     }
   }
