@@ -191,7 +191,7 @@ struct SummedTransaction {
 void find_damaged_transactions(Connection& db, const std::function<void(DamagedRow)>& found) {
   auto rows = db.use("SELECT " HOLDFAST_SUMMED_TRANSACTION
                      ", t.id FROM holdfast_transactions x JOIN holdfast_tasks t ON t.seq = x.task"
-                     " WHERE t.state IN (0, 1, 5)");
+                     " WHERE t.state IN ({pending}, {running}, {blocked})");
   while (rows.step())
     if (!SummedTransaction{rows}.fits())
       found(damaged_transaction(rows.integer(0), rows.task_id(8)));

@@ -127,7 +127,7 @@ void StoreRebuild::settle_blocks(bool table_is_whole) {
 void StoreRebuild::hold_damaged_transactions() {
   for (auto seq : numbers(db_,
                           "SELECT task FROM holdfast_transactions JOIN holdfast_tasks ON seq = task"
-                          " WHERE holdfast_tasks.state IN (0, 1, 5)"))
+                          " WHERE holdfast_tasks.state IN ({pending}, {running}, {blocked})"))
     if (!transaction_fits(db_, seq)) hold(seq, "What it goes on with was damaged on disk.");
 }
 
