@@ -59,7 +59,14 @@ Exit run_results_send(Context& context, const ResultsSendOptions& options) {
   const auto message = message_of(options);
   const Engine engine = context.existing_engine();
   const auto broker = open_broker_of(context, engine, {.broker = options.broker});
-  broker->publish(message);
+  try {
+    broker->publish(message);
+  } catch (const QueueMissing&) {
+    throw QueueMissing{fmt::format(
+        "there is no queue '{}', and nothing was sent; 'holdfast results run' makes the "
+        "queues that it is told of, and those of a result when that begins",
+        message.queue)};
+  }
   if (context.json)
     context.print_json(
         JsonObject{}.text("queue", message.queue).number("bytes", message.body.size()).str());

@@ -6,7 +6,7 @@ namespace holdfast {
 
 namespace {
 
-/// So long a busy worker may fill the store beyond its limits before anybody looks.
+/// For this long a busy worker may fill the store beyond its limits before anyone looks.
 constexpr Millis prune_interval{250};
 constexpr int pruned_at_once = 1'000;
 constexpr int pruned_in_a_hurry = 16'000;
@@ -43,7 +43,7 @@ Millis Upkeep::prune() {
   // one.
   prune_limit_ = pruned.hurry ? std::min(2 * prune_limit_, pruned_in_a_hurry) : pruned_at_once;
   if (pruned.hurry) return ended;
-  // Old tasks are in nobody's way, but removing them is: most of the time is left to others.
+  // Old tasks do no harm, but removing them costs: most of the time is left to others.
   if (pruned.removed > 0) return ended + 3 * (ended - began) + Millis{1};
   return ended + prune_interval;
 }

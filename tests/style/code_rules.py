@@ -108,7 +108,7 @@ def untold_exchanges(tree):
             continue
         for match in EXCHANGE.finditer(without_comments(file.text)):
             yield Finding(file.path, file.line_of(match.start()),
-                          "exchanges with a store and tells nobody; use perform_exchange")
+                          "exchanges with a store without telling listeners; use perform_exchange")
 
 
 def same_private_names(tree):

@@ -128,6 +128,7 @@ TEST_F(TransactionCommands, MessagesThatMakeNoSenseAreNotSent) {
   auto nowhere = test::run(command({"results", "send", "--id", "x", "--header", "A=1"}));
   EXPECT_FALSE(nowhere.ending.ok());
   EXPECT_THAT(nowhere.err, HasSubstr("no queue 'transaction-x-header'"));
+  EXPECT_THAT(nowhere.err, HasSubstr("'holdfast results run' makes"));
 }
 
 TEST_F(TransactionCommands, ShowWhatAResultWaitsForAndSinceWhen) {

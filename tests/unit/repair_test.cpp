@@ -248,7 +248,7 @@ TEST_F(RepairTest, KeepsMessages) {
   EXPECT_EQ(db.number("SELECT count(*) FROM holdfast_messages WHERE body IS NULL"), 1);
 }
 
-/// A transaction that waits for its next step, in a store that nobody has open.
+/// A transaction that waits for its next step, in a store that is not open.
 class RepairOfTransactions : public RepairTest {
  protected:
   void SetUp() override {

@@ -26,7 +26,7 @@ bool RabbitBroker::remove(const std::string& queue) {
   return control_.remove(queue);
 }
 
-// The answer to a cancelled consumer may be behind messages that nobody has taken yet, so the queue
+// The answer to a cancelled consumer may be behind messages that were not taken yet, so the queue
 // is asked as well.
 void RabbitBroker::wait_for_consumers(const std::string& queue) {
   const auto until = std::chrono::steady_clock::now() + longest_ending;

@@ -24,7 +24,7 @@ Dependents read_dependents(const Reply& answer, const Value& list);
 /// Those that other steps have left.
 Dependents find_dependents(Store& store);
 
-/// A step that others wait for tells so many, and leaves the rest to the next one.
+/// A step that others wait for tells this many, and leaves the rest to the next one.
 inline constexpr std::size_t dependents_of_a_step = 2'000;
 inline constexpr auto all_dependents = std::numeric_limits<std::size_t>::max();
 

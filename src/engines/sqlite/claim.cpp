@@ -194,7 +194,7 @@ void compare_effects(Connection& db, CheckedRow& row) {
   }
 }
 
-/// So must be what a transaction goes on with.
+/// So must the row of a transaction be.
 void compare_transaction(Connection& db, CheckedRow& row) {
   if (transaction_fits(db, row.seq)) return;
   row.damage = damaged_transaction(row.seq, row.numbers.id);

@@ -36,8 +36,8 @@ std::size_t bytes_of(std::uint64_t serial_type) {
   return serial_type < 12 ? fixed[serial_type] : static_cast<std::size_t>((serial_type - 12) / 2);
 }
 
-/// The first values of a row that goes on on another page; nothing if it has not as many values as
-/// rows of the table have.
+/// The first values of a row that continues on another page; nothing if it has not as many values
+/// as rows of the table have.
 std::optional<Record> beginning_of_record(Bytes page, std::size_t at, const TableShape& table,
                                           std::size_t wanted) {
   if (!read_varint(page, at) || !read_varint(page, at)) return {};

@@ -187,7 +187,7 @@ struct SummedTransaction {
   bool fits() const { return sum == no_transaction_sum || sum == right_sum(); }
 };
 
-/// What is held, or over, goes on with nothing.
+/// Held and finished tasks need none of it.
 void find_damaged_transactions(Connection& db, const std::function<void(DamagedRow)>& found) {
   auto rows = db.use("SELECT " HOLDFAST_SUMMED_TRANSACTION
                      ", t.id FROM holdfast_transactions x JOIN holdfast_tasks t ON t.seq = x.task"

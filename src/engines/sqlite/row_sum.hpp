@@ -17,7 +17,8 @@
 /// `payload_sum` is over what never changes and may be long. `row_sum` is over that and whatever
 /// decides what happens next. A finished task has the row sum 0, so that a state that was changed
 /// by damage is seen in both directions. A lane's sum is over its names, and an effect's over the
-/// task that it belongs to, its key and its value. A transaction's is over what it goes on with.
+/// task that it belongs to, its key and its value. A transaction's is over the state and the data
+/// that it continues with.
 namespace holdfast::sqlite {
 
 /// Whether that is the number of a state in which a task is over.
